@@ -1,4 +1,4 @@
-"""``csaw``: the command group. A command is a file of this folder and loads when it is called."""
+"""``csaw``: the command group. A command is a file of the folder ``commands`` and loads when it is called."""
 
 import errno
 import logging
@@ -15,34 +15,18 @@ from csaw.partition.base.quoting import shown
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
+COMMANDS = Path(__file__).with_name("commands")
 PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
-NOT_COMMANDS = (
-    "__main__",
-    "cluster_plan",
-    "complete",
-    "console",
-    "evaluated",
-    "graphs",
-    "grouped",
-    "main",
-    "manual",
-    "options",
-    "report",
-    "runs",
-    "spread",
-    "told",
-    "values",
-)
 
 
 class Lazy(click.Group):
     """Finds commands by file name, so that ``csaw --help`` imports click alone."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name not in NOT_COMMANDS)
+        return sorted(module.name for module in pkgutil.iter_modules([str(COMMANDS)]))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return getattr(import_module(f"csaw.cli.{name}"), name) if name in self.list_commands(ctx) else None
+        return getattr(import_module(f"csaw.cli.commands.{name}"), name) if name in self.list_commands(ctx) else None
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

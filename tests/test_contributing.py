@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from csaw.cli.export import export as export_command
+from csaw.cli.commands.export import export as export_command
 from csaw.engine.api import registry
 from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 

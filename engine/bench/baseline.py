@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from csaw.engine.bench.bench_row import MACHINE, Row, key, measured, short, spread
+from csaw.engine.bench.bench_row import MACHINE, Row, key, measured, spread
+from csaw.partition.base.sizes import short
 from csaw.partition.errors import FormatError
 
 MARGIN = 0.05  # relative difference of two runs when nothing changed

@@ -22,6 +22,8 @@ FULL = 1.005  # share of a limit that is more than all of it, once it is rounded
 ABOVE_CEILING = "above the ceiling: draws find rows in the cache that other draws have brought there"
 ABOVE_LEAST = "faster than moving the least: the system keeps some of what moves, such as alias tables, in its memory"
 
+from csaw.partition.base.sizes import short
+
 
 class Verdict(NamedTuple):
     """Whether a claim holds in the rows of a suite, and the numbers found; ``holds`` is None if it cannot be decided."""
@@ -72,13 +74,6 @@ def all_of(verdicts: list[Verdict]) -> Verdict:
     undecided = any(verdict.holds is None for verdict in verdicts)
     holds = False if any(verdict.holds is False for verdict in verdicts) else None if undecided else True
     return Verdict(holds, "; ".join(verdict.found for verdict in verdicts))
-
-
-def short(rate: float, unit: str = "") -> str:
-    """``144e6, edges/s`` as ``144 M edges/s``."""
-    scale, prefix = next(((scale, p) for scale, p in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if rate >= scale), (1.0, ""))
-    number = f"{rate / scale:.3g}" if rate / scale < 999.5 else f"{rate / scale:,.0f}"
-    return " ".join(filter(None, (number, prefix, unit)))
 
 
 def goal_text(row: Row, unit: str = "") -> str:

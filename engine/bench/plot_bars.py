@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from textwrap import shorten
 from typing import Any, NamedTuple
 
-from csaw.engine.bench.bench_row import FULL, MACHINE, Row, ceiling_text, limits_text, measured, short
+from csaw.engine.bench.bench_row import FULL, MACHINE, Row, ceiling_text, limits_text, measured
 from csaw.engine.bench.plot_style import CSAW, GRID, INK, LIMIT, MUTED, PEER, SMALL, TEXT, bare
+from csaw.partition.base.sizes import short
 
 WIDE = 100  # if the largest value is more than this many times the smallest, the axis is logarithmic
 THICK, GAP = 0.62, 0.3  # of a bar, and between groups, in lines

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.bench import plot_bars, plot_lines, suites
-from csaw.engine.bench.bench_row import MACHINE, Row, exceeded, measured, short
+from csaw.engine.bench.bench_row import MACHINE, Row, exceeded, measured
 from csaw.engine.bench.files import AUTHOR, check_plot, new_file
 from csaw.engine.bench.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
+from csaw.partition.base.sizes import short
 from csaw.partition.errors import MissingDependencyError
 
 WIDTH_INCHES, SIDES_INCHES = 7.4, 0.3

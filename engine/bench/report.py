@@ -20,11 +20,11 @@ from csaw.engine.bench.bench_row import (
     measured,
     met_text,
     share_text,
-    short,
     spread,
 )
 from csaw.engine.bench.judge import judged_again
 from csaw.engine.bench.show import HOLDS, machine
+from csaw.partition.base.sizes import short
 from csaw.partition.errors import FormatError
 
 PART = re.compile(r"(<!-- table (\S+) (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -27,3 +27,10 @@ def format_size(size: int) -> str:
             value = size / 1024**power
             return f"{value:.1f} {unit}" if value < 10 and value != int(value) else f"{value:.0f} {unit}"
     return f"{size} B"
+
+
+def short(rate: float, unit: str = "") -> str:
+    """``144e6, edges/s`` as ``144 M edges/s``."""
+    scale, prefix = next(((scale, p) for scale, p in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if rate >= scale), (1.0, ""))
+    number = f"{rate / scale:.3g}" if rate / scale < 999.5 else f"{rate / scale:,.0f}"
+    return " ".join(filter(None, (number, prefix, unit)))

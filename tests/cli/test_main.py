@@ -127,7 +127,14 @@ runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
 
 @pytest.mark.parametrize(
     "module",
-    ["csaw.cli.main", "click.core", "csaw.cli.sample", "numpy.random", "numba.core", "csaw.engine.cpu.backend"],
+    [
+        "csaw.cli.main",
+        "click.core",
+        "csaw.cli.commands.sample",
+        "numpy.random",
+        "numba.core",
+        "csaw.engine.cpu.backend",
+    ],
 )
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
@@ -298,7 +305,7 @@ def test_info_answers_without_a_compiler_and_where_arrays_are_missing(tmp_path):
     for chunk in [*(tmp_path / "g.zarr").rglob("c/*"), *(tmp_path / "s.zarr").rglob("c.*")]:
         chunk.unlink()
     code = (
-        "import sys; from csaw.cli.info import info\n"
+        "import sys; from csaw.cli.commands.info import info\n"
         "for name in ('g.zarr', 's.zarr'): info([name], standalone_mode=False)\n"
         "print({'numba', 'scipy', 'zarr'} & set(sys.modules))"
     )

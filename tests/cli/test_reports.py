@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 import pytest
 from click.testing import CliRunner
 
-from csaw.cli import report
 from csaw.cli.main import cli
-from csaw.cli.runs import plan_sections, run_sections
+from csaw.cli.reports import sections as report
+from csaw.cli.reports.run import plan_sections, run_sections
 from csaw.engine.api import registry
 from csaw.engine.plan.options import options
 from csaw.engine.plan.rates import Rates
@@ -112,7 +112,7 @@ def test_a_summary_gives_sizes_times_and_rates_in_units_and_leaves_out_what_neve
 
 def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     """A figure that is new appears in the JSON; here it is missed until it has a name for people."""
-    from csaw.cli import runs
+    from csaw.cli.reports import run as runs
     from csaw.engine.runs.run import execute, prepare
 
     said("datasets", "generate", "karate", "k.zarr")

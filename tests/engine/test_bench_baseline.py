@@ -6,7 +6,7 @@ import time
 import pytest
 from helpers.bench import GRAPH, bench, row
 
-from csaw.cli.bench import SLOWER
+from csaw.cli.commands.bench import SLOWER
 from csaw.engine.bench import baseline, suites
 from csaw.engine.bench.bench_row import MACHINE, figure
 from csaw.engine.bench.context import Context

@@ -14,7 +14,8 @@ from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine.bench import baseline, files, graphs, plot_bars, plot_style, plots, report
-from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text, short
+from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
+from csaw.partition.base.sizes import short
 from csaw.partition.errors import FormatError
 
 DOCS = Path(__file__).parents[2] / "docs" / "benchmarks.md"

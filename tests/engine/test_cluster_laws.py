@@ -11,7 +11,7 @@ from helpers.invariance import assert_request_decides, assert_same
 from helpers.rates import pin_row_bytes
 from helpers.stats import assert_drawn_from
 
-from csaw.cli.verify import verify as command
+from csaw.cli.commands.verify import verify as command
 from csaw.engine import open_samples, sample
 from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.runs.run import execute, prepare

@@ -11,9 +11,9 @@ from helpers.graphs import SQUARE, TROUBLED, arrays_of, random_store, rows_of, s
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.laws import assert_walks_follow, first_order
 
-from csaw.cli.info import info
-from csaw.cli.sample import sample as sample_command
-from csaw.cli.verify import verify as verify_command
+from csaw.cli.commands.info import info
+from csaw.cli.commands.sample import sample as sample_command
+from csaw.cli.commands.verify import verify as verify_command
 from csaw.engine import open_samples, sample
 from csaw.engine.runs.run import prepare
 from csaw.engine.runs.virtual import commit_virtual

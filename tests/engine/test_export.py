@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from helpers import slow
 from helpers.small_samples import python
 
-from csaw.cli.export import export as command
+from csaw.cli.commands.export import export as command
 from csaw.engine.export import export, formats
 from csaw.engine.samples import ahead, files, open_samples
 from csaw.partition.base.version import VERSION

@@ -11,7 +11,7 @@ import scipy.sparse
 from click.testing import CliRunner
 
 import csaw
-from csaw.cli.export import export as command
+from csaw.cli.commands.export import export as command
 from csaw.engine.export import edges as edges_module
 from csaw.engine.export import export, kernels
 from csaw.engine.export.registry import GRAPHS, formats

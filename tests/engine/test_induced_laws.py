@@ -9,8 +9,8 @@ from helpers.graphs import SQUARE, arrays_of, random_store, rows_of, store_of
 from helpers.laws import assert_picks_are_independent
 from helpers.stats import assert_drawn_from
 
-from csaw.cli.sample import sample as sample_command
-from csaw.cli.verify import verify as command
+from csaw.cli.commands.sample import sample as sample_command
+from csaw.cli.commands.verify import verify as command
 from csaw.engine import open_samples, sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.algorithms.saint_edge import SaintEdge

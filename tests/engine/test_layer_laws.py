@@ -11,7 +11,7 @@ from helpers.invariance import assert_same
 from helpers.laws import assert_picks_are_independent, assert_picks_are_successive
 from helpers.stats import assert_drawn_from
 
-from csaw.cli.verify import verify as command
+from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers

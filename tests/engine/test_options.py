@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
 
+from csaw.cli.commands.sample import sample as command
 from csaw.cli.main import cli
-from csaw.cli.sample import sample as command
 from csaw.engine import prepare
 from csaw.engine.api import registry
 from csaw.engine.plan.options import BASELINES, RunOptions, options

@@ -23,7 +23,7 @@ from helpers.laws import (
     restart,
 )
 
-from csaw.cli.verify import verify as command
+from csaw.cli.commands.verify import verify as command
 from csaw.engine.algorithms.biased import Biased
 from csaw.engine.algorithms.deepwalk import Deepwalk
 from csaw.engine.algorithms.jump import Jump

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from helpers import graphs, slow
 
-from csaw.cli.export import export as command
+from csaw.cli.commands.export import export as command
 from csaw.engine.export import export
 from csaw.engine.samples import open_samples
 from csaw.partition import write_graph

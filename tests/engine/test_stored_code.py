@@ -12,11 +12,11 @@ from helpers.forged import forged
 from helpers.graphs import SQUARE, store_of
 
 import csaw
-from csaw.cli.evaluate import evaluate as evaluate_command
-from csaw.cli.export import export as export_command
-from csaw.cli.info import info as info_command
-from csaw.cli.sample import sample as sample_command
-from csaw.cli.verify import verify as verify_command
+from csaw.cli.commands.evaluate import evaluate as evaluate_command
+from csaw.cli.commands.export import export as export_command
+from csaw.cli.commands.info import info as info_command
+from csaw.cli.commands.sample import sample as sample_command
+from csaw.cli.commands.verify import verify as verify_command
 from csaw.engine import commit_virtual, open_samples, open_virtual, prepare, sample
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.api import registry

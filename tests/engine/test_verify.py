@@ -9,7 +9,7 @@ from helpers import graphs, slow
 from helpers.laws import successive
 from scipy.stats import hypergeom
 
-from csaw.cli.verify import verify as command
+from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.verify import verify
 from csaw.engine.verify.pooled import pooled_test

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from helpers import graphs, slow
 from helpers.strayed import circles, strayed_walks
 
-from csaw.cli.verify import verify as command
+from csaw.cli.commands.verify import verify as command
 from csaw.engine.algorithms.jump import Jump
 from csaw.engine.verify import threads, verify, walk_pass, walk_tables
 from csaw.engine.verify.contexts import Counter

@@ -16,7 +16,7 @@ from types import SimpleNamespace as Fake
 import numpy as np
 import pytest
 
-from csaw.cli.bench import bench
+from csaw.cli.commands.bench import bench
 from csaw.engine.bench import context, files, run, shares
 from csaw.engine.bench.bench_row import MACHINE, figure
 from csaw.engine.bench.graphs import Graph, Named

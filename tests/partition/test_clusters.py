@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
 
-from csaw.cli.partition import partition as command
+from csaw.cli.commands.partition import partition as command
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.check import check_store

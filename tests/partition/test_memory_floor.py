@@ -2,7 +2,7 @@
 
 import pytest
 
-from csaw.cli.partition import partition as command
+from csaw.cli.commands.partition import partition as command
 from csaw.partition import IngestOptions
 from csaw.partition.base.sizes import parse_size
 from csaw.partition.errors import BudgetError

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from csaw.cli.datasets import datasets
-from csaw.cli.partition import partition
+from csaw.cli.commands.datasets import datasets
+from csaw.cli.commands.partition import partition
 from csaw.datasets.generate import KarateRows, generate, write_text
 from csaw.engine.samples import open_samples
 from csaw.partition import IngestOptions, open_graph

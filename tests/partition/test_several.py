@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.ingested import rows
 
-from csaw.cli.partition import partition as command
+from csaw.cli.commands.partition import partition as command
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError, StoreError
 from csaw.partition.ingestion.text import blocks

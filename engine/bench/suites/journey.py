@@ -15,12 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench.bench_row import Row, Verdict, figure, goal_text, measured, short
+from csaw.engine.bench.bench_row import Row, Verdict, figure, goal_text, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Named, expected
 from csaw.engine.bench.journey_goals import WITHIN, goals
 from csaw.engine.bench.journey_stages import IN_MEMORY, SAMPLED, SMALL, Places, on_all, stages, walks_in_memory
 from csaw.engine.bench.journey_turn import Timed, turn
+from csaw.partition.base.sizes import short
 
 CLAIM = "a whole csaw sample takes at most 1.15 times the slowest of a plain write, a plain read and sampling, beside the start of a command"
 SPECS = {"quick": 10, "cpu": 20, "gpu": 23}

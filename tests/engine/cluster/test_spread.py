@@ -13,8 +13,8 @@ from helpers import clusters
 from helpers.graphs import random_store
 from helpers.small_samples import files_of
 
-from csaw.cli.evaluate import evaluate as evaluate_command
-from csaw.cli.partition import partition as partition_command
+from csaw.cli.commands.evaluate import evaluate as evaluate_command
+from csaw.cli.commands.partition import partition as partition_command
 from csaw.engine.analytics.cluster import remote_network as spread_network
 from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
 from csaw.engine.analytics.evaluation.evaluate import evaluate

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from csaw.cli.report import Line, Section, lines_of, plain, share, size, yes
+from csaw.cli.reports.sections import Line, Section, lines_of, plain, share, size, yes
 
 GRAPH = (
     Line("path", "path"),

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from csaw.cli.graphs import GRAPH
-from csaw.cli.report import Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
+from csaw.cli.reports.graphs import GRAPH
+from csaw.cli.reports.sections import Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
 from csaw.engine.plan.parts import PARTS
 
@@ -31,7 +31,7 @@ def sources(text: Any) -> str:
 
 def reads(value: Any) -> str:
     """A number of reads, such as ``40 M``."""
-    from csaw.engine.bench.bench_row import short
+    from csaw.partition.base.sizes import short
 
     return short(value)
 

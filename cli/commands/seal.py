@@ -22,7 +22,7 @@ def seal(out: str, graph: str | None, as_json: bool) -> None:
     Example:
         csaw seal walks.zarr
     """
-    from csaw.cli.told import report_run
+    from csaw.cli.reports.closing_lines import report_run
     from csaw.engine.cluster.shards import seal_sample
 
     with console.progress("comparing checksums"):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from csaw.cli import console
-from csaw.cli.report import Section, plain, print_report, seconds, size
-from csaw.cli.runs import plan_sections
+from csaw.cli.reports.run import plan_sections
+from csaw.cli.reports.sections import Section, plain, print_report, seconds, size
 
 NAMED = 3  # most workers of a heading that are named one by one
 

@@ -39,7 +39,7 @@ def verify(
     Example:
         csaw verify walks.zarr
     """
-    from csaw.cli.told import of_checks
+    from csaw.cli.reports.closing_lines import of_checks
 
     with console.progress(f"verifying {store}", enabled=not as_json):
         from csaw.engine.verify import verify as check
@@ -58,7 +58,7 @@ def verify(
 
 def _print_checks(report: "Report") -> None:
     """A line for each check, under headings: first what is right or wrong, then what is judged by chance."""
-    from csaw.cli.report import print_table
+    from csaw.cli.reports.sections import print_table
 
     law = [one.p_value is not None or not one.tested for one in report.checks]
     width = max(len(one.name) for one in report.checks)

@@ -105,8 +105,8 @@ def evaluate(
         csaw evaluate web.zarr --save pagerank,core web.npz
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
     """
-    from csaw.cli.evaluated import print_evaluation, print_plan
-    from csaw.cli.told import of_evaluation
+    from csaw.cli.reports.closing_lines import of_evaluation
+    from csaw.cli.reports.evaluated import print_evaluation, print_plan
     from csaw.datasets.resolve import resolve
     from csaw.engine.analytics.evaluation import plots, saved
     from csaw.engine.analytics.evaluation.evaluate import plan

@@ -113,7 +113,7 @@ def seconds(value: Any) -> str:
 
 def rate(value: Any) -> str:
     """Edges a second, such as ``4 M edges/s``."""
-    from csaw.engine.bench.bench_row import short
+    from csaw.partition.base.sizes import short
 
     return short(value, "edges/s") if _is_number(value) else plain(value)
 

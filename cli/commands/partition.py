@@ -154,7 +154,7 @@ def partition(
         csaw partition part-*.csv.gz web.zarr
         csaw partition part-*.csv.gz web.zarr --cluster local:4
     """
-    from csaw.cli.told import report_graph
+    from csaw.cli.reports.closing_lines import report_graph
 
     with console.progress("preparing", enabled=progress) as shown:
         from csaw.datasets.resolve import refuse_name

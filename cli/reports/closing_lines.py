@@ -6,9 +6,9 @@ from shlex import quote
 from typing import Any
 
 from csaw.cli import console
-from csaw.cli.graphs import describe, graph_sections
-from csaw.cli.report import print_report, rate, seconds, size
-from csaw.cli.runs import run_sections, worker_sections
+from csaw.cli.reports.graphs import describe, graph_sections
+from csaw.cli.reports.run import run_sections, worker_sections
+from csaw.cli.reports.sections import print_report, rate, seconds, size
 
 NAMES = {"hops": ("neighbor sample", "neighbor samples")}  # of instances, where Python's repr has another word
 REPEATED = {"first": "the first of each counts", "sum": "their weights are added", "keep": "all are kept"}

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from csaw.cli import console
-from csaw.cli.cluster_plan import print_plans
-from csaw.cli.told import report_run
+from csaw.cli.reports.closing_lines import report_run
+from csaw.cli.reports.cluster_plan import print_plans
 
 OF_CLUSTER = "finished groups are safe; the same command with --resume completes {}, on the cluster or, without --cluster, on one machine"
 OF_SHARD = "finished groups are safe; run the same command again to draw the rest of the shard of {}"

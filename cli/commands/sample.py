@@ -93,8 +93,8 @@ def sample(
         csaw sample --from later.zarr walks.zarr
         csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
     """
-    from csaw.cli import spread
-    from csaw.cli.told import report_run
+    from csaw.cli import cluster_command as spread
+    from csaw.cli.reports.closing_lines import report_run
     from csaw.engine.devices.devices import begin_to_open
     from csaw.engine.samples.place import check_place, partial_of
 
@@ -128,8 +128,8 @@ def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> Non
 
 
 def _print_plan(graph: str, job: Any, as_json: bool) -> None:
-    from csaw.cli.report import print_report
-    from csaw.cli.runs import plan_sections
+    from csaw.cli.reports.run import plan_sections
+    from csaw.cli.reports.sections import print_report
 
     plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
     console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
@@ -186,7 +186,7 @@ def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def _run(job: Any, out: str, shard: str | None, *how: Any) -> dict[str, Any]:
     """The summary of a run, or of a shard of it."""
-    from csaw.cli import spread
+    from csaw.cli import cluster_command as spread
 
     if job.plan.request.weighted:  # the report of the store's making says whether that changes anything
         equal = [said for said in job.store.report.get("warnings", ()) if said.startswith("all weights are ")]

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli.report import plain, print_table, size
+from csaw.cli.reports.sections import plain, print_table, size
 from csaw.partition.base.notebook import counted
 
 

@@ -50,7 +50,7 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
         csaw export walks.zarr corpus.txt
         csaw export graph.zarr graph.mtx
     """
-    from csaw.cli.told import of_export
+    from csaw.cli.reports.closing_lines import of_export
     from csaw.engine.export import export as write
     from csaw.partition.arrays.replace import FILE, check
 

@@ -35,7 +35,7 @@ def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
         csaw info web.zarr --full
     """
     from csaw.cli.console import print_json
-    from csaw.cli.report import print_report
+    from csaw.cli.reports.sections import print_report
 
     shown = _describe(store, full, algo)
     if as_json:
@@ -43,15 +43,15 @@ def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
     elif "partitions" in shown:
         _print_graph(shown)
     else:
-        from csaw.cli.runs import sample_sections
+        from csaw.cli.reports.run import sample_sections
 
         print_report(sample_sections(shown))
         _print_look(store, algo)
 
 
 def _print_graph(shown: dict[str, Any]) -> None:
-    from csaw.cli.graphs import graph_sections
-    from csaw.cli.report import print_report
+    from csaw.cli.reports.graphs import graph_sections
+    from csaw.cli.reports.sections import print_report
 
     print_report(graph_sections(shown, shown["report"]))
     if "degrees" in shown:
@@ -82,7 +82,7 @@ def _is_samples(path: Path) -> bool:
 def _graph(store: Any, full: bool) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from csaw.cli.graphs import describe
+    from csaw.cli.reports.graphs import describe
 
     return describe(store) | {
         "report": store.report,
@@ -135,7 +135,7 @@ def _print_bins(heading: str, bins: list[dict[str, int]]) -> None:
 
 
 def _print_partitions(parts: list[dict[str, int]]) -> None:
-    from csaw.cli.report import size
+    from csaw.cli.reports.sections import size
 
     click.echo("\nPartitions")
     for p in parts[:PARTITIONS_SHOWN]:

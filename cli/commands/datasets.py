@@ -30,7 +30,7 @@ def list_(as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from csaw.cli.report import print_table
+    from csaw.cli.reports.sections import print_table
     from csaw.datasets.catalog import BY_HAND, ENTRIES
     from csaw.partition.base.sizes import format_size
 
@@ -79,7 +79,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
     Example:
         csaw datasets generate rmat small.txt.gz --scale 10 --weights
     """
-    from csaw.cli.told import next_is, took
+    from csaw.cli.reports.closing_lines import next_is, took
     from csaw.datasets import generate as maker
     from csaw.datasets.spec import with_options
 
@@ -109,7 +109,7 @@ def fetch(name: str, folder: str) -> None:
     Example:
         csaw datasets fetch web-Google .
     """
-    from csaw.cli.told import next_is
+    from csaw.cli.reports.closing_lines import next_is
     from csaw.datasets.catalog import known
     from csaw.datasets.download import fetch as download
 

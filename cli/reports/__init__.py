@@ -1,0 +1,1 @@
+"""What commands say: plans, reports, tables, closing lines."""
