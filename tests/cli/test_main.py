@@ -28,12 +28,7 @@ ROOT = Path(__file__).parents[2]
 ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
 
 
-def is_command(name):
-    """Whether a file of the folder has a command of its name."""
-    return isinstance(getattr(import_module(f"csaw.cli.{name}"), name, None), click.Command)
-
-
-COMMANDS = sorted(p.stem for p in (ROOT / "cli").glob("*.py") if p.stem != "__init__" and is_command(p.stem))
+COMMANDS = sorted(path.stem for path in (ROOT / "cli" / "commands").glob("*.py") if path.stem != "__init__")
 
 
 def csaw(*arguments, **options):
@@ -62,7 +57,9 @@ def test_every_file_is_a_command_of_its_name_and_help_lists_it():
     said = csaw("--help", stdout=subprocess.PIPE).stdout.split("Commands:")[1]
     assert [line.split()[0] for line in said.splitlines() if line.startswith("  ") and line[2] != " "] == COMMANDS
     for name in COMMANDS:
-        assert getattr(import_module(f"csaw.cli.{name}"), name).name == name
+        command = getattr(import_module(f"csaw.cli.commands.{name}"), name)
+        assert isinstance(command, click.Command)
+        assert command.name == name
 
 
 def test_help_and_version_import_nothing_heavy():
