@@ -43,6 +43,9 @@ def test_changed_sizes_are_refused_and_missing_ones_are_said_to_be(tmp_path):
     path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
     node, edges = path / "results" / "zarr.json", some_walks()["lengths"].sum()
     edit(node, "attributes", "sizes", "edges", value=1)
+    with pytest.raises(StoreError, match="its bytes have changed"):
+        describe(path)
+    edit(node, "attributes", "sha256", value=None)  # as versions before wrote it
     with pytest.raises(StoreError, match="sizes as they were written"):
         describe(path)
     edit(node, "attributes", value={"seconds": 1.5})  # as early versions wrote it

@@ -43,7 +43,7 @@ ODD: dict[str, Callable[[Path], object]] = {
     "link to /dev/stdin": lambda path: path.symlink_to("/dev/stdin"),
     "link to /dev/full": lambda path: path.symlink_to("/dev/full"),
     "pipe": os.mkfifo,
-    "link to a pipe": lambda path: (os.mkfifo(path.with_name("pipe")), path.symlink_to("pipe")),
+    "link to a pipe": lambda path: None,  # which is beside the stores
     "socket": _socket,
     "folder": Path.mkdir,
     "full folder": lambda path: (path.mkdir(), (path / "mine").write_text("mine")),
@@ -126,15 +126,20 @@ class Oddfiles:
             return None
         put(whole, place, needed(whole, command, stored))
         path = place / file
+        os.mkfifo(place / "pipe")
         if odd in SAME:
             SAME[odd](path, place)
         else:
             path.unlink(missing_ok=True)
             ODD[odd](path)
+            if odd == "link to a pipe":
+                path.symlink_to(place / "pipe")
         ended = run(command, place)
         names = (stored, DRAFTS.get(stored, stored), stored.removesuffix(".partial"), Path(file).name)
         allowed = (*REFUSALS, 3) if command[0] == "verify" else REFUSALS
         failure = refusal_or_failure(ended, names, allowed)
+        if failure is None and ended.code == 0 and command[0] == "sample" and (left := strange(place / command[2])):
+            return wrong_result(ended, f"sample leaves {odd} of {stored}", left)
         if failure is None and ended.code == 0 and (made := result_of(command, ended, place)) != wanted:
             return wrong_result(ended, f"{command[0]} with {odd} in {stored}", f"{made}, of the whole store {wanted}")
         if failure is None and ended.code != 0 and odd == "link to the file":
@@ -212,6 +217,11 @@ def needed(whole: Path, command: tuple[str, ...], stored: str = "cache") -> list
     """The stores that a command may read, and the one with something odd."""
     named = {*command, *(f"{word}.partial" for word in command), "graph.zarr", "cache", stored}
     return sorted(name for name in named if name and (whole / name).is_dir())
+
+
+def strange(store: Path) -> str:
+    """What is neither a file nor a folder in a finished store."""
+    return ", ".join(str(one) for one in sorted(store.rglob("*")) if not (one.is_file() or one.is_dir()))
 
 
 def with_cache(folder: Path) -> None:
