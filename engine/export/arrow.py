@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.export.cells import is_utf8, refused
-from csaw.engine.samples.check import check_names
+from csaw.engine.samples.check_numbers import check_names
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.engine.samples import check, files
+from csaw.engine.samples import check, check_numbers, files
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.hops import HopTables
 from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS
@@ -232,7 +232,7 @@ class Samples(HopTables, ShownSamples):
         """
         if self.layout == "walks":
             lengths = self.lengths[start:stop]
-            check.check_lengths(self.path / "lengths", lengths, self.walks.shape[1] - 1)
+            check_numbers.check_lengths(self.path / "lengths", lengths, self.walks.shape[1] - 1)
             return {"walks": self.walks[start:stop], "lengths": lengths}
         if self.layout == RAGGED_WALKS:
             pointer = self.bounds("walk_ptr", "walks", start, stop)
@@ -242,15 +242,17 @@ class Samples(HopTables, ShownSamples):
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
         arrays = ragged_group(self, start, stop)
         if self.layout == "batches":
-            check.check_minibatches(self.path, arrays)
+            check_numbers.check_minibatches(self.path, arrays)
         return arrays
 
     def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
         """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""
         bounds = self[name][start : stop + 1]
-        check.check_pointer(self.path / name, bounds, len(self[of]), first=start == 0, last=stop == self.instances)
+        check_numbers.check_pointer(
+            self.path / name, bounds, len(self[of]), first=start == 0, last=stop == self.instances
+        )
         if name == "walk_ptr":
-            check.check_walk_pointer(self.path / name, bounds)
+            check_numbers.check_walk_pointer(self.path / name, bounds)
         return bounds
 
     def dense(self, array: np.ndarray, vertex_ids: np.ndarray | None = None) -> np.ndarray:

@@ -29,7 +29,7 @@ import numpy as np
 
 from csaw.engine.samples import NOTHING, Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check import check_names
+from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays, edges_between
 from csaw.engine.samples.layout import RAGGED_WALKS, padded
 from csaw.engine.samples.numbers import edge_numbers

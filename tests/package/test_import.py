@@ -63,7 +63,7 @@ def test_partition_is_a_module_and_can_be_called():
     assert partition is csaw.partition is sys.modules["csaw.partition"]
     assert callable(partition)
     assert partition.open_graph is open_graph is csaw.open_graph
-    assert partition.store is store
+    assert partition.graph.store is store
     assert "Make the graph store ``out``" in inspect.getdoc(type(partition).__call__)
 
 

@@ -11,7 +11,7 @@ from csaw.engine.export.kinds import NUMBER
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check import check_names
+from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, EDGE, FIRST, edge_arrays, numbered_edges
 from csaw.engine.samples.layout import RAGGED_WALKS
 from csaw.partition.errors import OptionError

@@ -15,7 +15,7 @@ from csaw.engine.export.markup import BETWEEN, END, NODE, document
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check import check_names
+from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import FIRST, edge_arrays, edges_between, edges_in
 from csaw.engine.samples.layout import RAGGED_WALKS
 

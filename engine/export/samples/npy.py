@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import EDGES, in_order, pieces
-from csaw.engine.samples.check import check_names
+from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, FIRST, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import RAGGED_WALKS

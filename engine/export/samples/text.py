@@ -9,7 +9,7 @@ from csaw.engine.export.cells import refused
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check import check_names
+from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges
 from csaw.engine.samples.layout import bits
 from csaw.partition.arrays.words import Words
