@@ -204,7 +204,10 @@ class Samples(HopTables, ShownSamples):
     def nbytes(self) -> int:
         """Bytes of the store's files."""
         nodes = ["", "checksums", "results", *self._arrays]
-        described = sum((self.path / name / "zarr.json").stat().st_size for name in nodes)
+        try:
+            described = sum((self.path / name / "zarr.json").stat().st_size for name in nodes)
+        except OSError as error:
+            raise StoreError(f"{error.filename} cannot be read: {error.strerror}; {files.AGAIN}") from error
         return described + sum(rows.stored_bytes for rows in self._arrays.values())
 
     def iter_groups(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
