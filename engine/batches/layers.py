@@ -10,6 +10,7 @@ draws are with replacement. In place of q(u), sums that are integers are compare
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from csaw.partition.errors import BiasError
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
 LARGEST = float(np.finfo(np.float32).max)  # weight of an edge in a sample
+TINY = float(np.finfo(np.float32).tiny)  # smaller ones are subnormal
 LATER = 4  # times as late as before, where they were too few
 
 
@@ -170,7 +172,7 @@ class Layers(Traversals):
                 f"the weight in the sample of edge {int(kept.src[i])} -> {int(kept.dst[i])} (dense ids) is {float(weight[i]):.3g}; "
                 f"expected at most {LARGEST:.3g}, the largest number of 32 bits: scale the weights of the graph down"
             )
-        self.sampled.append((kept.local, kept.src, kept.dst, weight.astype(np.float32)))
+        self.sampled.append((kept.local, kept.src, kept.dst, _rounded(weight, xp)))
 
     def edges(self) -> int:
         if self.algorithm.sources_from == "every":  # no frontier: the vertices are the sample
@@ -198,3 +200,11 @@ class Layers(Traversals):
             "layer": layer[order],
             "probability": chance[order].astype(np.float64),
         }
+
+
+def _rounded(values: Array, xp: Any) -> Array:
+    """Round positive numbers of 64 bits to 32. CuPy would make zeros of subnormal ones, whose bits are their multiple of the smallest."""
+    found = values.astype(np.float32)
+    small = xp.flatnonzero(values < TINY)
+    found.view(np.uint32)[small] = xp.rint(values[small] * 2.0**149).astype(np.uint32)
+    return found

@@ -14,7 +14,7 @@ from csaw.engine.analytics.unfinished import DAMAGED, Unfinished, write
 from csaw.partition.arrays.regular import open_regular
 from csaw.partition.base.cache import cache_dir
 
-VERSION = 2
+VERSION = 3
 """Raised when findings change, so that those of before are not taken."""
 
 KINDS = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}
