@@ -110,11 +110,15 @@ def test_roots_are_drawn_among_the_vertices_of_the_walk(tmp_path, square, monkey
     algo, options = rooted(square, tmp_path, num_walks=4000, walk_length=5)
     degrees = options["columns"]["degree"]
     assert_roots_follow_degrees(arrays_of(square, tmp_path / "s.zarr", algo, **options)["walks"], degrees)
-    assert_verified(tmp_path / "s.zarr", columns=options["columns"])
+    assert_verified(tmp_path / "s.zarr", columns=options["columns"], algo=algo)
     plant(monkeypatch, "access.py", "0 <= steps <= depth", "0 <= steps < depth")  # the source is forgotten
     with pytest.raises(AssertionError):
         assert_roots_follow_degrees(arrays_of(square, tmp_path / "s.zarr", algo, **options)["walks"], degrees)
-    assert not verify(tmp_path / "s.zarr", columns=options["columns"]).ok
+    assert [
+        check.name
+        for check in verify(tmp_path / "s.zarr", columns=options["columns"], algo=algo).checks
+        if not check.ok
+    ]
 
 
 @pytest.mark.parametrize("select", ["uniform", "its"])
@@ -127,7 +131,7 @@ def test_walks_without_a_limit_know_their_whole_path(tmp_path, square, select):
         found = arrays_of(square, tmp_path / "u.zarr", algo, walk_length=None, **options, **way)
         assert [walk.tolist() for walk in np.split(found["walks"], found["walk_ptr"][1:-1])] == expected
     if select == "uniform":
-        assert_verified(tmp_path / "u.zarr", columns=options["columns"])
+        assert_verified(tmp_path / "u.zarr", columns=options["columns"], algo=algo)
 
 
 def test_a_round_that_forgets_the_path_is_found(tmp_path, square, monkeypatch):
@@ -135,7 +139,11 @@ def test_a_round_that_forgets_the_path_is_found(tmp_path, square, monkeypatch):
     with monkeypatch.context() as during:
         during.setattr(UnlimitedWalks, "_take_along", lambda self, walkers, vertices: vertices.fill(0))
         arrays_of(square, tmp_path / "s.zarr", algo, **options)
-    assert not verify(tmp_path / "s.zarr", columns=options["columns"]).ok
+    assert [
+        check.name
+        for check in verify(tmp_path / "s.zarr", columns=options["columns"], algo=algo).checks
+        if not check.ok
+    ]
 
 
 def test_the_path_begins_with_src_and_prev_on_every_residency(tmp_path):

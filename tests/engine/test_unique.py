@@ -97,8 +97,9 @@ def test_neither_batches_nor_partitions_change_a_byte(tmp_path, algo, weighted):
 def test_fires_may_light_different_vertices(tmp_path):
     (tmp_path / "mine.py").write_text(BURNING)
     store = random_store(tmp_path / "g.zarr")
-    arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'mine.py'}:Burning", seed=5)
-    report = verify(tmp_path / "s.zarr")
+    mine = f"{tmp_path / 'mine.py'}:Burning"
+    arrays_of(store, tmp_path / "s.zarr", mine, seed=5)
+    report = verify(tmp_path / "s.zarr", algo=mine)
     assert report.ok, str(report)
 
 
