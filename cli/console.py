@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from csaw.partition.base.quoting import printable
+
 VERBOSE, QUIET = "verbose", "quiet"
 BEGAN = time.monotonic()
 
@@ -24,6 +26,9 @@ class CurrentStderr(logging.StreamHandler[Any]):
 
     @stream.setter
     def stream(self, _: Any) -> None: ...
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 def quiet(command: Callable[..., Any]) -> Callable[..., Any]:

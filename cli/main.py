@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from csaw.partition.base.quoting import shown
+from csaw.partition.base.quoting import printable, shown
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
@@ -80,6 +80,8 @@ def main() -> None:
         sys.exit(1)
     except MemoryError:
         _fail("out of memory; give csaw a budget below what is free with --memory", 1)
+    except RecursionError:
+        _fail("what was read is nested more deeply than csaw writes anything; do not use that store or file", 1)
     except OSError as error:
         _drop_output()
         _fail(
@@ -111,11 +113,11 @@ def _leave(message: str) -> None:
         thread.join(PATIENCE / len(at_work))
     if not any(thread.is_alive() for thread in at_work):
         _fail(message, 130)
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {printable(message)}", err=True)
     sys.stdout.flush()
     os._exit(130)
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {printable(message)}", err=True)
     sys.exit(code)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from csaw.cli import values
+from csaw.partition.base.quoting import printable
 
 PARTITIONS_SHOWN = 8
 BAR = 40
@@ -112,7 +113,7 @@ def _print_look(store: str, algo: str | None) -> None:
     try:
         found = look(samples)
     except StoreError as error:
-        click.echo(f"\nInstances\n  not read: {error}")
+        click.echo(f"\nInstances\n  not read: {printable(str(error))}")
         return
     if found is None:
         return

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from csaw.partition.base.quoting import printable
+
 Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
 
 
@@ -23,14 +25,9 @@ def print_report(sections: Iterable[Section]) -> None:
     printed = [(heading, lines) for heading, lines in sections if lines]
     width = max((len(name) for _, lines in printed for name, _ in lines), default=0)
     for number, (heading, lines) in enumerate(printed):
-        click.echo("\n" * (number > 0) + _printable(heading))
+        click.echo("\n" * (number > 0) + printable(heading))
         for name, text in lines:
-            click.echo(_printable(f"  {name:<{width}}  {text}".rstrip()))
-
-
-def _printable(text: str) -> str:
-    """The text with what a terminal would not print as escapes: a store may say anything of itself."""
-    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+            click.echo(printable(f"  {name:<{width}}  {text}".rstrip()))
 
 
 def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
@@ -39,7 +36,7 @@ def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]
     Columns that are empty in all rows are left out; those named in ``right`` stand flush right.
     """
     kept = [k for k in range(len(names)) if k == 0 or any(row[k] for row in rows)]
-    table = [[row[k] for k in kept] for row in rows]
+    table = [[printable(row[k]) for k in kept] for row in rows]
     if heading:
         click.echo(heading)
     if sys.stdout.isatty():

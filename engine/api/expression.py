@@ -171,6 +171,8 @@ class _Allowed(ast.NodeVisitor):
             _refuse(node)
         given, function = node.args, node.func
         if isinstance(function, ast.Attribute) and _name(function.value) == "e" and function.attr in CALLS:
+            if function.attr == "is_neighbor" and any(_asks(one) for end in given for one in ast.walk(end)):
+                raise OptionError(f"{WHERE}: the ends of an edge in e.is_neighbor(a, b) cannot ask e.is_neighbor again")
             self._visit_all(given[1:] if function.attr == "column" and given and _is_text(given[0]) else given)
             return
         if isinstance(function, ast.Attribute) and _name(function.value) == "math":
@@ -195,6 +197,11 @@ def no_field(view: str, name: str) -> str:
 
 def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _asks(node: ast.AST) -> bool:
+    """Whether a node is e.is_neighbor. Kernels write what it is asked of several times, so that one in another would double with each level."""
+    return isinstance(node, ast.Attribute) and node.attr == "is_neighbor"
 
 
 def _is_text(node: ast.expr) -> bool:

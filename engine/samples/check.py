@@ -47,6 +47,7 @@ MANIFEST: dict[str, dict[str, tuple[type, ...]]] = {
 }
 """The types of what a manifest says; integers are from 0 to 2^64 - 1."""
 OWN = "sha256_of_these"
+FILE = re.compile(r"(\w+/)?(zarr\.json|c(\.\d+)+)")
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
 
@@ -123,6 +124,8 @@ def checksums_of(path: Path) -> dict[str, str]:
         checksums, own = attributes["sha256"], attributes.get(OWN)
         if not all(re.fullmatch("[0-9a-f]{64}", digest) for digest in checksums.values()):
             refuse(where, "a SHA-256 for each file", "something else")
+        if strange := [name for name in checksums if not FILE.fullmatch(name)]:
+            refuse(where, "names of files of the store", repr(strange[0]))  # csaw reads no file elsewhere for them
     except (TypeError, KeyError, AttributeError):
         refuse(where, "a SHA-256 for each file", "something else")
     if own not in (files.digest(checksums), None):  # early versions wrote none

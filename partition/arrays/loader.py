@@ -77,6 +77,7 @@ def open_array(path: Path, digest: str | None = None) -> StoredArray:
         sums = read_regular(path / SUMS, most=files * (nbytes + SUM_BYTES)) if digest else b""
         if digest and array_digest(text, sums) != digest:
             raise StoreError(f"{path}: its zarr.json or its checksums have changed; {AGAIN}")
+        numbers = np.frombuffer(sums, "<u4") if digest else None
     except StoreError:
         raise
     except (OSError, ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, RecursionError) as error:
@@ -85,7 +86,7 @@ def open_array(path: Path, digest: str | None = None) -> StoredArray:
         raise StoreError(
             f"{path}/zarr.json: expected numbers of elements, found shape {count} and chunks of {chunk}; {AGAIN}"
         )
-    return StoredArray(path, count, chunk, plain, np.frombuffer(sums, "<u4") if digest else None)
+    return StoredArray(path, count, chunk, plain, numbers)
 
 
 def array_digest(description: bytes, sums: bytes) -> str:
@@ -157,6 +158,14 @@ def check_within(file: Path, values: np.ndarray, limit: Any) -> None:
 
     if not all_within(values, values.dtype.type(limit)):
         raise StoreError(f"{file}: expected values from 0 to {limit}, found {values.min()} to {values.max()}; {AGAIN}")
+
+
+def rise(offsets: np.ndarray, last: int, most: int) -> bool:
+    """Whether offsets of rows rise from 0 to ``last``, by ``most`` at a time: what reads rows in parts makes room for one of so many edges."""
+    if offsets[0] != 0 or offsets[-1] != last:
+        return False
+    pieces = (offsets[first : first + PIECE + 1] for first in range(0, offsets.size - 1, PIECE))
+    return all((piece[1:] >= piece[:-1]).all() and (piece[1:] - piece[:-1]).max() <= most for piece in pieces)
 
 
 def read_ahead(array: StoredArray, item: int, first: int, count: int) -> None:

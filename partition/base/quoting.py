@@ -10,6 +10,11 @@ def shown(text: str) -> str:
     return repr(text) if len(text) <= MOST else f"{text[:MOST]!r}... ({len(text):,} characters)"
 
 
+def printable(text: str) -> str:
+    """The text with what a terminal would not print as escapes: a store may say anything of itself, and what a terminal obeys, too."""
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+
+
 def quoted(value: object, most: int = 60) -> str:
     """A value as a message shows it: the beginning and the end of a long one."""
     try:

@@ -6,7 +6,9 @@ from typing import Any
 
 from csaw.partition.arrays.loader import AGAIN
 from csaw.partition.arrays.nodes import digest, read_group
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import StoreError
+from csaw.partition.graph.clusters import MOST
 
 KIND = "graph"
 FORMAT_VERSION = 3  # 1 had no checksums; 3 is of stores with a partitioner alone, whose original ids do not rise
@@ -18,6 +20,11 @@ TYPES: dict[str, type] = {
     "vertices": int, "edges": int, "max_degree": int, "directed": bool, "weighted": bool, "multigraph": bool, "id_dtype": str, "id_kind": str,
     "fingerprint": str, "report": dict, "partitions": list,
 }  # fmt: skip
+PARTS: dict[str, dict[str, type]] = {
+    "partitioner": {"method": str},
+    "clusters": {"count": int, "method": str, "seed": int, "digest": str},
+}
+"""Attributes that a store may have, and the types of what is in them."""
 
 
 def sealed(attributes: dict[str, Any], arrays: dict[str, str]) -> dict[str, Any]:
@@ -72,6 +79,21 @@ def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
         raise _wrong(path, "id_dtype", "uint32 or uint64", attributes["id_dtype"])
     if attributes["id_kind"] not in ID_KINDS:
         raise _wrong(path, "id_kind", ", ".join(ID_KINDS), attributes["id_kind"])
+    for name, parts in PARTS.items():
+        if name in attributes and not _has(attributes[name], parts):
+            raise _wrong(path, name, f"{', '.join(parts)} with values of their types", attributes[name])
+    if attributes.get("clusters", {}).get("count", 0) > MOST:
+        raise _wrong(path, "clusters", f"at most {MOST:,}", attributes["clusters"])
+    _check_partitions(path, attributes)
+
+
+def _has(found: Any, parts: dict[str, type]) -> bool:
+    """Whether an attribute has values of these names and types; integers are from 0."""
+    values = [found.get(name) for name in parts] if isinstance(found, dict) else [None]
+    return list(map(type, values)) == list(parts.values()) and all(value >= 0 for value in values if type(value) is int)
+
+
+def _check_partitions(path: Path, attributes: dict[str, Any]) -> None:
     vertex = edge = 0
     for number, row in enumerate(attributes["partitions"]):
         if not (isinstance(row, list) and len(row) == 5 and all(type(value) is int for value in row)):
@@ -86,4 +108,4 @@ def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
 
 
 def _wrong(path: Path, name: str, expected: str, found: Any) -> StoreError:
-    return StoreError(f"{path}/zarr.json: {name}: expected {expected}, found {str(found)[:60]}; {AGAIN}")
+    return StoreError(f"{path}/zarr.json: {name}: expected {expected}, found {quoted(found)}; {AGAIN}")

@@ -9,7 +9,7 @@ random   a random order of the vertices, cut into equal parts
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,6 +29,11 @@ class Clusters:
     method: str
     seed: int
     digest: str
+
+    @classmethod
+    def of(cls, said: dict[str, Any]) -> Self:
+        """The clusters that attributes describe, which may say more."""
+        return cls(said["count"], said["method"], said["seed"], said["digest"])
 
     def checked(self, path: Path, found: np.ndarray) -> np.ndarray:
         """``found``, the array of the store at ``path``; StoreError if it has another digest."""

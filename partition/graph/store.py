@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array
+from csaw.partition.arrays.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
 from csaw.partition.arrays.mapped import map_array
 from csaw.partition.arrays.nodes import read_group
 from csaw.partition.arrays.replace import require_not_aside
@@ -80,7 +80,7 @@ class GraphStore(ShownGraph):
         self.fingerprint: str = attributes["fingerprint"]
         self.report: dict[str, Any] = attributes["report"]
         self.partitioner: str = attributes.get("partitioner", {"method": "range"})["method"]
-        self.clusters = Clusters(**attributes["clusters"]) if "clusters" in attributes else None
+        self.clusters = Clusters.of(attributes["clusters"]) if "clusters" in attributes else None
         self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
         self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
         self.checksums = bool(self._digests)  # whether bytes are compared with them
@@ -110,9 +110,9 @@ class GraphStore(ShownGraph):
         array = self._array(number, "indptr")
         offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
         read_array(array, offsets)
-        if offsets[0] != 0 or offsets[-1] != part.edges or (offsets[1:] < offsets[:-1]).any():
+        if not rise(offsets, part.edges, self.max_degree):
             raise StoreError(
-                f"{array.path}: expected offsets that rise from 0 to {part.edges:,}, found others; {AGAIN}"
+                f"{array.path}: expected offsets that rise from 0 to {part.edges:,} by {self.max_degree:,} at most, found others; {AGAIN}"
             )
         return offsets
 

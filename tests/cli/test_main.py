@@ -312,3 +312,15 @@ def test_info_answers_without_a_compiler_and_where_arrays_are_missing(tmp_path):
     assert "stored edges" in done.stdout
     assert "Instances\n  not read: s.zarr/hop_0" in done.stdout
     assert done.stdout.endswith("set()\n")
+
+
+def test_an_error_gives_a_terminal_nothing_to_obey(monkeypatch, capsys):
+    """A store may say anything of itself, and messages show it."""
+    code, said = run(monkeypatch, capsys, fail_with(StoreError("found \x1b]0;a title\x07\x9b31m here")))
+    assert (code, said) == (1, "Error: found \\x1b]0;a title\\x07\\x9b31m here\n")
+
+
+def test_what_is_nested_too_deeply_is_said_in_a_line(monkeypatch, capsys):
+    code, said = run(monkeypatch, capsys, fail_with(RecursionError("maximum recursion depth exceeded")))
+    assert (code, said.count("\n")) == (1, 1)
+    assert "nested more deeply" in said

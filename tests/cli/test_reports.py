@@ -1,12 +1,14 @@
 """What a plan, a run and a store say to people: headings, the names that ``--help`` uses, units. JSON keeps plain values."""
 
 import json
+import logging
 import re
 from dataclasses import asdict, replace
 
 import pytest
 from click.testing import CliRunner
 
+from csaw.cli.console import CurrentStderr
 from csaw.cli.main import cli
 from csaw.cli.reports import sections as report
 from csaw.cli.reports.run import plan_sections, run_sections
@@ -234,3 +236,10 @@ def test_help_of_sample_gives_default_and_range_in_one_bracket_and_itself_under_
     assert "] [" not in help
     assert "--help" in help.split("Output:")[1].split("Baselines of the papers")[0]
     assert "--verbose" in help.split("Output:")[1].split("Baselines of the papers")[0]
+
+
+def test_a_table_and_the_log_give_a_terminal_nothing_to_obey(capsys):
+    report.print_table("", ("", ""), [("FAIL", "no vertex \x1b[2Jx")])
+    assert capsys.readouterr().out == "  FAIL  no vertex \\x1b[2Jx\n"
+    record = logging.makeLogRecord({"msg": "%s", "args": ("\x1b[2Jx",)})
+    assert CurrentStderr().format(record) == "\\x1b[2Jx"

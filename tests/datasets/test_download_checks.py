@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.file_server import BODY, EDGES, ENTRY, HEADER, NAME, ROWS, SHA256, left
 
-from csaw.cli.datasets import datasets
+from csaw.cli.commands.datasets import datasets
 from csaw.datasets import catalog
 from csaw.datasets.check import check, largest_file
 from csaw.datasets.download import download, fetch

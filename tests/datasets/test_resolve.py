@@ -16,8 +16,8 @@ from csaw.datasets.catalog import Entry
 from csaw.datasets.generate import generate
 from csaw.datasets.resolve import resolve
 from csaw.partition import open_graph
+from csaw.partition.arrays.loader import AGAIN
 from csaw.partition.errors import CsawError
-from csaw.partition.loader import AGAIN
 
 
 def stores(cache):

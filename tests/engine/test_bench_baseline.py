@@ -54,8 +54,8 @@ def test_a_slower_kernel_is_caught_by_the_baseline_and_the_same_speed_is_not(tmp
 
 def test_rates_of_the_machines_own_clock_are_compared_with_the_baseline(tmp_path):
     before, rows = tmp_path / "before.json", bench(*LINE, folder=tmp_path)[2]
-    a_million_times = {name: 1e6 for name in ("rate", "fastest", "slowest")}
-    before.write_text(json.dumps([{k: v * a_million_times.get(k, 1) for k, v in row.items()} for row in rows]))
+    faster = [row | {name: row[name] * 1e6 for name in ("rate", "fastest", "slowest") if name in row} for row in rows]
+    before.write_text(json.dumps(faster))
     code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
     assert code == SLOWER
     assert f"slower: walks, {GRAPH}, uniform walk, 4000 x 2000" in said

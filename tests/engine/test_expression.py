@@ -86,6 +86,8 @@ REFUSED = [
     "e.column(f'{e.dst}', 1)",
     "e.column(('x'), e)",
     "e.is_neighbor(a=1, b=2)",
+    "e.is_neighbor(" * 40 + "e.dst" + ", 1)" * 40,
+    "e.is_neighbor(1, 1 + max(e.dst, e.is_neighbor(1, 2)))",
     "e.path(*(1,))",
     "1\x00",
     "\ud800",

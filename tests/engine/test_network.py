@@ -92,3 +92,11 @@ def test_a_damaged_derived_store_is_made_again(tmp_path):
     expected = rows(first)
     (first.store.path / "zarr.json").write_text("{}")
     assert rows(HostNetwork(store, memory=least(store), derived=tmp_path / "derived").undirected) == expected
+
+
+def test_a_store_that_claims_the_fingerprint_of_another_graph_shares_no_derived_store_with_it(tmp_path):
+    store, other = (random_store(tmp_path / f"{v}.zarr", vertices=v, edges=9 * v, directed=True) for v in (900, 500))
+    other.fingerprint = store.fingerprint
+    found = [HostNetwork(one, memory=least(one), derived=tmp_path / "derived").undirected for one in (other, store)]
+    assert [one.vertices for one in found] == [500, 900]
+    assert found[0].store.path != found[1].store.path

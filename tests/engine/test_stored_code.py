@@ -22,6 +22,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.api import registry
 from csaw.engine.cluster.recipe import Recipe
 from csaw.engine.export import export
+from csaw.engine.samples import check
 from csaw.engine.samples.describe import describe
 from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError, StoreError
@@ -239,3 +240,12 @@ def test_a_file_that_changes_while_python_runs_is_read_again(tmp_path, monkeypat
         walk = registry.build("own.py:Steep", {})
         assert walk.file_digest == hashlib.sha256((tmp_path / "own.py").read_bytes()).hexdigest()
         assert power in inspect.getsource(type(walk).edge_bias)
+
+
+@pytest.mark.parametrize("name", ["../other/zarr.json", "/etc/passwd", "walks/../../zarr.json"])
+def test_a_file_elsewhere_is_not_read_for_a_checksum_of_it(tmp_path, name):
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
+    sample(store, tmp_path / "w.zarr", "deepwalk", **GIVEN)
+    forged(tmp_path / "w.zarr", lambda said: None, {name: "0" * 64})
+    with pytest.raises(StoreError, match="expected names of files of the store"):
+        check.checksums_of(tmp_path / "w.zarr")

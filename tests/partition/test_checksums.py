@@ -11,9 +11,12 @@ from helpers.graphs import random_store
 
 from csaw.partition import open_graph, write_graph
 from csaw.partition.arrays.checksums import BLOCK, all_within, sums_of, xxh64
+from csaw.partition.arrays.loader import array_digest
+from csaw.partition.arrays.nodes import digest
 from csaw.partition.arrays.spans import SpanReader
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.check import check_store
+from csaw.partition.graph.store import array_name
 
 VECTORS = {
     b"": 0xEF46DB3751D8E999, b"a": 0xD24EC4F1A98C6E5B, b"abc": 0x44BC2CF5AD770999,
@@ -226,7 +229,7 @@ def test_verify_finds_an_attribute_that_was_wrong_from_the_start(tmp_path, monke
     from csaw.partition.graph import write
 
     sealed = write.sealed
-    monkeypatch.setattr(write, "sealed", lambda attributes, arrays: sealed(attributes | {"max_degree": 1}, arrays))
+    monkeypatch.setattr(write, "sealed", lambda attributes, arrays: sealed(attributes | {"max_degree": 99}, arrays))
     found = check_store(random_store(tmp_path / "g.zarr", vertices=20, edges=100))
     assert [finding.name for finding in found if not finding.ok] == ["largest degree"]
 
@@ -238,3 +241,47 @@ def test_a_node_that_is_no_group_is_refused(tmp_path, name, value):
     (store.path / "zarr.json").write_text(json.dumps(node | {name: value}))
     with pytest.raises(StoreError, match="does not describe a Zarr v3 group"):
         open_graph(store.path)
+
+
+def forged(store, change):
+    """The attributes of a graph store as a stranger may have made them: edited, with a digest made anew."""
+    node = json.loads((store.path / "zarr.json").read_text())
+    change(node["attributes"])
+    said = {name: value for name, value in node["attributes"].items() if name != "digest"}
+    (store.path / "zarr.json").write_text(json.dumps(node | {"attributes": said | {"digest": digest(said)}}))
+    return store.path
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("partitioner", "range"),
+        ("partitioner", {}),
+        ("partitioner", {"method": ["range"]}),
+        ("clusters", [1]),
+        ("clusters", {"zz": 1}),
+        ("clusters", {"count": "x", "method": "lp", "seed": 0, "digest": ""}),
+        ("clusters", {"count": 2**40, "method": "lp", "seed": 0, "digest": ""}),
+    ],
+)
+def test_attributes_of_a_stranger_are_refused_by_name(tmp_path, name, value):
+    path = forged(random_store(tmp_path / "g.zarr", vertices=5, edges=6), lambda said: said.update({name: value}))
+    with pytest.raises(StoreError, match=f"zarr.json: {name}: expected"):
+        open_graph(path)
+
+
+def test_a_row_longer_than_the_longest_is_refused(tmp_path):
+    """Rows are read in blocks of a size that holds the longest, and a longer one would be waited for without end."""
+    path = forged(random_store(tmp_path / "g.zarr", vertices=20, edges=100), lambda said: said.update(max_degree=1))
+    with pytest.raises(StoreError, match="indptr: expected offsets that rise from 0 to 128 by 1 at most"):
+        open_graph(path).read_indptr()
+
+
+def test_checksums_that_are_no_whole_numbers_are_refused(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=5, edges=6)
+    name = array_name(0, "indices")
+    (store.path / name / "checksums").write_bytes(b"12345")
+    given = array_digest((store.path / name / "zarr.json").read_bytes(), b"12345")
+    path = forged(store, lambda said: said["checksums"]["arrays"].update({name: given}))
+    with pytest.raises(StoreError, match=f"{name}/zarr.json or checksums is missing or damaged"):
+        open_graph(path).load()

@@ -8,6 +8,7 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import networks, stores, two_hubs
 from helpers.oracles import distances, rows_in
 
+from csaw.engine.analytics.cpu.kernels.betweenness import depend
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measures.betweenness import Betweenness
 
@@ -70,3 +71,12 @@ def test_random_sources_are_right_on_the_average(tmp_path):
     runs = [Betweenness(betweenness_sources=20, seed=seed).findings(network)["betweenness"].values for seed in range(200)]  # fmt: skip
     spread = np.std(runs, axis=0) / np.sqrt(len(runs))
     assert np.all(np.abs(np.mean(runs, axis=0) - exact) <= 5 * spread + 1e-9)
+
+
+def test_a_graph_that_says_wrongly_that_it_is_undirected_ends_well():
+    """Then there are vertices that no way from the source reaches backward."""
+    distance = np.array([0, 1], np.int32)
+    found = np.zeros((3, 2))
+    rows = np.array([0, 0, 0]), np.array([], np.uint32)
+    depend(0, 2, np.arange(2), 0, *rows, distance, 1, *found)
+    assert not found[2].any()

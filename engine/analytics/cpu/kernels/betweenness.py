@@ -67,7 +67,7 @@ def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
     return 0
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no way
 def depend(low, high, order, first, indptr, indices, distance, level, ways, passed, total):
     """Add to ``total`` what depends on the vertices order[low:high] at ``level``: the number of their ways times the sum of what neighbors a level farther pass back.
 
