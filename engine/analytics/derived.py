@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from csaw.partition import GraphStore, IngestOptions, open_graph
-from csaw.partition.arrays.nodes import digest
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import StoreError
+from csaw.partition.graph.attributes import identity
 from csaw.partition.ingestion.pipeline import ingest_rows
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -26,7 +26,7 @@ def derived_store(store: Any, kind: str, folder: Path | None, *, memory: int, th
     """The store of this ``kind``, undirected or incoming, made of ``store``: in ``folder`` (default: the cache), where it is looked for first."""
     folder = cache_dir() / "networks" if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{_identity(store)}-{kind}.zarr"
+    path = folder / f"{identity(store.attributes)}-{kind}.zarr"
     if path.exists():
         try:
             return open_graph(path)
@@ -41,11 +41,6 @@ def derived_store(store: Any, kind: str, folder: Path | None, *, memory: int, th
         **KINDS[kind],
     )
     return ingest_rows(str(store.path), _Rows(store), path, options)
-
-
-def _identity(store: Any) -> str:
-    """A digest of what a store says of itself and of its files: one that claims the fingerprint of another graph does not get what was made of that one, or give it its own."""
-    return digest([store.fingerprint, store.vertices, store.edges, store.attributes.get("checksums")])
 
 
 class _Rows:

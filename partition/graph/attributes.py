@@ -50,6 +50,11 @@ def checked(path: Path, attributes: dict[str, Any]) -> dict[str, Any]:
     return attributes
 
 
+def identity(attributes: dict[str, Any]) -> str:
+    """Return a digest of what a store says of itself and of its files, for names in the cache: one that claims another graph's fingerprint has one of its own."""
+    return digest({name: value for name, value in attributes.items() if name != "digest"})
+
+
 def is_graph(path: str | Path) -> bool:
     """Whether the store at ``path`` says that it is a graph store."""
     try:

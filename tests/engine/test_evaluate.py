@@ -192,6 +192,14 @@ def test_a_profile_is_measured_once_unless_refreshed(tmp_path, monkeypatch):
         assert len(calls) == expected
 
 
+def test_a_store_that_claims_another_graphs_fingerprint_does_not_give_it_its_figures(tmp_path):
+    store, other = (random_store(tmp_path / f"{size}.zarr", vertices=size) for size in (90, 70))
+    other.attributes["fingerprint"] = other.fingerprint = store.fingerprint
+    wanted = [one.edges / one.vertices for one in (other, store)]
+    found = [{row.finding: row.graph for row in evaluate(one, measures="degree").rows()} for one in (other, store)]
+    assert [one["degree"] for one in found] == pytest.approx(wanted)
+
+
 # Estimates
 
 

@@ -11,6 +11,7 @@ from csaw.engine.analytics import unfinished
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.measure import find
+from csaw.partition.graph.attributes import identity
 
 ROOM = 1000  # entries of rows beside the least
 LONG = {  # options, and how often the computation is noted
@@ -67,7 +68,7 @@ def given(case, store):
 def place_of(store, options):
     kind = find(options["measures"])
     return profiles.unfinished(
-        store.fingerprint, kind(**{name: value for name, value in options.items() if name in kind.options()})
+        identity(store.attributes), kind(**{name: value for name, value in options.items() if name in kind.options()})
     )
 
 

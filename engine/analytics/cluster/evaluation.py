@@ -21,6 +21,7 @@ from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.attributes import identity
 
 SAFE = "what whole measures have found of the graph is kept; run it again"
 TASKS_OF_SAMPLE = 64  # into which the instances of a sample are put, where each is evaluated by itself
@@ -91,7 +92,9 @@ class SpreadMeasuring:
 
     def profile(self, measures: Sequence[Measure], progress: Progress) -> dict[str, Findings]:
         """What each measure finds of the graph, by its name: as it is kept, or measured now, all at the same time."""
-        kept = partial(profiles.findings_of, self.store.fingerprint, find=self._findings, refresh=self.wish.refresh)
+        kept = partial(
+            profiles.findings_of, identity(self.store.attributes), find=self._findings, refresh=self.wish.refresh
+        )
         found: dict[str, Findings] = {}
         threads = ThreadPoolExecutor(max(1, len(measures)))
         try:

@@ -20,6 +20,7 @@ from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted, html_rows, line
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.attributes import identity
 
 
 @dataclass
@@ -131,7 +132,7 @@ def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]
             {
                 "measure": one.name(),
                 **networks.plan(one),
-                "kept": not wish.refresh and profiles.read(store.fingerprint, one) is not None,
+                "kept": not wish.refresh and profiles.read(identity(store.attributes), one) is not None,
             }
             for one in measure.chosen(wish.measures, values)
         ]

@@ -11,6 +11,7 @@ from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.partition import GraphStore
+from csaw.partition.graph.attributes import identity
 
 Progress = Callable[[str], object]
 Piece = tuple[Findings, np.ndarray]
@@ -34,7 +35,7 @@ class Measuring:
         for one in measures:
             progress(f"{one.name()} of {self.store.path}{self.networks.aside(one)}")
             found[one.name()] = profiles.findings_of(
-                self.store.fingerprint, one, self.networks.findings, refresh=self.wish.refresh
+                identity(self.store.attributes), one, self.networks.findings, refresh=self.wish.refresh
             )
         return found
 

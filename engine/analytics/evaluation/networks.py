@@ -14,6 +14,7 @@ from csaw.engine.devices import devices
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.attributes import identity
 
 
 class Networks:
@@ -60,7 +61,7 @@ class Networks:
 
     def findings(self, one: Measure) -> Findings:
         """What a measure finds of the graph. On the CPU, where it may take minutes, it goes on where it was interrupted."""
-        self.host.keep_unfinished(profiles.unfinished(self.store.fingerprint, one))
+        self.host.keep_unfinished(profiles.unfinished(identity(self.store.attributes), one))
         try:
             return one.findings(self.of(one))
         finally:

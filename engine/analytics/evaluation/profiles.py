@@ -1,4 +1,4 @@
-"""Profiles of graphs: what measures have found of a graph, kept in the cache under its fingerprint."""
+"""Profiles of graphs: what measures have found of a graph, kept in the cache under the identity of its store."""
 
 import hashlib
 import json
@@ -14,26 +14,26 @@ from csaw.engine.analytics.unfinished import DAMAGED, Unfinished, write
 from csaw.partition.arrays.regular import open_regular
 from csaw.partition.base.cache import cache_dir
 
-VERSION = 3
+VERSION = 4
 """Raised when findings change, so that those of before are not taken."""
 
 KINDS = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}
 
 
-def place_of(fingerprint: str, measure: Measure) -> Path:
-    """The file of what a measure, with its options, found of the graph with this fingerprint."""
+def place_of(identity: str, measure: Measure) -> Path:
+    """The file of what a measure, with its options, found of the graph whose store has this identity."""
     asked = json.dumps([VERSION, measure.name(), measure.parameters()], sort_keys=True, default=str)
     return (
         cache_dir()
         / "profiles"
-        / fingerprint[:32]
+        / identity[:32]
         / f"{measure.name()}-{hashlib.sha256(asked.encode()).hexdigest()[:16]}.npz"
     )
 
 
-def read(fingerprint: str, measure: Measure) -> Findings | None:
+def read(identity: str, measure: Measure) -> Findings | None:
     """The findings that are kept, or None. A damaged file counts as none."""
-    path = place_of(fingerprint, measure)
+    path = place_of(identity, measure)
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             held = np.load(file, allow_pickle=False)
@@ -43,11 +43,11 @@ def read(fingerprint: str, measure: Measure) -> Findings | None:
         return None
 
 
-def keep(fingerprint: str, measure: Measure, findings: Findings) -> None:
+def keep(identity: str, measure: Measure, findings: Findings) -> None:
     """Keep findings; a kill leaves the file of before, or none."""
     arrays: dict[str, np.ndarray] = {}
     described = {name: _described(number, one, arrays) for number, (name, one) in enumerate(findings.items())}
-    write(place_of(fingerprint, measure), {"findings": np.array(json.dumps(described)), **arrays})
+    write(place_of(identity, measure), {"findings": np.array(json.dumps(described)), **arrays})
 
 
 def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -71,18 +71,18 @@ def _read(said: dict[str, Any], held: Any) -> Finding:
     return KINDS[said["is"]](**values)
 
 
-def unfinished(fingerprint: str, measure: Measure) -> Unfinished:
-    """What a measure has computed of the graph with this fingerprint before it was interrupted."""
-    return Unfinished(place_of(fingerprint, measure).with_suffix(""))
+def unfinished(identity: str, measure: Measure) -> Unfinished:
+    """What a measure has computed of the graph whose store has this identity before it was interrupted."""
+    return Unfinished(place_of(identity, measure).with_suffix(""))
 
 
-def findings_of(fingerprint: str, wanted: Measure, find: Callable[[Measure], Findings], *, refresh: bool) -> Findings:
-    """What a measure finds of the graph with this fingerprint: as it is kept, or as ``find`` says now, always so with ``refresh``, and kept then."""
-    found = None if refresh else read(fingerprint, wanted)
+def findings_of(identity: str, wanted: Measure, find: Callable[[Measure], Findings], *, refresh: bool) -> Findings:
+    """What a measure finds of the graph whose store has this identity: as it is kept, or as ``find`` says now, always so with ``refresh``, and kept then."""
+    found = None if refresh else read(identity, wanted)
     if found is None:
         if refresh:
-            unfinished(fingerprint, wanted).forget()
+            unfinished(identity, wanted).forget()
         found = find(wanted)
-        keep(fingerprint, wanted, found)
-        unfinished(fingerprint, wanted).forget()
+        keep(identity, wanted, found)
+        unfinished(identity, wanted).forget()
     return found

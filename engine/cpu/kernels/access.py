@@ -223,7 +223,7 @@ def prefetch_membership(graph, a, b):
 @inner(forceinline=True)
 def is_neighbor(graph, a, b):
     """Whether the edge a -> b exists: what is known, then the row's filter, then an exact search."""
-    if a < 0:
+    if a < 0 or b < 0:
         return False
     if STREAMED and graph.known[2] >= 0 and graph.known[0] == a and graph.known[1] == b:
         return graph.known[2] == 1

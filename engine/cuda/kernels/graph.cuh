@@ -249,7 +249,7 @@ extern "C" __device__ i64 csaw_path_vertex(u64 context, i64 depth, i64 steps)
 
 extern "C" __device__ i64 csaw_is_neighbor(u64 context, i64 a, i64 b)
 {
-    if (a < 0) return 0;
+    if (a < 0 || b < 0) return 0;
     const Place second = UNDIRECTED ? place_of((const Context*)context, b) : Place{0, 0};
     return has_edge(place_of((const Context*)context, a), second, a, b);
 }
