@@ -27,6 +27,7 @@ from csaw.engine.bench.show import HOLDS, machine
 from csaw.partition.base.sizes import short
 from csaw.partition.errors import FormatError
 
+MOST_FIGURES = 100  # in a picture of several graphs
 PART = re.compile(r"(<!-- table (\S+) (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # heading: the text of a bench row's cell, empty if the row lacks the column
 COLUMNS: dict[str, Callable[[Row], str]] = {
@@ -65,7 +66,7 @@ def filled(page: str, folder: Path) -> str:
 
     def part(found: re.Match) -> str:
         run, suite = found[2], found[3]
-        return found[1] + table(_run(folder, run), suite, f"{folder.name}/{run}-{suite}.svg") + found[4]
+        return found[1] + table(_run(folder, run), suite, f"{folder.name}/{run}-{suite}") + found[4]
 
     return PART.sub(part, page)
 
@@ -82,8 +83,20 @@ def _run(folder: Path, name: str) -> list[Row]:
     return baseline.read(file)
 
 
-def table(rows: list[Row], suite: str, plot: str) -> str:
-    """The text for one suite of a run: its command, the machine, a table for each graph, the verdict, the plot."""
+def pictures(rows: list[Row], suite: str, stem: str) -> dict[str, list[Row]]:
+    """The pictures of a suite, and the rows of each: one, or one for each graph where there are many figures."""
+    figures = measured(rows, suite=suite)
+    graphs = list(dict.fromkeys(row.get("graph", "") for row in figures))
+    if len(figures) <= MOST_FIGURES or len(graphs) == 1:
+        return {f"{stem}.svg": rows} if figures else {}
+    return {
+        f"{stem}-{number}.svg": [row for row in rows if row.get("graph", graph) == graph]
+        for number, graph in enumerate(graphs, 1)
+    }
+
+
+def table(rows: list[Row], suite: str, stem: str) -> str:
+    """The text for one suite of a run: its command, the machine, a table for each graph, the verdict, the plots, whose names begin with ``stem``."""
     mine = [row for row in rows if row["suite"] == suite]
     if not mine:
         raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")
@@ -96,10 +109,9 @@ def table(rows: list[Row], suite: str, plot: str) -> str:
     for row in mine:
         if "claim" in row:
             lines += ["", f"Claim: {row['claim']}. It {HOLDS[row['holds']]}: {row['found']}."]
-    return (
-        "\n".join([*lines, "", *([f"![{plots.alternative(rows, suite)}]({plot})", ""] if measured(mine) else [])])
-        + "\n"
-    )
+    for plot, shown in pictures(rows, suite, stem).items():
+        lines += ["", f"![{plots.alternative(shown, suite)}]({plot})"]
+    return "\n".join([*lines, "", ""])
 
 
 def _graph(graph: str, rows: list[Row]) -> list[str]:
@@ -128,9 +140,8 @@ def main(page: Path) -> None:
         files.write_rows(judged_again(_run(folder, run)), folder / f"{run}.json")
     page.write_text(filled(text, folder))
     for run, suite in parts(text):
-        rows = _run(folder, run)
-        if measured(rows, suite=suite):
-            plots.save(rows, suite, [folder / f"{run}-{suite}.svg"])
+        for plot, rows in pictures(_run(folder, run), suite, f"{run}-{suite}").items():
+            plots.save(rows, suite, [folder / plot])
 
 
 if __name__ == "__main__":
