@@ -171,6 +171,11 @@ class Walk(Algorithm):
     but those to ``e.prev``, where it is ``back``: then selection is by rejection, if edge_bias is written as e.weight times something else (as node2vec's is)
     or the run is unweighted. Bounds go to 1e260, ``low`` and ``back`` from 0. Bounds that edge_bias does not keep give another law, which ``csaw verify`` finds."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "edge_bias" in vars(cls) and "bias_range" not in vars(cls):
+            cls.bias_range = None  # that of its base bounds another bias
+
     expected_steps: ClassVar[Callable | None] = None
     """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a limit, or an estimate; infinite if
     these options never end one. It decides how much memory is taken first, and no byte of the sample."""

@@ -38,7 +38,7 @@ from csaw.partition.errors import BudgetError, DeviceError, OptionError
 from csaw.partition.graph.coalesced import Coalesced
 from csaw.partition.graph.split import Split
 
-DRAWS = 2
+DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
 
 

@@ -14,7 +14,7 @@ from csaw.engine.runs.run import prepare
 from csaw.engine.verify import verify
 from csaw.partition.errors import CsawError, OptionError
 
-HEAD = "import math\nfrom csaw.engine.algorithm import MiniBatches, Traversal, Walk, option\n\n"
+HEAD = "import math\nfrom csaw.engine.algorithm import MiniBatches, Traversal, Walk, option\nfrom csaw.engine.algorithms.node2vec import Node2vec\n\n"
 REFUSED = {
     "weights of edges that are all kept": ("Traversal", "induced = True; sources_from = 'distinct'\n    def edge_bias(self, e):\n        return e.weight", (-1,), "mine.edge_bias: expected a constant, because mine keeps all edges"),
     "edges once": ("Traversal", "each_edge_once = True", (2,), "mine.sources_from: expected 'every' beside each_edge_once = True, found 'all'"),
@@ -56,6 +56,7 @@ REFUSED = {
 }  # fmt: skip
 VERIFIED = {
     "bounds of squares": ("Walk", "walk_length = 5\n    def bias_range(self):\n        return 0.0, 5.0, 10.0\n    def edge_bias(self, e):\n        return e.weight * e.weight * (2.0 if e.dst == e.prev else 1.0)", None),
+    "a bias beside bounds of its base": ("Node2vec", "walk_length = 6\n    def edge_bias(self, e):\n        return e.dst % (e.depth + 1)", None),
     "a hop of nothing": ("Traversal", "layout = 'hops'; visited_once = False; replace = True", (0, 2)),
     "clusters": ("Traversal", "sources_from = 'clusters'; ends_induced = True; frontier_size = 2", ()),
     "clocks": ("Traversal", "clocks = True; visited_once = False; walk_length = 6; frontier_size = 2\n    def vertex_bias(self, v):\n        return v.degree * v.degree", (1,)),

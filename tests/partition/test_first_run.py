@@ -14,7 +14,8 @@ from csaw.partition.ingestion import first_run
 
 TYPES = """
 import json, sys
-from csaw.partition import IngestOptions, first_run, ingest
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.ingestion import first_run
 
 def types():
     return {kernel.__name__: sorted(map(str, kernel.signatures)) for share in first_run.SHARES.values() for kernel in share.kernels}

@@ -172,7 +172,7 @@ def test_a_store_that_appeared_while_another_was_made_stays(tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from csaw.partition import replace
+from csaw.partition.arrays import replace
 path, moment, exchange = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "True"
 if not exchange:
     replace._exchange = lambda one, other: False

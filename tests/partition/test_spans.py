@@ -79,7 +79,7 @@ def test_a_file_that_is_gone_or_short_is_named(small, reader):
     with pytest.raises(StoreError, match=r"1/c/2 cannot be opened: No such file or directory; make the store again"):
         reader.read("numbers", ONE, 55 * ONE, 10 * ONE, np.zeros(10, np.uint32), 0 * ONE)
     small.opened(2, "numbers").file(0).write_bytes(b"short")
-    with pytest.raises(StoreError, match=r"2/c/0: expected 400 bytes, found 5; make the store again"):
+    with pytest.raises(StoreError, match=r"2/c/0 cannot be opened: expected 400 bytes, found 5; make the store again"):
         reader.read("numbers", 2 * ONE, ONE, ONE, np.zeros(1, np.uint32), 0 * ONE)
 
 
@@ -87,5 +87,5 @@ def test_a_file_that_shrinks_while_it_is_open_is_named(small, reader):
     out = np.zeros(5, np.uint32)
     reader.read("numbers", 2 * ONE, ONE, ONE, out, 0 * ONE)
     small.opened(2, "numbers").file(0).write_bytes(b"")
-    with pytest.raises(StoreError, match=r"2/c/0: expected 400 bytes, found 0; make the store again"):
+    with pytest.raises(StoreError, match=r"2/c/0 cannot be opened: expected 400 bytes, found 0; make the store again"):
         reader.read("numbers", 2 * ONE, 50 * ONE, 5 * ONE, out, 0 * ONE)
