@@ -8,6 +8,7 @@ import ast
 import inspect
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -64,13 +65,19 @@ def plain_hook(algorithm: Algorithm, name: str) -> Callable[[Any], float]:
     method, where = getattr(type(algorithm), name), f"{algorithm.name()}.{name}"
     if str(getattr(method, "__module__", "")).startswith(CSAWS):
         return lambda view: method(algorithm, view)
-    plain = _plain(method, where, {})
+    plain = _of_class(type(algorithm), name, where)
 
     def called(view: Any) -> float:
         with users_code(f"{where} failed:"):
             return plain(algorithm, view)
 
     return called
+
+
+@lru_cache(maxsize=64)  # the slow law asks for a hook at each vertex
+def _of_class(kind: type[Algorithm], name: str, where: str) -> Callable[..., Any]:
+    """The hook of a class as plain Python."""
+    return _plain(getattr(kind, name), where, {})
 
 
 def _plain(function: FunctionType, where: str, known: dict[str, Any]) -> Callable[..., Any]:
