@@ -65,7 +65,7 @@ def plain_hook(algorithm: Algorithm, name: str) -> Callable[[Any], float]:
     method, where = getattr(type(algorithm), name), f"{algorithm.name()}.{name}"
     if str(getattr(method, "__module__", "")).startswith(CSAWS):
         return lambda view: method(algorithm, view)
-    plain = _of_class(type(algorithm), name, where)
+    plain = _copied(method, where)
 
     def called(view: Any) -> float:
         with users_code(f"{where} failed:"):
@@ -75,9 +75,9 @@ def plain_hook(algorithm: Algorithm, name: str) -> Callable[[Any], float]:
 
 
 @lru_cache(maxsize=64)  # the slow law asks for a hook at each vertex
-def _of_class(kind: type[Algorithm], name: str, where: str) -> Callable[..., Any]:
-    """The hook of a class as plain Python."""
-    return _plain(getattr(kind, name), where, {})
+def _copied(method: FunctionType, where: str) -> Callable[..., Any]:
+    """The hook as plain Python."""
+    return _plain(method, where, {})
 
 
 def _plain(function: FunctionType, where: str, known: dict[str, Any]) -> Callable[..., Any]:
