@@ -18,7 +18,11 @@ NOT_NOW = (
 
 
 def run() -> None:
-    """Run the command line. An interruption waits for the end of an import, in which libraries would catch it and go on, and of the start of a thread."""
+    """Run the command line.
+
+    An interruption waits for the end of an import, in which libraries would catch it and go on, and of the start of a
+    thread.
+    """
     gc.set_threshold(ALLOCATIONS)
     # NumPy's linear algebra, which csaw does without, starts a thread for each processor otherwise.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

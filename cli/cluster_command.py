@@ -4,20 +4,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import console
+from csaw.cli.options import Options
 from csaw.cli.reports.closing_lines import report_run
 from csaw.cli.reports.cluster_plan import print_plans
+from csaw.partition.base.plain_data import OptionValue, Record
 
-OF_CLUSTER = "finished groups are safe; the same command with --resume completes {}, on the cluster or, without --cluster, on one machine"
+if TYPE_CHECKING:
+    from csaw.engine.runs.job import Job
+    from csaw.partition.base.progress import Progress
+
+OF_CLUSTER = (
+    "finished groups are safe; the same command with --resume completes {}, on the cluster or, without "
+    "--cluster, on one machine"
+)
 OF_SHARD = "finished groups are safe; run the same command again to draw the rest of the shard of {}"
 
 
 def check(cluster: str | None, shard: str | None, *, virtual: bool, overwrite: bool, dry_run: bool) -> None:
-    """Refuse options that do not go with ``--cluster`` or ``--shard``; in an MPI job, processes that become workers stay here."""
+    """Refuse options that do not go with ``--cluster`` or ``--shard``.
+
+    In an MPI job, processes that become workers stay here.
+    """
     if cluster is None and shard is None:
         return
     given = "--cluster" if cluster is not None else "--shard"
@@ -40,7 +52,7 @@ def check(cluster: str | None, shard: str | None, *, virtual: bool, overwrite: b
 
 
 def on_cluster(
-    graph: str, out: str, algo: str, wanted: dict[str, Any], *, dry_run: bool, as_json: bool, **how: Any
+    graph: str, out: str, algo: str, wanted: Options, *, dry_run: bool, as_json: bool, **how: OptionValue
 ) -> None:
     """Draw a sample by the workers of a cluster, or print their plans, and report."""
     from csaw.datasets.resolve import resolve
@@ -60,7 +72,7 @@ def on_cluster(
     report_run(results, out, as_json)
 
 
-def as_shard(job: Any, out: str, shard: str, shown: Any) -> dict[str, Any]:
+def as_shard(job: "Job", out: str, shard: str, shown: "Progress") -> Record:
     """Draw a shard; the summary."""
     from csaw.engine.cluster.shards import Shard, draw_shard
 
@@ -75,7 +87,7 @@ def as_shard(job: Any, out: str, shard: str, shown: Any) -> dict[str, Any]:
     return results
 
 
-def _begin(shown: Any, instances: int) -> None:
+def _begin(shown: "Progress", instances: int) -> None:
     shown.begin("sampling", instances, "instances")
 
 

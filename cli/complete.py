@@ -1,4 +1,7 @@
-"""What a shell completes beside options and files: names of algorithms, datasets, measures and suites. None of them imports a compiler."""
+"""Completion in a shell, beside options and files: names of algorithms, datasets, measures and suites.
+
+None of them imports a compiler.
+"""
 
 from collections.abc import Iterable
 

@@ -7,37 +7,41 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
 
 from csaw.partition.base.quoting import printable
 
+if TYPE_CHECKING:
+    from csaw.partition.base.progress import Progress
+
+Command = TypeVar("Command", bound=Callable[..., object])
 VERBOSE, QUIET = "verbose", "quiet"
 BEGAN = time.monotonic()
 
 
-class CurrentStderr(logging.StreamHandler[Any]):
+class CurrentStderr(logging.StreamHandler[TextIO]):
     """Writes to what is standard error at the moment: above a progress bar, while there is one."""
 
     @property
-    def stream(self) -> Any:
+    def stream(self) -> TextIO:
         return sys.stderr
 
     @stream.setter
-    def stream(self, _: Any) -> None: ...
+    def stream(self, _: TextIO) -> None: ...
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
 
 
-def quiet(command: Callable[..., Any]) -> Callable[..., Any]:
+def quiet(command: Command) -> Command:
     """Give a command the option ``--quiet``, for :func:`is_quiet`."""
-    said = "Print nothing but errors, and what other options ask to print."
+    said = "Print only errors, and the output that other options ask for."
     return click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set, help=said)(command)
 
 
-def tones(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def tones(what: str) -> Callable[[Command], Command]:
     """Give a command ``--quiet``, and ``--verbose`` for :func:`is_verbose`, which prints ``what``."""
     said = f"Print {what}."
     verbose = click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_set, help=said)
@@ -73,7 +77,7 @@ def say(*lines: str, err: bool = False) -> None:
             click.echo(line, err=err)
 
 
-def progress(what: str, enabled: bool = True) -> AbstractContextManager[Any]:
+def progress(what: str, enabled: bool = True) -> AbstractContextManager["Progress"]:
     """Show that ``what`` is being done, and what it waits for, unless ``--quiet`` was given."""
     from csaw.partition.base.progress import progress
 
@@ -85,12 +89,14 @@ def elapsed() -> float:
     return time.monotonic() - BEGAN
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, default=str))
 
 
 def check_folder(file: str, option: str) -> None:
-    """Refuse a ``file`` that could not be written at the end: BadParameter where its folder is missing, OptionError inside a store."""
+    """Refuse a ``file`` that could not be written at the end: BadParameter where its folder is missing, OptionError
+    inside a store.
+    """
     from csaw.partition.arrays.replace import check_name
 
     if file != "-" and not Path(file).absolute().parent.is_dir():

@@ -6,7 +6,10 @@ import click
 
 
 class GroupedCommand(click.Command):
-    """A command whose help shows options under headings. ``place``: where a heading stands; ``rest``: that of options without one."""
+    """A command whose help shows options under headings.
+
+    ``place``: where a heading stands; ``rest``: that of options without one.
+    """
 
     rest = ""
 
@@ -17,7 +20,7 @@ class GroupedCommand(click.Command):
         return getattr(param, "group", self.rest)
 
     def groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """What the help says of each option, under its heading, in the order of the headings."""
+        """Return the help of each option, under its heading, in the order of the headings."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
@@ -31,7 +34,10 @@ class GroupedCommand(click.Command):
 
 
 def in_groups(groups: Mapping[str, tuple[str, ...]], last: str) -> type[GroupedCommand]:
-    """A kind of command that shows the parameters of these names under these headings, in this order, and all others under ``last``."""
+    """Return a kind of command that shows the parameters of these names under these headings, in this order.
+
+    All others stand under ``last``.
+    """
 
     class InGroups(GroupedCommand):
         rest = last

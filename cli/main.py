@@ -61,7 +61,10 @@ def _manual(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run, and turn each error that a user can cause into one line: exit status 1, or 130 after Ctrl-C. Errors of usage are click's, with status 2."""
+    """Run, and turn each error that a user can cause into one line: exit status 1, or 130 after Ctrl-C.
+
+    Errors of usage are click's, with status 2.
+    """
     try:
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
@@ -85,14 +88,18 @@ def main() -> None:
     except OSError as error:
         _drop_output()
         _fail(
-            f"{shown(str(error.filename or 'input or output'))}: {error.strerror or error}{_where_room_is_needed(error)}",
+            f"{shown(str(error.filename or 'input or output'))}: "
+            f"{error.strerror or error}{_where_room_is_needed(error)}",
             1,
         )
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _drop_output() -> None:
-    """Let what could not be printed go nowhere; otherwise Python tries to print it again at its end, and ends with a status of its own."""
+    """Let what could not be printed go nowhere.
+
+    Otherwise Python tries to print it again at its end, and ends with a status of its own.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -107,7 +114,10 @@ def _where_room_is_needed(error: OSError) -> str:
 
 
 def _leave(message: str) -> None:
-    """End with status 130. Threads that are still at work are not waited for: a hook of the user's own may never end."""
+    """End with status 130.
+
+    Threads that are still at work are not waited for: a hook of the user's own may never end.
+    """
     at_work = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
     for thread in at_work:
         thread.join(PATIENCE / len(at_work))

@@ -1,4 +1,4 @@
-"""What every command says of itself, for the manual page and for the site: one source, the declarations of the options."""
+"""The description of every command, for the manual page and for the site, from the declarations of the options."""
 
 import inspect
 import re
@@ -18,8 +18,13 @@ STATUSES = {
     "130": "Interrupted by Ctrl-C.",
 }
 ENVIRONMENT = {
-    "CSAW_CACHE_DIR": "Folder for what csaw can make again: machine code, graphs of text files and datasets, profiles. The default is ~/.cache/csaw.",
-    "_CSAW_COMPLETE": "bash_source, zsh_source or fish_source: csaw prints the script that has the shell complete its commands.",
+    "CSAW_CACHE_DIR": (
+        "Folder for what csaw can make again: machine code, graphs of text files and datasets, profiles. The "
+        "default is ~/.cache/csaw."
+    ),
+    "_CSAW_COMPLETE": (
+        "bash_source, zsh_source or fish_source: csaw prints the script that has the shell complete its commands."
+    ),
 }
 
 
@@ -66,10 +71,14 @@ def page(root: click.Context) -> str:
     said, example = text_of(root.command)
     lines = [
         f'.TH CSAW 1 "" "csaw {VERSION}" "csaw"',
-        ".SH NAME", f"csaw \\- {_roff(said.removesuffix('.'))}",
-        ".SH SYNOPSIS", ".B csaw", "COMMAND [OPTIONS] [ARGUMENTS]", *_example(example),
+        ".SH NAME",
+        f"csaw \\- {_roff(said.removesuffix('.'))}",
+        ".SH SYNOPSIS",
+        ".B csaw",
+        "COMMAND [OPTIONS] [ARGUMENTS]",
+        *_example(example),
         ".SH COMMANDS",
-    ]  # fmt: skip
+    ]
     for context in commands(root):
         lines += _section(context)
     for heading, items in (("EXIT STATUS", STATUSES), ("ENVIRONMENT", ENVIRONMENT)):

@@ -1,10 +1,13 @@
-"""The options of ``csaw sample``, made from those that the engine declares for a run and for algorithms, with help in groups."""
+"""The options of ``csaw sample``, made from those that the engine declares, with help in groups.
+
+The engine declares options for a run and for algorithms.
+"""
 
 import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +17,16 @@ from csaw.cli.grouped import GroupedCommand
 from csaw.engine.api import registry
 from csaw.engine.api.option import NONE, Bytes, Option
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
+from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import CsawError
+
+if TYPE_CHECKING:
+    from csaw.engine.api.algorithm import Algorithm
 
 ALGORITHM = "Options of {}"
 EACH = "Algorithms, and the options of each, which --algo NAME --help explains"
-TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
+Options = Values
+TYPES: dict[type, click.ParamType] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
 BESIDE = 34  # columns that click takes for the left side of a list
 MANY = 4  # algorithms that share an option: from so many on, its help does not list them
@@ -30,20 +38,25 @@ LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json", "verbose", "quie
 class Grouped(click.Option):
     """An option with the heading under which the help shows it."""
 
-    def __init__(self, *names: str, group: str, **how: Any) -> None:
+    def __init__(self, *names: str, group: str, **how: OptionValue) -> None:
         super().__init__(list(names), **how)
         self.group = group
 
 
 class SampleCommand(GroupedCommand):
-    """A command with the options of a run and of algorithms: where ``--algo`` names one, of that one alone, be it shipped or the user's own."""
+    """A command with the options of a run and of algorithms: where ``--algo`` names one, of that one alone, be it
+    shipped or the user's own.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["csaw.algo"] = _algo(args)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Arguments, ``--algo`` and its options, then those of the run. Options of other algorithms are hidden, so that they can be refused by name."""
+        """Arguments, ``--algo`` and its options, then those of the run.
+
+        Options of other algorithms are hidden, so that they can be refused by name.
+        """
         given = super().get_params(ctx)
         taken = {param.name for param in given} | options().keys()
         chosen, name = _class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
@@ -57,7 +70,10 @@ class SampleCommand(GroupedCommand):
         return [*given[:3], *made, *given[3:]]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The first sentence; what the algorithm takes or, where none is named, what each of them takes; and then the rest of the text."""
+        """Write the first sentence, what the algorithm takes, and then the rest of the text.
+
+        Where no algorithm is named, it says what each of them takes.
+        """
         name = ctx.meta.get("csaw.algo")
         chosen = _class_of(name)
         first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
@@ -97,9 +113,14 @@ def _write(formatter: click.HelpFormatter, text: str) -> None:
 
 
 def _taken(width: int) -> list[tuple[str, str]]:
-    """Names of algorithms with their options, walks first; those that take the same ones stand together. No option is cut at its hyphens."""
+    """Names of algorithms with their options, walks first; those that take the same ones stand together.
+
+    No option is cut at its hyphens.
+    """
+    from csaw.engine.samples.layouts import LAYOUTS
+
     together: dict[tuple[str, ...], list[str]] = {}
-    for layout in ("walks", "hops", "batches", "subgraphs"):
+    for layout in LAYOUTS:
         for kind in (kind for kind in map(registry.find, registry.names()) if kind.layout == layout):
             together.setdefault(tuple(map(flag_of, kind.options())), []).append(kind.name())
     lines = {flags: wrap(" ".join(flags), max(width - BESIDE, 20), break_on_hyphens=False) for flags in together}
@@ -122,7 +143,7 @@ def _algo(args: list[str]) -> str | None:
     return found
 
 
-def _class_of(name: str | None) -> Any:
+def _class_of(name: str | None) -> "type[Algorithm] | None":
     """The algorithm's class; None where there is none, for the error comes when the job is prepared."""
     if name is None:
         return None
@@ -142,7 +163,9 @@ def _of_all() -> dict[str, tuple[Option, list[str]]]:
 
 
 def _shared(each: dict[str, Option]) -> Option:
-    """One option for those of algorithms, by name: without default and range where these differ, and with the words of all."""
+    """One option for those of algorithms, by name: without default and range where these differ, and with the words of
+    all.
+    """
     first, *others = each.values()
     if any((one.default, one.interval) != (first.default, first.interval) for one in others):
         first = replace(first, default=None, low=None, high=None)
@@ -158,9 +181,12 @@ def _shared(each: dict[str, Option]) -> Option:
 
 
 def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
-    """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
+    """The option for click.
+
+    Only the engine judges its value, so that Python and the command line get the same errors.
+    """
     flag = flag_of(name)
-    how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None, "shell_complete": OF_OPTIONS.get(name)}
+    how: Options = {"group": group, "hidden": hidden, "default": None, "shell_complete": OF_OPTIONS.get(name)}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
     elif one.choices:
@@ -187,6 +213,6 @@ def help_of(one: Option, owners: list[str] | None = None) -> str:
     return f"{text[:1].upper()}{text[1:]}" + (f" [{'; '.join(notes)}]" if notes else "") + owned
 
 
-def given(options: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def given(options: Options) -> Iterator[tuple[str, object]]:
     """The options that were given; the engine chooses the values of the others."""
     return ((name, value) for name, value in options.items() if value is not None)

@@ -1,10 +1,22 @@
-"""Types of options that several commands share."""
+"""Options that several commands share, and types of options."""
 
-from typing import Any
+import os
+from collections.abc import Callable
+from typing import TypeVar
 
 import click
 
+Command = TypeVar("Command", bound=Callable[..., object])
 LONGEST_PATH = 4095  # bytes, of Linux
+
+
+def algo_file(command: Command) -> Command:
+    """Give a command that reads samples ``--algo FILE.py:CLASS``."""
+    said = (
+        "File and class of the algorithm that drew the sample, where csaw does not ship it: no code runs because a "
+        "store names it."
+    )
+    return click.option("--algo", metavar="FILE.py:CLASS", help=said)(command)
 
 
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
@@ -23,13 +35,15 @@ class Integers(click.ParamType):
 
     name = "integers"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         from csaw.partition.base.quoting import shown
 
+        if isinstance(value, tuple):
+            return value
         try:
-            return value if isinstance(value, tuple) else tuple(int(one) for one in value.split(","))
+            return tuple(int(one) for one in str(value).split(","))
         except ValueError:
-            self.fail(f"expected integers such as 25,10, found {shown(value) or 'nothing'}", param, ctx)
+            self.fail(f"expected integers such as 25,10, found {shown(str(value)) or 'nothing'}", param, ctx)
 
 
 class OrNone(click.ParamType):
@@ -38,7 +52,7 @@ class OrNone(click.ParamType):
     def __init__(self, kind: click.ParamType) -> None:
         self.kind, self.name = kind, f"{kind.name}|none"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         return value if value == "none" else self.kind.convert(value, param, ctx)
 
 
@@ -47,21 +61,25 @@ class Range(click.ParamType):
 
     name = "first:last"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
         from csaw.partition.base.quoting import shown
 
-        first, _, last = ("", "", "") if not isinstance(value, str) else value.partition(":")
-        if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit() and len(value) < 40):
-            self.fail(f"expected two numbers such as 0:1000, found {shown(value)}", param, ctx)
+        text = str(value)
+        first, _, last = text.partition(":")
+        if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit() and len(text) < 40):
+            self.fail(f"expected two numbers such as 0:1000, found {shown(text)}", param, ctx)
         return int(first), int(last)
 
 
 class Place(click.Path):
     """A path. One that no file can have is refused: an empty one, one with a NUL byte, one that is too long."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
         from csaw.partition.base.quoting import shown
 
-        if not value or "\0" in value or len(value) > LONGEST_PATH:
-            self.fail(f"expected a path, found {shown(value) or 'nothing'}", param, ctx)
+        text = os.fspath(value)
+        if not text or "\0" in text or len(text) > LONGEST_PATH:
+            self.fail(f"expected a path, found {shown(text) or 'nothing'}", param, ctx)
         return super().convert(value, param, ctx)

@@ -1,4 +1,4 @@
-"""The unpacked text of a dataset's file: gzip data, or the Matrix Market file in an archive of the SuiteSparse collection."""
+"""The unpacked text of a dataset's file: gzip data, or the Matrix Market file in a SuiteSparse archive."""
 
 import gzip
 import tarfile
@@ -14,7 +14,10 @@ PIECE = 1 << 20
 
 @contextmanager
 def unpacked(path: Path, entry: Entry) -> Iterator[IO[bytes]]:
-    """Open the text of the entry's file. Raises tarfile.TarError if an archive is damaged or has no such file, and the errors of gzip."""
+    """Open the text of the entry's file.
+
+    Raises tarfile.TarError if an archive is damaged or has no such file, and the errors of gzip.
+    """
     with cast(IO[bytes], gzip.open(path, "rb")) as stream:
         if not entry.member:
             yield stream

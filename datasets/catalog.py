@@ -1,8 +1,9 @@
 """Graphs of the SNAP and SuiteSparse collections: their addresses and published counts.
 
-Among them are the graphs of the C-SAW and NextDoor papers that are published as text, and some of Gunrock's papers on several GPUs and on triangle counting.
-The collections publish no checksums and no sizes. RECORDED has what at least two projects that fetched a file on their own have recorded alike; of the other
-files both are unknown, and check.py compares them with the published counts.
+Among them are the graphs of the C-SAW and NextDoor papers that are published as text, and some of Gunrock's papers on
+several GPUs and on triangle counting. The collections publish no checksums and no sizes. RECORDED has what at least two
+projects that fetched a file on their own have recorded alike; of the other files both are unknown, and check.py
+compares them with the published counts.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +18,10 @@ ARCHIVE = ".tar.gz"
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset: ``vertices`` and ``edges`` as its collection publishes them, an undirected edge once; ``sha256`` and ``nbytes`` of the file where they are known."""
+    """A dataset: ``vertices`` and ``edges`` as its collection publishes them, an undirected edge once.
+
+    ``sha256`` and ``nbytes``: those of the file, where they are known.
+    """
 
     name: str
     file: str
@@ -40,7 +44,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class ByHand:
-    """A graph of a paper that comes in a form which csaw does not fetch: where it is found, and the counts published with it, an undirected edge once."""
+    """A graph of a paper in a form that csaw does not fetch: the page that has it, and the published counts.
+
+    An undirected edge counts once.
+    """
 
     name: str
     page: str
@@ -51,8 +58,11 @@ class ByHand:
 
     @property
     def advice(self) -> str:
-        """What to do with its name, for errors."""
-        return f"{self.name} is not published as a file of edges; {self.page} has it, and docs/guides/graphs.md says how to make {self.name}.zarr of it"
+        """The way to get the graph, for errors."""
+        return (
+            f"{self.name} is not published as a file of edges; {self.page} has it, and docs/guides/graphs.md "
+            f"says how to make {self.name}.zarr of it"
+        )
 
 
 RECORDED: dict[str, tuple[str, int | None]] = {  # sha256 and bytes, where they were recorded too
@@ -84,9 +94,23 @@ LISTED = (
     Entry("coAuthorsCiteseer", "DIMACS10/coAuthorsCiteseer.tar.gz", 227_320, 814_134, False, "Gunrock"),
     Entry("com-Amazon", "bigdata/communities/com-amazon.ungraph.txt.gz", 334_863, 925_872, False),
     Entry("com-DBLP", "bigdata/communities/com-dblp.ungraph.txt.gz", 317_080, 1_049_866, False),
-    Entry("com-Friendster", "bigdata/communities/com-friendster.ungraph.txt.gz", 65_608_366, 1_806_067_135, False, "C-SAW, NextDoor"),
+    Entry(
+        "com-Friendster",
+        "bigdata/communities/com-friendster.ungraph.txt.gz",
+        65_608_366,
+        1_806_067_135,
+        False,
+        "C-SAW, NextDoor",
+    ),
     Entry("com-LiveJournal", "bigdata/communities/com-lj.ungraph.txt.gz", 3_997_962, 34_681_189, False),
-    Entry("com-Orkut", "bigdata/communities/com-orkut.ungraph.txt.gz", 3_072_441, 117_185_083, False, "C-SAW, NextDoor, Gunrock"),
+    Entry(
+        "com-Orkut",
+        "bigdata/communities/com-orkut.ungraph.txt.gz",
+        3_072_441,
+        117_185_083,
+        False,
+        "C-SAW, NextDoor, Gunrock",
+    ),
     Entry("com-Youtube", "bigdata/communities/com-youtube.ungraph.txt.gz", 1_134_890, 2_987_624, False),
     Entry("coPapersDBLP", "DIMACS10/coPapersDBLP.tar.gz", 540_486, 15_245_729, False, "Gunrock"),
     Entry("ego-Facebook", "facebook_combined.txt.gz", 4_039, 88_234, False),
@@ -111,7 +135,7 @@ LISTED = (
     Entry("web-Stanford", "web-Stanford.txt.gz", 281_903, 2_312_497, True),
     Entry("wiki-Talk", "wiki-Talk.txt.gz", 2_394_385, 5_021_410, True),
     Entry("wiki-Vote", "wiki-Vote.txt.gz", 7_115, 103_689, True),
-)  # fmt: skip
+)
 ENTRIES = tuple(
     replace(entry, sha256=sha256, nbytes=nbytes)
     for entry in LISTED

@@ -1,4 +1,4 @@
-"""Checks of a dataset's file: its size, complete gzip data, the published number of rows, and its checksum where one is known."""
+"""Checks of a dataset's file: its size, whole gzip data, the published number of rows, and its checksum if known."""
 
 import gzip
 import hashlib
@@ -23,7 +23,7 @@ SHOWN = 60  # bytes of a file in a message
 
 
 class WrongFileError(StoreError):
-    """A file that is not the dataset that the catalog names; the message says what was expected and what was found."""
+    """A file that is not the dataset that the catalog names. The message says what was expected and found."""
 
 
 @dataclass
@@ -36,7 +36,10 @@ class Text:
 
 
 def largest_file(entry: Entry) -> int:
-    """The size of the file of ``entry`` in bytes, or the largest possible one where it is unknown: an undirected edge may stand there in both directions."""
+    """The size of the entry's file in bytes, or the largest possible one where it is unknown.
+
+    An undirected edge may stand there in both directions.
+    """
     return entry.nbytes or HEAD_BYTES + PACKED_ROW_BYTES * 2 * entry.edges
 
 
@@ -60,7 +63,7 @@ def check_size(size: int, entry: Entry, shown: str) -> None:
 
 
 def check(path: Path, entry: Entry, shown: str) -> str:
-    """Read the file at ``path`` to its end and compare it with what is published of ``entry``.
+    """Read the file at ``path`` to its end and compare it with the published facts of ``entry``.
 
     ``shown`` names the file in errors. Returns a sentence that says what agrees. Raises WrongFileError.
     """
@@ -105,13 +108,17 @@ def _unpacked(path: Path, entry: Entry, shown: str) -> Text:
 
 
 def _check_counts(text: Text, entry: Entry, shown: str) -> list[str]:
-    """Compare the rows, and the counts in the comments above them, with the published counts; returns the names of the counts that agree."""
+    """Compare the rows, and the counts in the comments above them, with the published counts.
+
+    Returns the names of the counts that agree.
+    """
     first = next((line for line in text.head.splitlines() if line.strip() and not line.startswith(b"#")), b"")
     if not ROW.fullmatch(first):
         raise WrongFileError(f"{shown}: expected rows of two numbers, found {_quoted(first)}")
     if not entry.edges <= text.rows <= 2 * entry.edges:
         raise WrongFileError(
-            f"{shown}: expected {entry.edges:,} to {2 * entry.edges:,} rows, as {entry.name} has {entry.edges:,} edges; "
+            f"{shown}: expected {entry.edges:,} to {2 * entry.edges:,} rows, as {entry.name} has "
+            f"{entry.edges:,} edges; "
             f"found {text.rows:,}"
         )
     comments = b"\n".join(line for line in text.head.splitlines() if line.startswith(b"#"))
@@ -128,14 +135,18 @@ def _check_counts(text: Text, entry: Entry, shown: str) -> list[str]:
 
 
 def _check_matrix(text: Text, entry: Entry, shown: str) -> list[str]:
-    """Compare the size line of a Matrix Market file, and its rows, with the published counts; returns the names of the counts that agree."""
+    """Compare the size line of a Matrix Market file, and its rows, with the published counts.
+
+    Returns the names of the counts that agree.
+    """
     size = next((line for line in text.head.splitlines() if line.strip() and not line.startswith(b"%")), b"")
     if (
         not text.head.startswith(b"%%MatrixMarket")
         or size.split() != f"{entry.vertices} {entry.vertices} {entry.edges}".encode().split()
     ):
         raise WrongFileError(
-            f"{shown}: expected a Matrix Market file of {entry.vertices:,} vertices and {entry.edges:,} edges, as published for {entry.name}; "
+            f"{shown}: expected a Matrix Market file of {entry.vertices:,} vertices and {entry.edges:,} "
+            f"edges, as published for {entry.name}; "
             f"found {_quoted(size)}"
         )
     if text.rows - 1 != entry.edges:

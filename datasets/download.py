@@ -1,4 +1,7 @@
-"""Fetching a dataset over HTTP: a download resumes where it stopped, ends when it is too long, is checked, and gets its name only when it is right."""
+"""Fetching a dataset over HTTP: a download resumes where it stopped, and gets its name only when it is right.
+
+It ends when it is too long.
+"""
 
 import errno
 import http.client
@@ -9,8 +12,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http.client import HTTPMessage
 from pathlib import Path
-from typing import Any
+from typing import IO
+from urllib.request import Request
 
 from csaw.datasets.catalog import Entry
 from csaw.datasets.check import WrongFileError, check, check_size, check_start
@@ -24,16 +29,29 @@ TIMEOUT_SECONDS = 60
 PAUSE_SECONDS = 1.0  # before the second attempt; doubled before each further one
 ATTEMPTS = 4
 BUSY = (408, 429, 500, 502, 503, 504)  # answers worth another attempt
-LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EISDIR, errno.ENOTDIR,
-         errno.EFBIG, errno.EEXIST)  # fmt: skip
+LOCAL = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOENT,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.EFBIG,
+    errno.EEXIST,
+)
 ELSEWHERE = "without a network, or for another version of the dataset, fetch the file elsewhere and give csaw its path"
 log = logging.getLogger("csaw")
 
 
-def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None, *, replace: bool = False) -> tuple[Path, str]:  # fmt: skip
-    """Return the path of the entry's file in ``folder``, downloaded unless it is there, and a sentence that says what was checked.
+def fetch(
+    entry: Entry, folder: str | Path, progress: Progress | None = None, *, replace: bool = False
+) -> tuple[Path, str]:
+    """Return the path of the entry's file in ``folder``, and a sentence that says what was checked.
 
-    A file that is there is checked again. A wrong one is an error, or with ``replace`` removed and fetched anew. Raises StoreError.
+    The file is downloaded unless it is there. A file that is there is checked again. A wrong one is an error, or with
+    ``replace`` removed and fetched anew. Raises StoreError.
     """
     target = Path(folder) / Path(entry.file).name
     if not os.path.lexists(target):
@@ -55,8 +73,8 @@ def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None, *,
 def download(entry: Entry, target: Path, progress: Progress | None = None) -> str:
     """Fetch the entry's file as ``target``; returns a sentence that says what was checked.
 
-    The part that came before a broken connection or Ctrl-C is kept for the next call, if the server names its version. A file that is
-    not the promised one is removed. Raises StoreError.
+    The part that came before a broken connection or Ctrl-C is kept for the next call, if the server names its version.
+    A file that is not the promised one is removed. Raises StoreError.
     """
     with Part(target) as part:
         try:
@@ -87,10 +105,13 @@ def _receive_whole(entry: Entry, part: Part, progress: Progress | None) -> None:
 
 
 def _attempt(entry: Entry, part: Part, progress: Progress | None) -> None:
-    """Continue the download that ``part`` has begun. If-Range makes the server start again if its file has changed since."""
+    """Continue the download that ``part`` has begun.
+
+    If-Range makes the server start again if its file has changed since.
+    """
     headers = {"Range": f"bytes={part.size}-", "If-Range": part.tag} if part.can_go_on else {}
     try:
-        answer = OPENER.open(urllib.request.Request(entry.url, headers=headers), timeout=TIMEOUT_SECONDS)
+        answer = OPENER.open(Request(entry.url, headers=headers), timeout=TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and part.can_go_on:
@@ -157,17 +178,22 @@ def _receive(answer: http.client.HTTPResponse, part: Part, total: int, entry: En
 class SafeRedirects(urllib.request.HTTPRedirectHandler):
     """Follows redirections over HTTP, from https only to https, and does not read their bodies."""
 
-    def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
+    def http_error_302(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage
+    ) -> http.client.HTTPResponse | None:
         fp.close()  # the body may have no end
         return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
         scheme = newurl.partition(":")[0].lower()
         if scheme != "https" and (req.type == "https" or scheme != "http"):
             raise StoreError(
-                f"{req.full_url}: redirects to {shown(newurl)}; a redirection from {req.type} to {scheme} is not followed"
+                f"{req.full_url}: redirects to {shown(newurl)}; a redirection from {req.type} to {scheme} "
+                "is not followed"
             )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
@@ -176,7 +202,10 @@ OPENER = urllib.request.build_opener(SafeRedirects)
 
 
 def _version(answer: http.client.HTTPResponse) -> str:
-    """The version for If-Range: a strong ETag, otherwise the date. Empty when the server gives neither; then nothing is resumed."""
+    """The version for If-Range: a strong ETag, otherwise the date.
+
+    Empty when the server gives neither; then nothing is resumed.
+    """
     etag = answer.headers.get("ETag") or ""
     return etag if etag and not etag.startswith("W/") else answer.headers.get("Last-Modified") or ""
 

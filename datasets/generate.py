@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 
@@ -19,21 +19,44 @@ from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.pipeline import ingest_rows
-from csaw.partition.ingestion.text.sniff import Shape
+from csaw.partition.ingestion.text.shape import Shape
 
 Progress = Callable[[int], None]
+Made = TypeVar("Made")
 BLOCK = 1 << 20  # edges that the ingest takes at a time
 TEXT_BLOCK = 1 << 17  # edges that a thread turns into text at a time: 10 MB with their text
 SPOOLED_BYTES = 16  # disk bytes of a row until the store is made: two ids of 64 bits
 PACKED_BYTES = 1  # of a row of text, at least
 THREADS = min(8, os.cpu_count() or 1)
-KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered from 1: each vertex with its higher neighbors
-    (1, (2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 18, 20, 22, 32)), (2, (3, 4, 8, 14, 18, 20, 22, 31)),
-    (3, (4, 8, 9, 10, 14, 28, 29, 33)), (4, (8, 13, 14)), (5, (7, 11)), (6, (7, 11, 17)), (7, (17,)), (9, (31, 33, 34)), (10, (34,)),
-    (14, (34,)), (15, (33, 34)), (16, (33, 34)), (19, (33, 34)), (20, (34,)), (21, (33, 34)), (23, (33, 34)),
-    (24, (26, 28, 30, 33, 34)), (25, (26, 28, 32)), (26, (32,)), (27, (30, 34)), (28, (34,)), (29, (32, 34)), (30, (33, 34)),
-    (31, (33, 34)), (32, (33, 34)), (33, (34,)),
-)  # fmt: skip
+# Zachary, Journal of Anthropological Research 33 (1977), numbered from 1: each vertex with its higher neighbors
+KARATE = (
+    (1, (2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 18, 20, 22, 32)),
+    (2, (3, 4, 8, 14, 18, 20, 22, 31)),
+    (3, (4, 8, 9, 10, 14, 28, 29, 33)),
+    (4, (8, 13, 14)),
+    (5, (7, 11)),
+    (6, (7, 11, 17)),
+    (7, (17,)),
+    (9, (31, 33, 34)),
+    (10, (34,)),
+    (14, (34,)),
+    (15, (33, 34)),
+    (16, (33, 34)),
+    (19, (33, 34)),
+    (20, (34,)),
+    (21, (33, 34)),
+    (23, (33, 34)),
+    (24, (26, 28, 30, 33, 34)),
+    (25, (26, 28, 32)),
+    (26, (32,)),
+    (27, (30, 34)),
+    (28, (34,)),
+    (29, (32, 34)),
+    (30, (33, 34)),
+    (31, (33, 34)),
+    (32, (33, 34)),
+    (33, (34,)),
+)
 
 
 class RmatRows:
@@ -47,13 +70,13 @@ class RmatRows:
     def __iter__(self) -> Iterator[tuple]:
         return self.each(lambda *block: block, BLOCK, THREADS)
 
-    def each(self, work: Callable[..., Any], size: int, threads: int) -> Iterator[Any]:
-        """Yield ``work(src, dst, weights)`` of blocks of ``size`` edges, in their order; threads make the edges and do the work."""
+    def each(self, work: Callable[..., Made], size: int, threads: int) -> Iterator[Made]:
+        """Yield ``work(src, dst, weights)`` of blocks of ``size`` edges, in their order; threads do the work."""
 
-        def made(first: int) -> Any:
+        def made(first: int) -> Made:
             return work(*self._block(first, min(size, self.rmat.draws - first)))
 
-        ahead: deque[Future] = deque()
+        ahead: deque[Future[Made]] = deque()
         done = 0
         with ThreadPoolExecutor(threads) as pool:
             firsts = iter(range(0, self.rmat.draws, size))
@@ -90,24 +113,34 @@ class KarateRows:
         pairs = np.array([(u, v) for u, row in KARATE for v in row], np.int64)
         yield pairs[:, 0], pairs[:, 1], None
 
-    def each(self, work: Callable[..., Any], size: int, threads: int) -> Iterator[Any]:
+    def each(self, work: Callable[..., Made], size: int, threads: int) -> Iterator[Made]:
         return (work(*block) for block in self)
 
 
-def generate(spec: str, out: str | Path, *, partitions: int | None = None, overwrite: bool = False,
-             progress: Progress | None = None) -> GraphStore:  # fmt: skip
+def generate(
+    spec: str,
+    out: str | Path,
+    *,
+    partitions: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> GraphStore:
     """Make the graph of ``spec`` and write it as the graph store ``out``; returns the open store."""
     rows, loops, dedup = _rows(spec, progress)
     _check_room(rows, Path(out).parent, SPOOLED_BYTES)
-    options = IngestOptions(self_loops="keep" if loops else "drop", duplicates="first" if dedup else "keep", partitions=partitions,
-                            overwrite=overwrite)  # fmt: skip
+    options = IngestOptions(
+        self_loops="keep" if loops else "drop",
+        duplicates="first" if dedup else "keep",
+        partitions=partitions,
+        overwrite=overwrite,
+    )
     return ingest_rows(spec, rows, out, options)
 
 
 def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress: Progress | None = None) -> int:
-    """Write the graph of ``spec`` as a SNAP edge list, compressed if its name ends with .gz, and return the number of rows.
+    """Write the graph of ``spec`` as a SNAP edge list, and return the number of rows.
 
-    csaw partition makes the store of ``spec`` of it.
+    It is compressed if its name ends with .gz. csaw partition makes the store of ``spec`` of it.
     """
     from csaw.datasets.text import rows_as_text
 
@@ -130,7 +163,7 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
     return written
 
 
-def _packed(file: BinaryIO, out: Path) -> AbstractContextManager[Any]:
+def _packed(file: BinaryIO, out: Path) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:
     return gzip.GzipFile("", "wb", fileobj=file, mtime=0) if out.name.endswith(".gz") else nullcontext(file)
 
 
@@ -140,19 +173,20 @@ def _check_out(out: Path, overwrite: bool) -> None:
     check(out, FILE, overwrite)
 
 
-def _check_room(rows: Any, folder: Path, row_bytes: int) -> None:
+def _check_room(rows: RmatRows | KarateRows, folder: Path, row_bytes: int) -> None:
     """Refuse an R-MAT graph for which disk and memory together have no room. Raises BudgetError."""
     if isinstance(rows, RmatRows) and folder.is_dir():
         need = rows.rmat.draws * row_bytes
         have = shutil.disk_usage(folder).free + os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if need > have:
             raise BudgetError(
-                f"{rows.rmat}: {rows.rmat.draws:,} edges need at least {need:,} bytes while they are made; memory and the disk of "
+                f"{rows.rmat}: {rows.rmat.draws:,} edges need at least {need:,} bytes while they are made; "
+                "memory and the disk of "
                 f"{folder} have {have:,}; take a smaller scale or edge_factor"
             )
 
 
-def _rows(spec: str, progress: Progress | None) -> tuple[Any, bool, bool]:
+def _rows(spec: str, progress: Progress | None) -> tuple[RmatRows | KarateRows, bool, bool]:
     """The rows of ``spec``, whether self loops are kept, and whether repeated edges are merged."""
     if spec == "karate":
         return KarateRows(), False, True

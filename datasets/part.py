@@ -18,8 +18,9 @@ MOST_TAG = 1000  # characters
 class Part:
     """The bytes that were fetched, in a regular file that no other process writes. It is used as a context.
 
-    A part that cannot be continued later, because it is empty or its version is unknown, is removed at the end. ``path``: the file of
-    the bytes; ``size``: their number; ``tag``: their version in the words of the server. Raises StoreError.
+    A part that cannot be continued later, because it is empty or its version is unknown, is removed at the end.
+    ``path``: the file of the bytes; ``size``: their number; ``tag``: their version in the words of the server. Raises
+    StoreError.
     """
 
     def __init__(self, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""From a GRAPH argument to a graph store: the path of a store, a text edge list, the name of a dataset or an R-MAT specification."""
+"""From a GRAPH argument to a graph store: a store's path, a text edge list, a dataset's name or an R-MAT spec."""
 
 import fcntl
 import hashlib
@@ -10,12 +10,17 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.datasets.catalog import ByHand, Entry, by_hand, find
 from csaw.partition.base.quoting import shown
 from csaw.partition.errors import CsawError, StoreError
 
+if TYPE_CHECKING:
+    from csaw.partition import GraphStore
+
+Fault = Callable[["GraphStore"], str]
+"""Says what is wrong with a store; an empty text if nothing is."""
 log = logging.getLogger("csaw")
 READING = 2  # version of how text becomes a graph: stores in the cache of another one are not used
 
@@ -41,7 +46,10 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
 
 
 def is_graph_argument(argument: str) -> bool:
-    """Whether a command that takes samples and graphs is given a graph: a graph store, a file of edges, or a name of :func:`resolve` under which nothing stands."""
+    """Whether a command that takes samples and graphs is given a graph.
+
+    That is a graph store, a file of edges, or a name of :func:`resolve` under which nothing stands.
+    """
     from csaw.partition.graph.attributes import is_graph
 
     found = _status(argument)
@@ -51,21 +59,30 @@ def is_graph_argument(argument: str) -> bool:
 
 
 def refuse_name(argument: str) -> None:
-    """StoreError with the command that makes or fetches the graph, for a name of :func:`resolve` where a file of edges is expected and none is called so."""
+    """Refuse a name of :func:`resolve` where a file of edges is expected and none is called so.
+
+    StoreError with the command that makes or fetches the graph.
+    """
     if os.path.lexists(argument):
         return
     if _is_made(argument):
-        raise StoreError(f"{shown(argument)} is no file, but a graph that csaw makes: csaw datasets generate {shown(argument)} graph.zarr")  # fmt: skip
+        raise StoreError(
+            f"{shown(argument)} is no file, but a graph that csaw makes: csaw datasets generate "
+            f"{shown(argument)} graph.zarr"
+        )
     if entry := find(argument):
-        raise StoreError(f"there is no file {shown(argument)}; csaw datasets fetch {entry.name} downloads the dataset of that name")  # fmt: skip
+        raise StoreError(
+            f"there is no file {shown(argument)}; csaw datasets fetch {entry.name} downloads the dataset of that name"
+        )
     if other := by_hand(argument):
         raise StoreError(other.advice)
 
 
 def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path | None:
-    """The path of a dataset that is on disk already: its store or file in the cache, or its store NAME.zarr or file in the current folder; None where there is none.
+    """The path of a dataset that is on disk already; None where it is not.
 
-    A store or file with other counts than the dataset is ignored with a warning.
+    It is its store or file in the cache, or its store NAME.zarr or file in the current folder. A store or file with
+    other counts than the dataset is ignored with a warning.
     """
     folder, places = _folder(cache_dir), [Path(f"{entry.name}.zarr")]
     if isinstance(entry, Entry):
@@ -85,7 +102,10 @@ def _is_made(name: str) -> bool:
 
 
 def _status(graph: str) -> os.stat_result | None:
-    """The status of the path ``graph``, None where nothing is there; StoreError for anything but a folder or a regular file."""
+    """The status of the path ``graph``, None where nothing is there.
+
+    StoreError for anything but a folder or a regular file.
+    """
     if not graph:
         raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
     try:
@@ -117,10 +137,11 @@ def _key(graph: str | Path, found: os.stat_result) -> str:
     return f"{Path(graph).resolve()} {found.st_size} {found.st_mtime_ns} read {READING}"
 
 
-def _cached(
-    folder: Path, key: str, name: str, make: Callable[[Path], Any], fault: Callable[[Any], str] = lambda store: ""
-) -> Path:
-    """The store of ``key`` in the cache. One process makes it while others wait. A store that cannot be opened or has a ``fault`` is made again."""
+def _cached(folder: Path, key: str, name: str, make: Callable[[Path], object], fault: Fault = lambda store: "") -> Path:
+    """The store of ``key`` in the cache.
+
+    One process makes it while others wait. A store that cannot be opened or has a ``fault`` is made again.
+    """
     store = _place(folder, key)
     if not store.exists() or _why_not(store, fault):
         folder.mkdir(parents=True, exist_ok=True)
@@ -138,8 +159,11 @@ def _cached(
     return store
 
 
-def _why_not(path: Path, fault: Callable[[Any], str]) -> str:
-    """The reason why the store at ``path`` in the cache cannot be used: the error of opening it, or its ``fault``; empty if it can."""
+def _why_not(path: Path, fault: Fault) -> str:
+    """The reason why the store at ``path`` in the cache cannot be used; empty if it can.
+
+    It is the error of opening it, or its ``fault``.
+    """
     from csaw.partition import open_graph
 
     try:
@@ -149,7 +173,10 @@ def _why_not(path: Path, fault: Callable[[Any], str]) -> str:
 
 
 def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
-    """Text to add to an error that asks to make a store of csaw's cache again, which csaw partition cannot do; empty for any other error."""
+    """Text to add to an error that asks to make a store of csaw's cache again, which csaw partition cannot do.
+
+    Empty for any other error.
+    """
     from csaw.partition.arrays.loader import AGAIN
 
     named = re.search(re.escape(f"{_folder(cache_dir)}{os.sep}") + r"[0-9a-f]{16}\.zarr", str(error))
@@ -167,7 +194,7 @@ def _remove(store: Path) -> None:
     shutil.rmtree(gone)
 
 
-def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> Any:
+def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
     store = ingest(str(path), out, IngestOptions(directed=directed))
@@ -177,7 +204,10 @@ def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> Any:
 
 
 def _fetched(entry: Entry, folder: Path, out: Path) -> None:
-    """Fetch a dataset and make it the store ``out``. A store or file with other counts than the published ones is removed."""
+    """Fetch a dataset and make it the store ``out``.
+
+    A store or file with other counts than the published ones is removed.
+    """
     from csaw.datasets.download import ELSEWHERE, fetch
 
     file, said = fetch(entry, folder, replace=True)
@@ -186,11 +216,12 @@ def _fetched(entry: Entry, folder: Path, out: Path) -> None:
         _remove(out)
         file.unlink()
         raise StoreError(
-            f"{entry.url}: {entry.name} has {difference}; its file and its store were removed. Fetch it again; {ELSEWHERE}"
+            f"{entry.url}: {entry.name} has {difference}; its file and its store were removed. Fetch it "
+            f"again; {ELSEWHERE}"
         )
 
 
-def _made(entry: Entry, file: Path, out: Path) -> Any:
+def _made(entry: Entry, file: Path, out: Path) -> "GraphStore":
     """The store ``out`` of a dataset's file; one in an archive is unpacked beside it first."""
     if not entry.member:
         return _ingest(file, out, entry.directed)
@@ -221,13 +252,13 @@ def _fault(entry: Entry | ByHand, path: Path, folder: Path) -> str:
     return ""
 
 
-def _difference(entry: Entry | ByHand, store: Any) -> str:
+def _difference(entry: Entry | ByHand, store: "GraphStore") -> str:
     """The difference of the open ``store`` from the published dataset; empty when there is none."""
     difference = disagreement(entry, store)
     return f"{store.path}: {entry.name} has {difference}" if difference else ""
 
 
-def disagreement(entry: Entry | ByHand, store: Any) -> str:
+def disagreement(entry: Entry | ByHand, store: "GraphStore") -> str:
     """The difference of the counts of ``store`` from the published ones; empty when there is none."""
     edges = store.edges if entry.directed else (store.edges + store.report.get("self_loops", 0)) // 2
     found = {"vertices": (store.vertices, entry.vertices), "edges": (edges, entry.edges)}

@@ -1,9 +1,10 @@
-"""R-MAT graphs (Chakrabarti et al., SDM 2004) with the probabilities of GTgraph. Edge i is a function of (seed, i), the same on any machine.
+"""R-MAT graphs (Chakrabarti et al., SDM 2004) with the probabilities of GTgraph.
 
-Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 0, i): 32 bits a level choose the quadrant.
+Edge i is a function of (seed, i), the same on any machine.
+
+Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 0, i): 32 bits a level choose the
+quadrant.
 """
-
-from typing import Any
 
 import numpy as np
 from numba import uint32, uint64
@@ -26,14 +27,20 @@ def edges(
 
 
 def symmetric_weights(src: np.ndarray, dst: np.ndarray, seed: int, most: int = 1) -> np.ndarray:
-    """A float32 weight for each edge, the same for u-v and v-u: a multiple of 1/256 in (0, 1], or with ``most`` of 5 the same number brought to [1, 5)."""
+    """Return a float32 weight for each edge, the same for u-v and v-u: a multiple of 1/256 in (0, 1].
+
+    With ``most`` of 5 the same number is brought to [1, 5).
+    """
     weights = np.empty(src.size, np.float32)
     _weights(src, dst, np.uint64(seed), weights)
     return from_one_to_five(weights) if most == 5 else weights
 
 
-def from_one_to_five(weights: Any) -> Any:
-    """Multiples of 1/256 in (0, 1] as multiples of 1/64 in [1, 5), in place; arrays on a GPU too. Every step is exact."""
+def from_one_to_five(weights: np.ndarray) -> np.ndarray:
+    """Multiples of 1/256 in (0, 1] as multiples of 1/64 in [1, 5), in place; arrays on a GPU too.
+
+    Every step is exact.
+    """
     weights *= 4
     weights += 1 - 1 / 64
     return weights

@@ -11,7 +11,10 @@ SWITCHES = ("undirected", "dedup", "self_loops", "scramble")
 
 @dataclass(frozen=True)
 class Rmat:
-    """An R-MAT graph: edge_factor * 2^scale draws among 2^scale vertices. Vertices without an edge are left out, as in an edge list."""
+    """An R-MAT graph: edge_factor * 2^scale draws among 2^scale vertices.
+
+    Vertices without an edge are left out, as in an edge list.
+    """
 
     scale: int = 16
     edge_factor: int = 16
@@ -72,7 +75,7 @@ def parse_spec(spec: str) -> Rmat:
     return Rmat(**values)
 
 
-def with_options(spec: str, options: dict[str, Any]) -> str:
+def with_options(spec: str, options: dict[str, object]) -> str:
     """``spec`` with the ``options`` that are not None; they replace the values in it."""
     given = {name: f"{name}={int(v) if isinstance(v, bool) else v}" for name, v in options.items() if v is not None}
     head, _, listed = spec.partition(":")

@@ -1,11 +1,14 @@
-"""Sampling: ``csaw.engine.sample(graph, out, algo="node2vec", p=0.5)`` and ``open_samples(out)``; without files, ``stream(graph, ...)``."""
+"""Sampling: ``csaw.engine.sample(graph, out, algo="node2vec", p=0.5)`` and ``open_samples(out)``; without files,
+``stream(graph, ...)``.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from csaw.engine.runs.draw import draw_batches
-    from csaw.engine.runs.run import execute, prepare, sample
+    from csaw.engine.runs.execute import execute, sample
+    from csaw.engine.runs.job import prepare
     from csaw.engine.runs.sample_stream import stream
     from csaw.engine.runs.virtual import commit_virtual, open_virtual
     from csaw.engine.samples import open_samples
@@ -13,9 +16,9 @@ if TYPE_CHECKING:
 _WHERE = {
     "draw_batches": "runs.draw",
     "open_samples": "samples",
-    "prepare": "runs.run",
-    "sample": "runs.run",
-    "execute": "runs.run",
+    "prepare": "runs.job",
+    "sample": "runs.execute",
+    "execute": "runs.execute",
     "stream": "runs.sample_stream",
     "commit_virtual": "runs.virtual",
     "open_virtual": "runs.virtual",

@@ -1,4 +1,4 @@
-"""What algorithms are declared with, shipped ones and your own: ``from csaw.engine.algorithm import Walk, option``."""
+"""The names that declare algorithms, shipped ones and your own: ``from csaw.engine.algorithm import Walk, option``."""
 
 from csaw.engine.api.algorithm import (
     DEPTH_HELP,
@@ -6,17 +6,19 @@ from csaw.engine.api.algorithm import (
     MOST_STEPS,
     NONE,
     Algorithm,
-    ChosenBias,
-    LayerEntries,
-    MatrixEntries,
     MiniBatches,
     Option,
     Traversal,
     Walk,
-    bias_option,
     every_hop,
-    normalize_option,
     option,
+)
+from csaw.engine.api.mixins import (
+    ChosenBias,
+    LayerEntries,
+    MatrixEntries,
+    bias_option,
+    normalize_option,
     unique_option,
 )
 

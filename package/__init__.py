@@ -1,4 +1,5 @@
-"""Exact, reproducible samples of huge graphs: what the commands of csaw do, as functions that take the same names and values.
+"""Exact, reproducible samples of huge graphs: what the commands of csaw do, as functions that take the same names and
+values.
 
     import csaw
 
@@ -7,7 +8,8 @@
     stored = csaw.sample("web.zarr", "walks.zarr", algo="node2vec", num_walks=10)
     print(csaw.evaluate("web.zarr", stored, measures="degree"))
 
-A graph is a store's path, a file of edges, a dataset's name, or an object of another library: :func:`csaw.graph` has the list.
+A graph is a store's path, a file of edges, a dataset's name, or an object of another library: :func:`csaw.graph` has
+the list.
 """
 
 from importlib import import_module
@@ -44,8 +46,21 @@ _WHERE = {
 }
 _MODULES = ("cli", "datasets", "engine", "partition")
 __all__ = [
-    "CsawError", "Evaluation", "GraphStore", "Samples", "Stream", "__version__", "evaluate", "export", "graph", "open_graph", "open_samples", "partition", "sample", "stream",
-]  # fmt: skip
+    "CsawError",
+    "Evaluation",
+    "GraphStore",
+    "Samples",
+    "Stream",
+    "__version__",
+    "evaluate",
+    "export",
+    "graph",
+    "open_graph",
+    "open_samples",
+    "partition",
+    "sample",
+    "stream",
+]
 
 
 if not TYPE_CHECKING:  # which would take any name for one that is there

@@ -1,9 +1,9 @@
 """The functions that stand for commands: a graph given in any way, options as on the command line, and progress."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from csaw.datasets.resolve import resolve
 from csaw.engine.analytics.evaluation.evaluate import Evaluation
@@ -12,14 +12,16 @@ from csaw.engine.analytics.evaluation.options import options as evaluate_options
 from csaw.engine.api import registry
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
+from csaw.engine.runs.execute import execute
 from csaw.engine.runs.in_memory import draw_samples
-from csaw.engine.runs.run import Job, execute, prepare
+from csaw.engine.runs.job import Job, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.sample_stream import stream as stream_store
 from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.place import check_place
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.progress import progress_of, steps, wanted
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Place = str | os.PathLike[str]
-Progress = bool | Callable[[int, int], object] | None
+Progress = bool | Callable[[int, int], None] | None
 
 
 class GraphOptions(TypedDict, total=False):
@@ -41,13 +43,22 @@ class GraphOptions(TypedDict, total=False):
     duplicates: str | None
     self_loops: str
     reverse: bool
-    vertex_ids: Any
+    vertex_ids: "ArrayLike | None"
     source_column: str | int | None
     target_column: str | int | None
 
 
-def graph(data: Any = None, *, indptr: "ArrayLike | None" = None, indices: "ArrayLike | None" = None, weights: Any = "auto", **how: Unpack[GraphOptions]) -> GraphStore:  # fmt: skip
-    """The graph that ``data`` is, open: what :func:`sample`, :func:`stream` and :func:`evaluate` make of their first argument.
+def graph(
+    data: object = None,
+    *,
+    indptr: "ArrayLike | None" = None,
+    indices: "ArrayLike | None" = None,
+    weights: "ArrayLike | None" = "auto",
+    edge_columns: "Mapping[str, ArrayLike] | Sequence[str] | None" = None,
+    **how: Unpack[GraphOptions],
+) -> GraphStore:
+    """The graph that ``data`` is, open: what :func:`sample`, :func:`stream` and :func:`evaluate` make of their first
+    argument.
 
         csaw.graph("web.zarr"), csaw.graph("edges.txt.gz"), csaw.graph("karate"), csaw.graph("rmat:scale=12")
         csaw.graph(networkx.karate_club_graph()), csaw.graph(pandas_table), csaw.graph(data.edge_index, directed=True)
@@ -55,25 +66,41 @@ def graph(data: Any = None, *, indptr: "ArrayLike | None" = None, indices: "Arra
 
     Arguments:
 
-    data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as ``rmat:scale=12``; or an object in memory:
+    data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as
+    ``rmat:scale=12``; or an object in memory:
 
-        networkx, igraph        a graph. Vertices without edges are kept, and weights are the edges' attribute ``weight``, 1 where an edge has none
-        scipy.sparse            a matrix [V, V]: entry (i, j) is an edge from i to j. Its values are weights, unless they are truths or all 1
-        PyTorch Geometric       an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights; the edges go as ``edge_index`` says
-        pandas, polars, Arrow   a table with two or three columns, or more whose names say which are the ends, by the rules of ``csaw partition``
-        NumPy                   an array of edges [edges, 2], or [edges, 3] with weights
-        Python                  a list of ``(source, target)`` or ``(source, target, weight)``, or a tuple of columns, ``(sources, targets)``
+        networkx, igraph        a graph. Vertices without edges are kept, and weights are the edges' attribute
+                                ``weight``, 1 where an edge has none scipy.sparse            a matrix [V, V]: entry (i,
+                                j) is an edge from i to j. Its values are weights, unless they are truths or all 1
+                                PyTorch Geometric       an ``edge_index``, a tensor [2, edges], or a Data object, with
+                                ``edge_weight`` as weights; the edges go as ``edge_index`` says pandas, polars, Arrow
+                                a table with two or three columns, or more whose names say which are the ends, by the
+                                rules of ``csaw partition`` NumPy                   an array of edges [edges, 2], or
+                                [edges, 3] with weights
+        Python                  a list of ``(source, target)`` or ``(source, target, weight)``, or a tuple of columns,
+                                ``(sources, targets)``
 
         Ids of vertices are integers of 64 bits or strings, and samples have these.
-    indptr, indices: CSR arrays in place of ``data``, [V + 1] and [E]. They are kept, not copied, where rows are sorted and the element types fit.
-    weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges] in the order of the object's edges.
-    how: ``directed`` (default: as the object says, otherwise True; False stores each edge in both directions), ``duplicates`` ("first", "sum", "keep" or "error"; default: multigraphs,
-        igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``vertex_ids``, original
-        ids [V] where vertices are numbers; and ``source_column`` and ``target_column`` of a table, names or numbers from 1.
+    indptr, indices: CSR arrays in place of ``data``, [V + 1] and [E]. They are kept, not copied, where rows are sorted
+    and the element types fit.
+    weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges] in
+    the order of the object's edges.
+    edge_columns: further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
+    object's edges, by name, such as ``{"time": times}``, or by ``NAME:DTYPE:UNITS``; or a list of such names, of a
+    table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise there (default:
+    None). Both directions of an undirected edge have its numbers, and an edge that stands for repeated ones has those
+    of the first.
+    how: ``directed`` (default: as the object says, otherwise True; False stores each edge in both directions),
+    ``duplicates`` ("first", "sum", "keep" or "error"; default: multigraphs,
+        igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops``
+        ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``vertex_ids``, original ids [V] where
+        vertices are numbers; and ``source_column`` and ``target_column`` of a table, names or numbers from 1.
 
-    Returns an open GraphStore. ``csaw.partition`` writes one to disk. The same edges give the same fingerprint as ``csaw partition`` gives them, so that samples have the same bytes.
+    Returns an open GraphStore. ``csaw.partition`` writes one to disk. The same edges give the same fingerprint as
+    ``csaw partition`` gives them, so that samples have the same bytes.
 
-    Errors: OptionError and FormatError for what is no graph; StoreError for a store that is missing or damaged, and for weights that are negative or not finite.
+    Errors: OptionError and FormatError for what is no graph; StoreError for a store that is missing or damaged, and for
+    weights that are negative or not finite.
     """
     if indptr is not None or indices is not None:
         if data is not None or indptr is None or indices is None:
@@ -81,22 +108,34 @@ def graph(data: Any = None, *, indptr: "ArrayLike | None" = None, indices: "Arra
         if isinstance(weights, str) and weights not in ("auto", "none"):
             raise OptionError(f"weights: CSR arrays: expected an array [E] or none, found {quoted(weights)}")
         held = None if isinstance(weights, str) else weights
-        if not how:
-            return InMemory("CSR arrays in memory", indptr, indices, held)  # type: ignore[arg-type]  # any array
-        return graph_in_memory(edges_of_csr(indptr, indices, held), **_known(how))
+        if not how and not isinstance(edge_columns, Sequence):
+            return InMemory("CSR arrays in memory", indptr, indices, held, edge_columns=edge_columns)
+        return graph_in_memory(edges_of_csr(indptr, indices, held), edge_columns=edge_columns, **_known(how))
     if isinstance(data, GraphStore | str | os.PathLike):
-        if how or not (isinstance(weights, str) and weights == "auto"):
-            name = next(iter(how), "weights")
-            raise OptionError(f"{name}: expected for graphs in memory alone; make a store of a file with csaw.partition(file, out, ...)")  # fmt: skip
+        if how or edge_columns or not (isinstance(weights, str) and weights == "auto"):
+            name = next(iter(how), "edge_columns" if edge_columns else "weights")
+            raise OptionError(
+                f"{name}: expected for graphs in memory alone; make a store of a file with "
+                "csaw.partition(file, out, ...)"
+            )
         return data if isinstance(data, GraphStore) else open_graph(resolve(os.fspath(data)))
-    return graph_in_memory(data, weights=weights, **_known(how))
+    return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **_known(how))
 
 
 opened = graph  # for functions that have an argument of this name
 
 
-def sample(graph: Any, out: Place | None = None, algo: str = "deepwalk", *, virtual: bool = False, resume: bool = False, overwrite: bool = False,
-           progress: Progress = None, **options: Any) -> Samples:  # fmt: skip
+def sample(
+    graph: object,
+    out: Place | None = None,
+    algo: str = "deepwalk",
+    *,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: OptionValue,
+) -> Samples:
     """Draw a sample, and open it: in memory, or in the store ``out``.
 
         csaw.sample("karate", algo="node2vec", p=0.5, walk_length=20, seed=7).walks[:10]
@@ -108,23 +147,36 @@ def sample(graph: Any, out: Place | None = None, algo: str = "deepwalk", *, virt
     graph: a path, a name or an object, as :func:`csaw.graph` takes it.
     out: path of the sample store to write (default: None, samples are kept in memory). Both have the same bytes.
     algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS``.
-    virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default: False).
+    virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default:
+    False).
     resume: finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
     overwrite: replace the sample store at ``out`` (default: False).
-    progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the finished instances and their number (default: None, a bar
+    progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
+    finished instances and their number (default: None, a bar
         in Jupyter and nothing elsewhere).
-    options: options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command line or of Python, such as "25,10" or (25, 10).
+    options: options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command line or
+    of Python, such as "25,10" or (25, 10).
 
-    Returns Samples. Errors: OptionError for an option that is unknown or out of range; UnknownNameError for ``algo``; StoreError for a graph that is missing or damaged, and
-    where ``out`` is there already; BudgetError where the memory does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError for a device that cannot be used.
+    Returns Samples. Errors: OptionError for an option that is unknown or out of range; UnknownNameError for ``algo``;
+    StoreError for a graph that is missing or damaged, and where ``out`` is there already; BudgetError where the memory
+    does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError for a device that cannot be
+    used.
     """
     if out is None:
-        if flag := next((name for name, given in {"virtual": virtual, "resume": resume, "overwrite": overwrite}.items() if given), None):  # fmt: skip
-            raise OptionError(f"{flag}: expected out, the path of the sample store, with it; without out, samples are kept in memory")  # fmt: skip
+        if flag := next(
+            (name for name, given in {"virtual": virtual, "resume": resume, "overwrite": overwrite}.items() if given),
+            None,
+        ):
+            raise OptionError(
+                f"{flag}: expected out, the path of the sample store, with it; without out, samples are kept in memory"
+            )
     elif not isinstance(out, str | os.PathLike):
         raise OptionError(f"out: expected a path, found {quoted(out)}")
     elif os.fspath(out) in registry.names():
-        raise OptionError(f"out: {os.fspath(out)!r} is the name of an algorithm; pass algo={os.fspath(out)!r}, or out=./{os.fspath(out)} for a store of that name")  # fmt: skip
+        raise OptionError(
+            f"out: {os.fspath(out)!r} is the name of an algorithm; pass algo={os.fspath(out)!r}, or "
+            f"out=./{os.fspath(out)} for a store of that name"
+        )
     elif virtual and resume:
         raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
     else:
@@ -145,8 +197,18 @@ def _drawn(job: Job, out: Place | None, progress: Progress, *, virtual: bool, re
     return open_samples(Path(out))
 
 
-def stream(graph: Any, algo: str = "deepwalk", *, on_device: bool = False, rank: int = 0, world: int = 1, **options: Any) -> Stream:  # fmt: skip
-    """Draw a sample without keeping it, and iterate over its finished batches in order of instance; the next one is drawn while you work on the last.
+def stream(
+    graph: object,
+    algo: str = "deepwalk",
+    *,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: OptionValue,
+) -> Stream:
+    """Draw a sample without keeping it, and iterate over its finished batches in order of instance.
+
+    The next one is drawn while you work on the last.
 
         with csaw.stream("web.zarr", "node2vec", p=0.5, num_walks=10, seed=7, in_flight=4096) as walks:
             for batch in walks:
@@ -155,8 +217,10 @@ def stream(graph: Any, algo: str = "deepwalk", *, on_device: bool = False, rank:
     Arguments:
 
     graph: a path, a name or an object, as :func:`csaw.graph` takes it. algo: as of :func:`sample`.
-    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack without a copy (default: False, NumPy arrays).
-    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of it).
+    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
+    without a copy (default: False, NumPy arrays).
+    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of
+    it).
     options: as of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
 
     Returns a :class:`Stream`. Errors: as of :func:`sample`; OptionError for ``rank`` and ``world``.
@@ -164,31 +228,43 @@ def stream(graph: Any, algo: str = "deepwalk", *, on_device: bool = False, rank:
     return stream_store(_to_sample(graph), algo, on_device=on_device, rank=rank, world=world, **options)
 
 
-def evaluate(graph: Any, samples: Samples | Place | Sequence[Samples | Place] = (), *, progress: bool | Callable[[str], object] | None = None, **options: Any) -> Evaluation:  # fmt: skip
+def evaluate(
+    graph: object,
+    samples: Samples | Place | Sequence[Samples | Place] = (),
+    *,
+    progress: bool | Callable[[str], object] | None = None,
+    **options: OptionValue,
+) -> Evaluation:
     """Say what a graph is like, and how well samples keep it.
 
         csaw.evaluate("karate")
-        csaw.evaluate("web.zarr", [csaw.sample("web.zarr", algo="forest-fire"), "walks.zarr"], measures="degree,triangles")
+        csaw.evaluate("web.zarr", [csaw.sample("web.zarr", algo="forest-fire"), "walks.zarr"],
+        measures="degree,triangles")
 
     Arguments:
 
     graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-    samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several (default: none, the profile of the graph).
-    progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is called with what is being measured (default: None, a line in Jupyter
+    samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several (default: none,
+    the profile of the graph).
+    progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is called
+    with what is being measured (default: None, a line in Jupyter
         and nothing elsewhere).
     options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
 
-    Returns an :class:`Evaluation`: ``rows()`` is its table, ``profile`` what is known of the graph, ``as_dict()`` plain data.
+    Returns an :class:`Evaluation`: ``rows()`` is its table, ``profile`` what is known of the graph, ``as_dict()`` plain
+    data.
 
-    Errors: OptionError and UnknownNameError for what is no option or measure; StoreError for a store that is missing or damaged, or a sample of another graph; BudgetError where
-    the memory does not hold what a measure needs.
+    Errors: OptionError and UnknownNameError for what is no option or measure; StoreError for a store that is missing or
+    damaged, or a sample of another graph; BudgetError where the memory does not hold what a measure needs.
     """
     try:
-        several: list[Any] = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
+        several: list = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
     except TypeError:
         several = [samples]
     if not all(isinstance(one, Samples | str | os.PathLike) for one in several):
-        raise OptionError(f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}")  # fmt: skip
+        raise OptionError(
+            f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
+        )
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
     if callable(progress):
         return evaluate_store(opened(graph), given, progress=progress, **options)
@@ -196,7 +272,7 @@ def evaluate(graph: Any, samples: Samples | Place | Sequence[Samples | Place] = 
         return evaluate_store(opened(graph), given, progress=update, **options)
 
 
-def _to_sample(data: Any) -> str | Path | GraphStore:
+def _to_sample(data: object) -> str | Path | GraphStore:
     """The graph for ``prepare``, which opens a path by the option ``checksums``."""
     return resolve(os.fspath(data)) if isinstance(data, str | os.PathLike) else opened(data)
 

@@ -1,4 +1,7 @@
-"""Graph store: text ingest, CSR partitions in Zarr, reading partitions into buffers. ``csaw.partition(...)`` makes one: the module can be called."""
+"""Graph store: text ingest, CSR partitions in Zarr, reading partitions into buffers.
+
+``csaw.partition(...)`` makes one: the module can be called.
+"""
 
 import sys
 from importlib import import_module
@@ -34,9 +37,13 @@ def __getattr__(name: str) -> Any:
 
 
 class PartitionModule(ModuleType):
-    """The type of this module, which is what ``csaw partition`` does when it is called, and holds ``open_graph`` and the other names as any module."""
+    """The type of this module, which is what ``csaw partition`` does when it is called, and holds ``open_graph`` and
+    the other names as any module.
+    """
 
-    def __call__(self, inputs: Any, out: Any, *, progress: Any = None, **options: Unpack["PartitionOptions"]) -> "GraphStore":  # fmt: skip
+    def __call__(
+        self, inputs: Any, out: Any, *, progress: Any = None, **options: Unpack["PartitionOptions"]
+    ) -> "GraphStore":
         """Make the graph store ``out`` from files of edges, or from a graph in memory, and open it.
 
             csaw.partition("web-Google.txt.gz", "web.zarr", memory="4GiB")
@@ -45,16 +52,21 @@ class PartitionModule(ModuleType):
 
         Arguments:
 
-        inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a folder of them; a list of paths, whose files are one
+        inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a folder
+        of them; a list of paths, whose files are one
             graph; or a graph in memory, as :func:`csaw.graph` takes it.
         out: path of the store to make.
-        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the bytes that are read and their total
+        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
+        bytes that are read and their total
             (default: None, a bar in Jupyter and nothing elsewhere).
-        options: those of ``csaw partition``, with its values: ``memory="4GiB"``, ``directed=False``, ``duplicates="sum"``; :class:`PartitionOptions` has all. Of a graph in
-            memory ``weights`` and ``vertex_ids``, and of these ``directed``, ``reverse``, ``duplicates``, ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and ``overwrite``.
+        options: those of ``csaw partition``, with its values: ``memory="4GiB"``, ``directed=False``,
+        ``duplicates="sum"``; :class:`PartitionOptions` has all. Of a graph in
+            memory ``weights``, ``vertex_ids`` and ``edge_columns``, and of these ``directed``, ``reverse``,
+            ``duplicates``, ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and
+            ``overwrite``.
 
-        Errors: OptionError for an option that is unknown or out of its range; FormatError, with file and line, for what is no edge; StoreError where ``out`` exists or cannot be
-        written; BudgetError for too little ``memory``.
+        Errors: OptionError for an option that is unknown or out of its range; FormatError, with file and line, for what
+        is no edge; StoreError where ``out`` exists or cannot be written; BudgetError for too little ``memory``.
         """
         from csaw.partition.ingestion.making import make
 

@@ -1,7 +1,9 @@
-"""The parts of the documentation site that follow from declarations: mkdocs calls the functions ``on_...`` (see mkdocs.yml); the others need no mkdocs.
+"""The parts of the documentation site that follow from declarations: mkdocs calls the functions ``on_...`` (see
+mkdocs.yml); the others need no mkdocs.
 
-A line ``<!-- options of the algorithm NAME -->`` or ``<!-- options of the measure NAME -->`` becomes a table of options, and a block of ```` ```math ````
-becomes MathML, which browsers show without a script and without a network. The pages of the command line and of changes are made whole.
+A line ``<!-- options of the algorithm NAME -->`` or ``<!-- options of the measure NAME -->`` becomes a table of
+options, and a block of ```` ```math ```` becomes MathML, which browsers show without a script and without a network.
+The pages of the command line and of changes are made whole.
 """
 
 import re
@@ -23,7 +25,11 @@ def command_line() -> str:
     lines = [
         "# Command line",
         "",
-        "`csaw COMMAND --help` says the same in a terminal, and `csaw sample --algo NAME --help` begins with the options of one algorithm. [The terminal](../guides/terminal.md) has what commands print, completion by the shell and the manual page, which is also [here](csaw.1).",
+        (
+            "`csaw COMMAND --help` says the same in a terminal, and `csaw sample --algo NAME --help` begins "
+            "with the options of one algorithm. [The terminal](../guides/terminal.md) has what commands print, "
+            "completion by the shell and the manual page, which is also [here](csaw.1)."
+        ),
         "",
     ]
     for context in commands(_root()):

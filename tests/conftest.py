@@ -42,7 +42,9 @@ def pytest_configure(config):
 
 
 class Failures:
-    """Prints the name and the error of each failure at once, and lets only a GPU or a network be missing where CSAW_TEST_ALL is set."""
+    """Prints the name and the error of each failure at once, and lets only a GPU or a network be missing where
+    CSAW_TEST_ALL is set.
+    """
 
     def __init__(self, config):
         self.config = config

@@ -12,6 +12,11 @@ from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+CODE = ("cli", "datasets", "engine", "package", "partition", "scripts", "tests")
+PATH = r"`([a-z_./]+/[\w./-]*)`"
+NAME = r"`([A-Za-z_][\w.]*)(?:\([\w, =]*\))?`"
+IN_PLACE = sorted(set(re.findall(rf"{NAME} (?:of|in) {PATH}", TEXT)))  # `find` of `engine/api/registry.py`
+IDENTIFIERS = sorted(set(re.findall(NAME, TEXT)))
 FOLDERS = {file.parent.relative_to(ROOT / "engine") for file in (ROOT / "engine").rglob("__init__.py")}
 ROOMS = {
     folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export/samples")
@@ -22,6 +27,28 @@ ROOMS = {
 def test_every_path_that_is_named_exists(path):
     files = [folder / path for folder in (ROOT, ROOT / "engine")]  # rooms of the engine are named without it
     assert any(file.parent.is_dir() if "NAME" in path else file.exists() for file in files)
+
+
+@pytest.fixture(scope="module")
+def words():
+    """Every word of the project's code, and the names of its files and folders."""
+    files = [file for folder in CODE for file in (ROOT / folder).rglob("*") if "_src" not in file.parts]
+    texts = [file.read_text() for file in files if file.suffix in (".py", ".cu", ".cuh") and file != Path(__file__)]
+    texts += [(ROOT / name).read_text() for name in ("pyproject.toml", "mkdocs.yml")]
+    named = {part for file in files for part in (file.name, file.stem)} | {file.name for file in ROOT.iterdir()}
+    return named.union(*(re.findall(r"\w+", text) for text in texts))
+
+
+@pytest.mark.parametrize("identifier", IDENTIFIERS)
+def test_every_identifier_that_is_named_exists(words, identifier):
+    assert identifier in words or set(identifier.split(".")) <= words
+
+
+@pytest.mark.parametrize(("identifier", "path"), IN_PLACE)
+def test_an_identifier_stands_in_the_file_that_is_said_to_have_it(identifier, path):
+    places = [folder / path for folder in (ROOT, ROOT / "engine")]
+    files = [file for place in places for file in ([place] if place.is_file() else place.glob("*.py"))]
+    assert any(re.search(rf"\b{identifier}\b", file.read_text()) for file in files)
 
 
 @pytest.mark.parametrize("room", sorted(map(str, ROOMS)))
@@ -37,7 +64,7 @@ def test_every_algorithm_is_in_the_readme_and_has_a_test_of_its_law(name):
         word for row in table.splitlines() for word in row.split("|")[1:2] for word in re.split(r"[ ,]+", word)
     }
     laws = [
-        (ROOT / "tests" / "engine" / f"test_{kind}_laws.py").read_text()
+        (ROOT / "tests" / "engine" / "algorithms" / f"test_{kind}_laws.py").read_text()
         for kind in ("walk", "traversal", "layer", "induced", "cluster", "seed")
     ]
     assert any(f'"{name}"' in text for text in laws)
@@ -46,6 +73,7 @@ def test_every_algorithm_is_in_the_readme_and_has_a_test_of_its_law(name):
 @pytest.mark.parametrize(("of", "name"), [(of, name) for of in (SAMPLES, GRAPHS) for name in formats(of)])
 def test_the_help_of_export_names_every_format_and_its_suffixes(of, name):
     said = CliRunner().invoke(export_command, ["--help"]).output
+    said = re.sub(r"-\n\s+", "-", said)  # lines may end at the hyphen of a name
     listed = " ".join(said.partition("--format")[2].partition("[default")[0].split())
     assert re.search(rf"\b{name}\b", listed)
     assert all(suffix in said for suffix in formats(of)[name].SUFFIXES)

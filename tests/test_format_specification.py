@@ -1,15 +1,18 @@
-"""docs/reference/formats.md is enough to read stores: a reader that was written from it alone finds in each what csaw finds."""
+"""docs/reference/formats.md is enough to read stores: a reader that was written from it alone finds in each what csaw
+finds.
+"""
 
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.edge_columns import with_columns
 from helpers.format_reader import GraphReader, SampleReader
 from helpers.graphs import random_store
 
 from csaw.engine import open_samples, sample
-from csaw.engine.samples import layout as layouts
+from csaw.engine.samples.layouts import LAYOUTS
 from csaw.partition import IngestOptions, ingest, open_graph, read_edge_ids
 
 ROOT = Path(__file__).parents[1]
@@ -22,8 +25,11 @@ NAMES = {
     "string": "vertex-é{}".format,
 }
 STORES = {
-    "identity": {}, "int64": {"partitions": 3}, "uint64": {"directed": False}, "string": {"partitions": 2, "compression": "lz4"},
-}  # fmt: skip
+    "identity": {},
+    "int64": {"partitions": 3},
+    "uint64": {"directed": False},
+    "string": {"partitions": 2, "compression": "lz4"},
+}
 SAMPLES = {
     "walks": ("deepwalk", {"walk_length": 5}),
     "ragged-walks": ("ppr", {}),
@@ -64,6 +70,20 @@ def test_the_page_is_enough_for_chunks_of_several_blocks_and_for_clusters(folder
     found = GraphReader(store.path)
     assert np.array_equal(found.whole("indices"), store.load().indices)
     assert np.array_equal(found.array("clusters"), store.read_clusters())
+    assert found.fingerprint() == store.fingerprint
+
+
+@pytest.mark.parametrize("compression", [None, "lz4"])
+def test_the_page_is_enough_to_read_edge_columns(tmp_path, compression):
+    store = with_columns(tmp_path / "g.zarr", partitions=3, compression=compression)
+    found, graph = GraphReader(store.path), store.load(store.further_columns)
+    assert found.attributes["format_version"] == 4
+    listed = found.attributes["edge_columns"]
+    assert [column["name"] for column in listed] == [column.name for column in store.further_columns]
+    for column in listed:
+        values = found.whole(f"edge_{column['name']}")
+        assert values.dtype.name == column["dtype"]
+        assert np.array_equal(values, graph.columns[column["name"]])
     assert found.fingerprint() == store.fingerprint
 
 
@@ -144,12 +164,20 @@ def test_the_page_is_enough_for_stores_of_the_first_version(tmp_path, name):
 
 def test_the_reader_uses_nothing_of_csaw():
     text = (ROOT / "tests" / "helpers" / "format_reader.py").read_text()
-    assert set(re.findall(r"^\s*(?:from|import) (\w+)", text, re.MULTILINE)) == {"hashlib", "json", "struct", "itertools", "pathlib", "numpy", "numcodecs"}  # fmt: skip
+    assert set(re.findall(r"^\s*(?:from|import) (\w+)", text, re.MULTILINE)) == {
+        "hashlib",
+        "json",
+        "struct",
+        "itertools",
+        "pathlib",
+        "numpy",
+        "numcodecs",
+    }
 
 
 def test_every_layout_and_array_is_on_the_page():
-    for layout in layouts.LAYOUTS:
+    for layout in LAYOUTS.values():
         assert f"### Layout `{layout}`" in PAGE
         section = PAGE.partition(f"### Layout `{layout}`")[2].partition("\n### ")[0]
-        for array in layouts.WHOLE.get(layout, {}):
-            assert f"`{array}`" in section, array
+        for array in layout.arrays:
+            assert f"`{array.name}`" in section, array.name

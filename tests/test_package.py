@@ -1,10 +1,12 @@
 """The package holds every folder with code, and every file that code reads."""
 
+import re
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import yaml
 
 from csaw.partition.base.version import VERSION
 
@@ -12,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS = PROJECT["tool"]["setuptools"]["package-dir"]
 TEXT = {".py", ".pyc"}
+TESTS = (ROOT / "scripts" / "test").read_text()
 
 
 def folders():
@@ -44,6 +47,35 @@ def test_the_changelog_has_the_version():
 @pytest.mark.parametrize("link", sorted(set(FOLDERS.values()) - {"package"}))
 def test_the_links_that_tools_follow_lead_to_the_folders(link):
     assert (ROOT / "tests" / "_src" / "csaw" / link).resolve() == ROOT / link
+
+
+def test_the_citation_names_this_version_and_has_what_the_format_asks_for():
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert said.keys() >= {"cff-version", "message", "title", "authors"}
+    assert (said["cff-version"], said["version"]) == ("1.2.0", VERSION)
+    assert said["license"] == PROJECT["project"]["license"]
+    assert all({"name"} == one.keys() for one in said["authors"])
+    assert all(one.keys() >= {"type", "title", "authors"} for one in said["references"])
+
+
+def test_hooks_before_a_commit_are_the_quick_checks_of_the_tests():
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    hooks = {hook["entry"].removeprefix("env ") for hook in local["hooks"]}
+    checks = re.findall(r'^(PYTHONPATH=\S+ )?"\$venv/bin/(ruff|mypy|lint-imports)"(.*)$', TESTS, re.MULTILINE)
+    assert hooks == {f"{where}{tool}{arguments}" for where, tool, arguments in checks}
+    tools = {re.split("[<>=]", one)[0] for one in PROJECT["project"]["optional-dependencies"]["tools"]}
+    assert {"ruff", "mypy", "import-linter"} <= tools  # one version for both
+
+
+def test_versions_of_python_are_said_alike():
+    from packaging.specifiers import SpecifierSet
+
+    may = SpecifierSet(PROJECT["project"]["requires-python"])
+    classified = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if ":: Python ::" in line]
+    assert [f"3.{minor}" for minor in range(20) if f"3.{minor}" in may] == classified
+    first, last = classified[0], classified[-1]
+    for file in ("README.md", "docs/quickstart.md", "scripts/python.sh"):
+        assert f"Python {first} to {last}" in (ROOT / file).read_text(), file
 
 
 def test_scripts_can_be_started():

@@ -40,7 +40,10 @@ def script_of(text):
         for line in block.splitlines():
             command, *arguments = shlex.split(line)
             assert command == "csaw"
-            lines.append(f"subprocess.run([sys.executable, '-m', 'csaw.cli', *{arguments}], check=True, stdout=subprocess.DEVNULL)")  # fmt: skip
+            lines.append(
+                f"subprocess.run([sys.executable, '-m', 'csaw.cli', *{arguments}], check=True, "
+                "stdout=subprocess.DEVNULL)"
+            )
     return "\n".join(lines)
 
 
@@ -51,7 +54,9 @@ def test_a_tutorial_runs_and_is_as_accurate_as_it_says(tmp_path, name):
         pytest.importorskip(module, reason=f"{module} is not installed")
     text = (ROOT / "docs" / "tutorials" / f"{name}.md").read_text()
     (tmp_path / "tutorial.py").write_text(script_of(text))
-    done = subprocess.run([sys.executable, "tutorial.py"], check=False, cwd=tmp_path, env=ENV, capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "tutorial.py"], check=False, cwd=tmp_path, env=ENV, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     found = [float(number) for number in re.findall(r"accuracy (\d\.\d+)", done.stdout)]
     assert len(found) == len(LEAST[name])

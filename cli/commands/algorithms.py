@@ -2,16 +2,13 @@
 
 import shutil
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-HEADINGS = {
-    "walks": "Walks: a sample is the vertices of each walk in order",
-    "hops": "Neighbor samples: a sample is a table of neighbors for each hop",
-    "batches": "Mini-batches: a sample is the nodes and edges of a mini-batch, numbered for a graph neural network",
-    "subgraphs": "Subgraphs: a sample is the edges of each instance",
-}
+if TYPE_CHECKING:
+    from csaw.engine.api.algorithm import Algorithm
+
 UNLIMITED = 1 << 20  # columns of a pipe or a file
 
 
@@ -26,6 +23,7 @@ def algorithms(as_json: bool) -> None:
     """
     from csaw.cli.console import print_json
     from csaw.engine.api import registry
+    from csaw.engine.samples.layouts import LAYOUTS
 
     found = [registry.find(name) for name in registry.names()]
     if as_json:
@@ -33,14 +31,14 @@ def algorithms(as_json: bool) -> None:
             {a.name(): {"paper": a.paper, "options": {k: o.default for k, o in a.options().items()}} for a in found}
         )
         return
-    for layout, heading in HEADINGS.items():
-        click.echo(f"{heading}\n")
+    for layout in (one for one in LAYOUTS.values() if one.heading):
+        click.echo(f"{layout.heading}\n")
         for one in found:
             if one.layout == layout:
                 _print_algorithm(one)
 
 
-def _print_algorithm(algorithm: Any) -> None:
+def _print_algorithm(algorithm: "type[Algorithm]") -> None:
     """Its name and paper, what it draws, and its options with defaults and ranges."""
     from csaw.cli.options import flag_of, help_of
 

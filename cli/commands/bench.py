@@ -2,12 +2,12 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from csaw.cli import complete, values
+from csaw.partition.base.plain_data import OptionValue, Record
 
 SLOWER = 4  # exit status
 PLACES = ("json_file", "plot", "baseline", "out")  # options that name files
@@ -35,13 +35,15 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "--graphs",
     "paper",
     type=click.Choice(["c-saw", "nextdoor", "gsampler"]),
-    help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are labelled as stand-ins.",
+    help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are "
+    "labelled as stand-ins.",
 )
 @click.option(
     "--parameters",
     type=click.Choice(["paper", "csaw"]),
     default="paper",
-    help="Sizes and works of suites that reproduce a figure: those of its paper, or csaw's own, which earlier runs had; with --graphs, stand-ins also have the paper's weights, or none.",
+    help="Sizes and works of suites that reproduce a figure: those of its paper, or csaw's own, which earlier "
+    "runs had; with --graphs, stand-ins also have the paper's weights, or none.",
 )
 @click.option(
     "--max-edges", type=click.IntRange(1), help="Largest number of edges of a stand-in [default: what fits the memory]."
@@ -66,7 +68,8 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "--memory",
     callback=values.size,
     metavar="SIZE",
-    help="Suites from-disk and out-of-memory: host memory for sampling, such as 8GiB [default: room for shares of the graph].",
+    help="Suites from-disk and out-of-memory: host memory for sampling, such as 8GiB [default: room for shares "
+    "of the graph].",
 )
 @click.option(
     "--gpu-memory",
@@ -88,7 +91,8 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "peers",
     multiple=True,
     callback=_pairs,
-    help="NAME=PATH: a peer, and the Python interpreter that it is installed for, or the folder of its programs (knightking, thunderrw; for the suite triangles grouptc).",
+    help="NAME=PATH: a peer, and the Python interpreter that it is installed for, or the folder of its programs "
+    "(knightking, thunderrw; for the suite triangles grouptc).",
 )
 @click.option(
     "--json",
@@ -105,10 +109,20 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     help="JSON of an earlier run to compare with; the exit status is 4 if anything is slower.",
 )
 @click.pass_context
-def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: str | None, plot: Path | None, baseline: str | None, **options: Any) -> None:  # fmt: skip
-    """Measure sampling on GRAPH beside what this machine can do.
+def bench(
+    ctx: click.Context,
+    suite: tuple[str, ...],
+    listing: bool,
+    json_file: str | None,
+    plot: Path | None,
+    baseline: str | None,
+    **options: OptionValue,
+) -> None:
+    """Measure how fast this machine samples GRAPH, beside its own limits.
 
-    Each line has the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of sampled edges are those of sampling alone: the graph is loaded, kernels are compiled, and samples stay in memory. On a GPU, an rmat: graph is made on the GPU.
+    Each line has the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of
+    sampled edges are those of sampling alone: the graph is loaded, kernels are compiled, and samples stay in memory. On
+    a GPU, an rmat: graph is made on the GPU.
 
     \b
     Example:
@@ -129,7 +143,7 @@ def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: 
         files.check_rows(Path(json_file))
     if plot:
         plots.check(plot, chosen(suite))
-    rows: list[dict[str, Any]] = []
+    rows: list[Record] = []
     try:
         for row in run(open_context(**options), chosen(suite), _command(ctx)):
             rows.append(row)

@@ -1,7 +1,5 @@
 """``csaw datasets``."""
 
-from typing import Any
-
 import click
 
 from csaw.cli import complete, console, values
@@ -38,10 +36,16 @@ def list_(as_json: bool) -> None:
         console.print_json([asdict(e) | {"url": e.url} for e in ENTRIES])
         return
     rows = [
-        (e.name, f"{e.vertices:,}", f"{e.edges:,}", "directed" if e.directed else "undirected",
-         format_size(e.nbytes) if e.nbytes else "", e.papers)
+        (
+            e.name,
+            f"{e.vertices:,}",
+            f"{e.edges:,}",
+            "directed" if e.directed else "undirected",
+            format_size(e.nbytes) if e.nbytes else "",
+            e.papers,
+        )
         for e in ENTRIES
-    ]  # fmt: skip
+    ]
     by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", "", g.papers) for g in BY_HAND]
     heads = ("name", "vertices", "edges", "kind", "download", "sampled in")
     print_table("", heads, rows + by_hand, right=("vertices", "edges", "download"))
@@ -70,10 +74,12 @@ def list_(as_json: bool) -> None:
 @click.option("--partitions", type=int, help="Number of partitions of the store.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if this command could have made it.")
 @console.quiet
-def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: Any) -> None:
+def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: object) -> None:
     """Make karate or an R-MAT graph.
 
-    SPEC is karate or rmat. Parameters of rmat are given as options or in SPEC, as in rmat:scale=20,edge_factor=16,seed=1,weights=1. OUT becomes a graph store if its name ends with .zarr, and otherwise SNAP text, compressed by gzip if it ends with .gz.
+    SPEC is karate or rmat. Parameters of rmat are given as options or in SPEC, as in
+    rmat:scale=20,edge_factor=16,seed=1,weights=1. OUT becomes a graph store if its name ends with .zarr, and otherwise
+    SNAP text, compressed by gzip if it ends with .gz.
 
     \b
     Example:
@@ -103,7 +109,8 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 
-    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or already there, is read to its end and compared with the published counts; a file that differs is not kept.
+    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or
+    already there, is read to its end and compared with the published counts; a file that differs is not kept.
 
     \b
     Example:

@@ -1,16 +1,20 @@
 """``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import complete, console, values
 from csaw.cli.grouped import GroupedCommand
-from csaw.cli.options import given, made_option
+from csaw.cli.options import Options, given, made_option
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation.options import WHAT, WHERE, options
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.evaluation.evaluate import Evaluation
 
 MEASURES, OUTPUT = "Options of measures", "Output"
 
@@ -58,7 +62,8 @@ def _of_measures() -> list[click.Parameter]:
     nargs=2,
     shell_complete=complete.saved,
     metavar="MEASURES FILE",
-    help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
+    help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample "
+    "--columns reads, .csv or .parquet.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the FILE of --save.")
 @click.option(
@@ -66,15 +71,12 @@ def _of_measures() -> list[click.Parameter]:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
 )
-@click.option(
-    "--algo",
-    metavar="FILE.py:CLASS",
-    help="File and class of the algorithm of virtual samples, where csaw does not ship it: no code runs because a store names it.",
-)
+@values.algo_file
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
+    help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N "
+    "for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
 )
 @click.option(
     "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
@@ -91,11 +93,14 @@ def evaluate(
     cluster: str | None,
     dry_run: bool,
     as_json: bool,
-    **wanted: Any,
+    **wanted: object,
 ) -> None:
-    """Say what GRAPH is like, and how well each SAMPLE keeps it.
+    """Describe GRAPH, and compare each SAMPLE with it.
 
-    GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints its profile, which is kept in the cache. With samples, a table has each finding of the graph and of the sample, and their distance: the D-statistic of two distributions, the relative error of a number, the largest difference of two curves, the overlap of the vertices that rank first.
+    GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints the profile of the
+    graph, and keeps it in the cache. For each sample it prints a table of all measures, with the value of the graph,
+    that of the sample, and the distance between them: the D-statistic of two distributions, the relative error of a
+    number, the largest difference of two curves, or the overlap of the vertices that rank first.
 
     \b
     Example:
@@ -133,7 +138,7 @@ def evaluate(
         console.say(*of_evaluation(graph, save, plot))
 
 
-def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: dict[str, Any]) -> list[str]:
+def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
     """The measures to save, which are those to find where the user names no others."""
     from csaw.engine.analytics.evaluation import saved
 
@@ -144,7 +149,7 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: dict[str, An
     return save[0].split(",")
 
 
-def _runner(cluster: str | None, dry_run: bool) -> Any:
+def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":
     """The function that evaluates, here or by the workers of a cluster."""
     if cluster is None:
         from csaw.engine.analytics.evaluation.evaluate import evaluate as run

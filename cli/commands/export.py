@@ -1,11 +1,14 @@
 """``csaw export``."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import console, values
+
+if TYPE_CHECKING:
+    from csaw.partition import GraphStore
 
 
 @click.command()
@@ -14,36 +17,58 @@ from csaw.cli import console, values
 @click.option(
     "--format",
     "format",
-    help="Format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet, metis, graphml, npz or ids [default: as the name of OUT says].",
+    help="Format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, "
+    "matrix-market, parquet, metis, graphml, npz or ids [default: as the name of OUT says].",
 )
 @click.option(
     "--graph",
     type=click.Path(),
-    help="Graph store that was sampled, for e_id [default: where it was when it was sampled].",
+    help="Graph store that was sampled, for e_id [default: the path that the sample names].",
 )
 @click.option(
     "--instances",
     type=values.Range(),
-    help="Write the instances from the first number to before the second alone, such as 0:1000 [default: all].",
+    help="Export only the instances from FIRST to LAST - 1, such as 0:1000 [default: all].",
 )
+@values.algo_file
 @click.option(
-    "--algo",
-    metavar="FILE.py:CLASS",
-    help="File and class of the algorithm of a virtual sample, where csaw does not ship it: no code runs because a store names it.",
+    "--threads", type=int, help="Number of threads, on which no byte depends [default: one for each processor]."
 )
-@click.option("--threads", type=int, help="Number of threads; no byte depends on it [default: one for each processor].")
-@click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace the file, or the folder of Parquet files, OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @console.quiet
-def export(store: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, algo: str | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
-    """Write STORE, a sample or a graph, as the file OUT.
+def export(
+    store: str,
+    out: str,
+    format: str | None,
+    graph: str | None,
+    instances: tuple[int, int] | None,
+    algo: str | None,
+    threads: int | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Export STORE, a sample or a graph, to the file OUT.
 
-    The name of OUT chooses the format. Of a sample: text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's corpus_file; from other samples it has one edge on each line, "instance src dst depth".
+    The suffix of OUT decides the format. A sample can become text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy),
+    Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for PyTorch Geometric (.npz), or the same as PyTorch
+    tensors (.pt). Text has one walk on each line, for gensim's corpus_file; of other samples it has one edge on each
+    line, "instance src dst depth".
 
-    Of a graph, which may also be a file of edges or a dataset's name: text (.txt, .txt.gz), CSV (.csv, .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz) or a matrix for scipy.sparse (.npz). Vertices have the ids of your file. Matrix Market, METIS and .npz number them instead; the format ids has a line with the id of each.
+    A sample of more than about 128 MiB as Parquet is a folder, OUT/part-00000.parquet and so on in the order of
+    instances, which several threads write; pandas, polars, Dask, DuckDB (OUT/*.parquet) and pyarrow read it as one
+    table.
 
-    Of a sample, a .npz or .pt file is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array n_id has the ids of your file; where those are strings, it has numbers,
-    and original_id has the strings. The file also has batch, batch_size (seeds come first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, if the graph is there, e_id: the place of each edge in the rows of the graph store.
+    A graph, which may also be a file of edges or the name of a dataset, can become text (.txt, .txt.gz), CSV (.csv,
+    .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz)
+    or a matrix for scipy.sparse (.npz). Vertices keep the ids of your file, except that Matrix Market, METIS and .npz
+    number them; --format ids writes a line with the id of each.
+
+    A .npz or .pt file of a sample is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index
+    (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array
+    n_id has the ids of your file; where those are strings, it has numbers, and original_id has the strings. The file
+    also has batch, batch_size (seeds come first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, if the
+    graph is there, e_id: the place of each edge in the rows of the graph store.
 
     \b
     Example:
@@ -52,9 +77,9 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
     """
     from csaw.cli.reports.closing_lines import of_export
     from csaw.engine.export import export as write
-    from csaw.partition.arrays.replace import FILE, check
+    from csaw.partition.arrays.replace import check_export
 
-    check(Path(out), FILE, overwrite)
+    check_export(Path(out), overwrite)
     with console.progress("exporting", enabled=not as_json) as update:
         source, total, unit = _opened(store, instances)
         update.begin("exporting", total, unit)
@@ -72,7 +97,7 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
     console.print_json(summary) if as_json else console.say(*of_export(summary, out))
 
 
-def _opened(store: str, instances: tuple[int, int] | None) -> tuple[Any, int, str]:
+def _opened(store: str, instances: tuple[int, int] | None) -> "tuple[str | GraphStore, int, str]":
     """A graph, open, or the path of a sample; how much there is to write, and of what."""
     from csaw.datasets.resolve import is_graph_argument, resolve
     from csaw.engine.samples.check import attributes_of

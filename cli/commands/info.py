@@ -1,12 +1,17 @@
 """``csaw info``."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import values
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import printable
+
+if TYPE_CHECKING:
+    from csaw.cli.reports.sections import Facts
+    from csaw.partition import GraphStore
 
 PARTITIONS_SHOWN = 8
 BAR = 40
@@ -20,16 +25,13 @@ WORDS = {"visits": "visits", "degree": "degree in the sample, where an edge coun
     is_flag=True,
     help="Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew.",
 )
-@click.option(
-    "--algo",
-    metavar="FILE.py:CLASS",
-    help="File and class of the algorithm of a virtual sample, where csaw does not ship it: no code runs because a store names it.",
-)
+@values.algo_file
 @click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
 def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
-    """Show what a graph store or a sample store says of itself.
+    """Describe a graph store or a sample store.
 
-    Of a sample, csaw reads some instances besides, and shows how many vertices they have, how long or large they are, and how often vertices occur.
+    Of a sample, csaw also reads some instances, and shows how many vertices they have, how long or large they are, and
+    how often vertices occur.
 
     \b
     Example:
@@ -50,7 +52,7 @@ def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
         _print_look(store, algo)
 
 
-def _print_graph(shown: dict[str, Any]) -> None:
+def _print_graph(shown: "Facts") -> None:
     from csaw.cli.reports.graphs import graph_sections
     from csaw.cli.reports.sections import print_report
 
@@ -60,8 +62,11 @@ def _print_graph(shown: dict[str, Any]) -> None:
     _print_partitions(shown["partitions"])
 
 
-def _describe(path: str, full: bool, algo: str | None) -> dict[str, Any]:
-    """The store as plain data. A path that is neither kind of store goes to open_graph, whose error says what is wrong with it."""
+def _describe(path: str, full: bool, algo: str | None) -> Record:
+    """The store as plain data.
+
+    A path that is neither kind of store goes to open_graph, whose error says what is wrong with it.
+    """
     if _is_samples(Path(path)):
         from csaw.engine.samples.describe import describe
 
@@ -80,7 +85,7 @@ def _is_samples(path: Path) -> bool:
     return found == SAMPLES or (found != GRAPH and (unfinished or (path / "results").is_dir()))
 
 
-def _graph(store: Any, full: bool) -> dict[str, Any]:
+def _graph(store: "GraphStore", full: bool) -> Record:
     from dataclasses import asdict
 
     from csaw.cli.reports.graphs import describe
@@ -92,7 +97,7 @@ def _graph(store: Any, full: bool) -> dict[str, Any]:
     }
 
 
-def _degrees(store: Any) -> list[dict[str, int]]:
+def _degrees(store: "GraphStore") -> list[dict[str, int]]:
     """Numbers of vertices by degree."""
     import numpy as np
 
@@ -106,7 +111,6 @@ def _print_look(store: str, algo: str | None) -> None:
     """Histograms of some instances of a sample; where they cannot be read, the reason."""
     from csaw.engine.samples import open_samples
     from csaw.engine.samples.look import look
-    from csaw.engine.samples.notebook import INSTANCES
     from csaw.partition.errors import StoreError
 
     samples = open_samples(store, algo=algo)
@@ -117,7 +121,7 @@ def _print_look(store: str, algo: str | None) -> None:
         return
     if found is None:
         return
-    names = INSTANCES[samples.layout][1]
+    names = samples.layout.words[1]
     some = "all" if found["instances"] == samples.instances else f"{found['instances']:,} of {samples.instances:,}"
     click.echo(f"\nDifferent vertices of {some} {names}: {found['vertices']:,}")
     _print_bins(f"{names.capitalize()} by {'steps' if samples.has_walks else 'edges'}", found["sizes"])

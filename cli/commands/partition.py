@@ -1,22 +1,44 @@
 """``csaw partition``."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import console, values
 from csaw.cli.grouped import in_groups
+from csaw.partition.base.plain_data import OptionValue
+
+if TYPE_CHECKING:
+    from csaw.partition import GraphStore, IngestOptions
 
 GROUPS = {
     "Reading the input": (
-        "directed", "reverse", "ids", "source_column", "target_column", "weight_column", "duplicates", "self_loops", "on_error", "skip_lines",
+        "directed",
+        "reverse",
+        "ids",
+        "source_column",
+        "target_column",
+        "weight_column",
+        "edge_columns",
+        "duplicates",
+        "self_loops",
+        "on_error",
+        "skip_lines",
     ),
     "Partitions and clusters": (
-        "partitions", "partition_bytes", "balance", "partitioner", "partitioner_seed", "clusters", "method", "cluster_seed",
+        "partitions",
+        "partition_bytes",
+        "balance",
+        "partitioner",
+        "partitioner_seed",
+        "clusters",
+        "method",
+        "cluster_seed",
     ),
     "Where and how it runs": ("memory", "threads", "cluster"),
-}  # fmt: skip
+}
 
 
 @click.command(cls=in_groups(GROUPS, "Output"))
@@ -25,12 +47,14 @@ GROUPS = {
 @click.option(
     "--directed/--undirected",
     default=None,
-    help="Whether a row is an edge in one direction or in both [default: as the file's header says, otherwise directed].",
+    help="Whether a row is an edge in one direction or in both [default: as the file's header says, otherwise "
+    "directed].",
 )
 @click.option(
     "--reverse",
     is_flag=True,
-    help="Store each edge at the vertex that it leads to: samples then go from a vertex to those with an edge to it, its in-neighbors.",
+    help="Store each edge at the vertex that it leads to: samples then go from a vertex to those with an edge "
+    "to it, its in-neighbors.",
 )
 @click.option(
     "--ids",
@@ -52,7 +76,17 @@ GROUPS = {
     "--weight-column",
     metavar="COLUMN",
     default="auto",
-    help="Column of the weights: a name, a number from 1, none, or auto: the one called weight or, without a header, the third of three.",
+    help="Column of the weights: a name, a number from 1, none, or auto: the one called weight or, without a "
+    "header, the third of three.",
+)
+@click.option(
+    "--edge-column",
+    "edge_columns",
+    metavar="NAME[:DTYPE[:UNITS]][=COLUMN]",
+    multiple=True,
+    help="Keep another column of numbers, which hooks read as e.NAME: time:int64 the one that the header calls time, "
+    "time:int64=3 the third; without a type, numbers are float64. Of repeated edges, the first gives its numbers. "
+    "May be given several times.",
 )
 @click.option(
     "--duplicates",
@@ -90,7 +124,9 @@ GROUPS = {
     "--partitioner",
     type=click.Choice(["range", "random", "biased-random", "metis", "lp", "degree"]),
     default="range",
-    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation; or by degree, which makes csaw evaluate faster. All but range hold the whole graph in memory once.",
+    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or "
+    "with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation; or by "
+    "degree, which makes csaw evaluate faster. All but range hold the whole graph in memory once.",
 )
 @click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range, lp and degree.")
 @click.option(
@@ -102,32 +138,39 @@ GROUPS = {
 @click.option(
     "--memory",
     callback=values.size,
-    help="Budget such as 4GiB, from 16MiB; csaw itself takes 300 MiB and 30 bytes a vertex on top [default: a quarter of the machine].",
+    help="Budget such as 4GiB, from 16MiB; csaw itself takes 300 MiB and 30 bytes a vertex on top [default: a "
+    "quarter of the machine].",
 )
 @click.option(
     "--clusters",
     type=int,
     metavar="N",
-    help="Sort the vertices into N clusters, for cluster-gcn; the whole graph is then held in memory once [default: no clusters].",
+    help="Sort the vertices into N clusters, for cluster-gcn; the whole graph is then held in memory once "
+    "[default: no clusters].",
 )
 @click.option(
     "--method",
     type=click.Choice(["metis", "lp", "random"]),
     default="metis",
-    help="How clusters are made: by METIS, with few edges between them (pip install 'csaw[metis]'), by label propagation, or at random.",
+    help="How clusters are made: by METIS, with few edges between them (pip install 'csaw[metis]'), by label "
+    "propagation, or at random.",
 )
 @click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
 @click.option(
     "--edge-ids",
     is_flag=True,
-    help="Keep the row of the input that each stored edge comes from, counting edges from 0: csaw.partition.read_edge_ids(store, e_id) gives it for the edges of mini-batches. Takes 8 bytes an edge.",
+    help="Keep the row of the input that each stored edge comes from, counting edges from 0: "
+    "csaw.partition.read_edge_ids(store, e_id) gives it for the edges of mini-batches. Takes 8 bytes an "
+    "edge.",
 )
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Read, sort and write by the workers of a Dask cluster, with the bytes of one machine: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job. All see INPUT and OUT under the same paths; --memory and --threads are those of a task.",
+    help="Read, sort and write by the workers of a Dask cluster, with the bytes of one machine: a scheduler's "
+    "address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job. "
+    "All see INPUT and OUT under the same paths; --memory and --threads are those of a task.",
 )
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
@@ -140,13 +183,13 @@ def partition(
     cluster: str | None,
     as_json: bool,
     progress: bool,
-    **options: Any,
+    **options: OptionValue,
 ) -> None:
     """Make a graph store from files of edges.
 
-    INPUT is an edge list, Matrix Market, CSV, Parquet or Arrow file, plain or compressed; - is stdin. Several of them, or a folder's, in
-    order of their names, are one graph; they must be of one kind. OUT becomes a folder. Names in a header decide which columns are the
-    ends, such as source and target, src and dst, from and to, u and v.
+    INPUT is an edge list, Matrix Market, CSV, Parquet or Arrow file, plain or compressed; - is stdin. Several of them,
+    or a folder's, in order of their names, are one graph; they must be of one kind. OUT becomes a folder. Names in a
+    header decide which columns are the ends, such as source and target, src and dst, from and to, u and v.
 
     \b
     Example:
@@ -177,7 +220,9 @@ def partition(
     console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above
 
 
-def _made(files: list[str], out: str, options: Any, cluster: str | None, update: Any) -> Any:
+def _made(
+    files: list[str], out: str, options: "IngestOptions", cluster: str | None, update: Callable[[int, int], None]
+) -> "GraphStore":
     """The store, made here or by the workers of a cluster."""
     if cluster is None:
         from csaw.partition import ingest

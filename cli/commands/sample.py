@@ -1,14 +1,18 @@
 """``csaw sample``. The engine declares the options of a run and of algorithms."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import complete, console, values
-from csaw.cli.options import SampleCommand, given
+from csaw.cli.options import Options, SampleCommand, given
 from csaw.engine.plan.options import RUN
 from csaw.engine.plan.options import options as run_options
+
+if TYPE_CHECKING:
+    from csaw.engine.runs.job import Job
+    from csaw.partition.base.progress import Progress
 
 
 def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
@@ -55,12 +59,14 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Draw by the workers of a Dask cluster: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
+    help="Draw by the workers of a Dask cluster: a scheduler's address or file, local:N for N processes here, "
+    "slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
 )
 @click.option(
     "--shard",
     metavar="I/N",
-    help="Draw part I of N alone, I from 0 to N - 1, beside processes that draw the others into the same OUT; the last one seals it.",
+    help="Draw part I of N alone, I from 0 to N - 1, beside processes that draw the others into the same OUT; "
+    "the last one seals it.",
 )
 @click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run has left at OUT.")
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
@@ -71,7 +77,7 @@ def sample(
     graph: str,
     out: str | None,
     algo: str,
-    own: dict[str, Any],
+    own: Options,
     virtual_from: str | None,
     virtual: bool,
     cluster: str | None,
@@ -80,7 +86,7 @@ def sample(
     overwrite: bool,
     dry_run: bool,
     as_json: bool,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Draw a sample of GRAPH into the store OUT.
 
@@ -127,7 +133,7 @@ def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> Non
         )
 
 
-def _print_plan(graph: str, job: Any, as_json: bool) -> None:
+def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
     from csaw.cli.reports.run import plan_sections
     from csaw.cli.reports.sections import print_report
 
@@ -135,7 +141,7 @@ def _print_plan(graph: str, job: Any, as_json: bool) -> None:
     console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
 
 
-def _commit(job: Any, place: str, overwrite: bool) -> dict[str, Any]:
+def _commit(job: "Job", place: str, overwrite: bool) -> Options:
     """Write the virtual sample of a job; the summary."""
     from csaw.engine.runs.virtual import commit_virtual
 
@@ -153,14 +159,14 @@ def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str,
     return virtual_from, graph
 
 
-def _job(graph: str, algo: str, wanted: dict[str, Any], *, measure: bool) -> Any:
+def _job(graph: str, algo: str, wanted: Options, *, measure: bool) -> "Job":
     from csaw.datasets.resolve import resolve
-    from csaw.engine.runs.run import prepare
+    from csaw.engine.runs.job import prepare
 
     return prepare(resolve(graph), algo, measure=measure, **wanted)
 
 
-def _virtual_job(virtual_from: str, wanted: dict[str, Any]) -> Any:
+def _virtual_job(virtual_from: str, wanted: Options) -> "Job":
     """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
     from csaw.engine.runs.virtual import open_virtual
 
@@ -174,7 +180,7 @@ def _named() -> str | None:
     return context.params["algo"] if by_user else None
 
 
-def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
+def _of_run(virtual_from: str | None, wanted: Options) -> Options:
     """The options; UsageError where a virtual sample says one of them itself."""
     known = {name for name, one in run_options().items() if one.group == RUN}
     if virtual_from is not None and (other := sorted(wanted.keys() - known)):
@@ -184,19 +190,21 @@ def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
-def _run(job: Any, out: str, shard: str | None, *how: Any) -> dict[str, Any]:
+def _run(job: "Job", out: str, shard: str | None, resume: bool, overwrite: bool, shown: "Progress") -> Options:
     """The summary of a run, or of a shard of it."""
     from csaw.cli import cluster_command as spread
 
     if job.plan.request.weighted:  # the report of the store's making says whether that changes anything
         equal = [said for said in job.store.report.get("warnings", ()) if said.startswith("all weights are ")]
         console.say(*(f"csaw: {job.store.path}: {said}" for said in equal), err=True)
-    return _execute(job, out, *how) if shard is None else spread.as_shard(job, out, shard, how[-1])
+    if shard is not None:
+        return spread.as_shard(job, out, shard, shown)
+    return _execute(job, out, resume, overwrite, shown)
 
 
-def _execute(job: Any, out: str, resume: bool, overwrite: bool, shown: Any) -> dict[str, Any]:
+def _execute(job: "Job", out: str, resume: bool, overwrite: bool, shown: "Progress") -> Options:
     """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
-    from csaw.engine.runs.run import execute
+    from csaw.engine.runs.execute import execute
     from csaw.engine.samples.place import partial_of
 
     try:

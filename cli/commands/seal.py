@@ -8,15 +8,15 @@ from csaw.cli import console, values
 @click.command()
 @click.argument("out", type=values.Place())
 @click.option(
-    "--graph", type=values.Place(), help="Graph store that is sampled [default: where it was when the sample began]."
+    "--graph", type=values.Place(), help="Graph store that is sampled [default: the path that the sample names]."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @console.tones("all counts and times")
 def seal(out: str, graph: str | None, as_json: bool) -> None:
-    """Finish the sample OUT whose shards are all drawn.
+    """Finish the sample OUT after all of its shards are drawn.
 
-    The last shard of csaw sample --shard does this by itself. Where it was killed meanwhile, csaw seal compares every group with its checksums and gives the sample its name;
-    groups that are missing or damaged are named.
+    The last shard of csaw sample --shard does this by itself. If it was killed meanwhile, csaw seal compares every
+    group with its checksums and gives the sample its name; groups that are missing or damaged are named.
 
     \b
     Example:

@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("store", type=values.Place())
 @click.option(
-    "--graph", type=values.Place(), help="Graph store that was sampled [default: where it was when it was sampled]."
+    "--graph", type=values.Place(), help="Graph store that was sampled [default: the path that the sample names]."
 )
-@click.option("--columns", type=values.Place(), help="File of the columns of data that the sample was drawn with.")
-@click.option(
-    "--algo",
-    metavar="FILE.py:CLASS",
-    help="File and class of the algorithm, where csaw does not ship it: no code runs because a store names it.",
-)
+@click.option("--columns", type=values.Place(), help="File with the columns of data that the sample was drawn with.")
+@values.algo_file
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
-@console.tones("all that each check has found")
+@console.tones("all findings of each check")
 @click.pass_context
 def verify(
     ctx: click.Context, store: str, graph: str | None, columns: str | None, algo: str | None, as_json: bool
 ) -> None:
-    """Check that a sample or a graph store is right.
+    """Check that a sample or a graph store is correct.
 
-    Of a graph store, csaw reads every file and checks that its bytes are those that were written, that all numbers are within their ranges, and that the attributes agree with them.
-    Of a sample, it also checks that the sample follows the rules of its algorithm on its graph, and that every choice was drawn from the exact law, independently of the others. All statistical checks together reject a right sample once in a million.
+    For a graph store, csaw reads every file and checks that its bytes are unchanged, that all numbers are within their
+    ranges, and that the attributes agree with them. For a sample, it also checks that the sample follows the rules of
+    its algorithm on its graph, and that every choice was drawn from the exact law, independently of the others. All
+    statistical checks together reject a correct sample once in a million.
 
-    With --verbose, each statistical check says the smallest deviations that it would have found 99 times out of 100, as shares of the choices. A check that tests nothing says "not tested" and the reason. The exit status is 3 when a check fails, and when nothing of the law was tested though some of it could have been.
+    With --verbose, each statistical check reports the smallest deviations that it would have found 99 times out of 100,
+    as shares of the choices. A check that tests nothing is "not tested", with the reason. The exit status is 3 when a
+    check fails, and when nothing of the law was tested although some of it could have been.
 
     \b
     Example:
@@ -74,6 +74,6 @@ def _p(check: "Check") -> str:
 
 
 def _details(check: "Check") -> str:
-    """What a check has found; of one that passed its first part, unless ``--verbose`` was given."""
+    """Return the findings of a check; of one that passed their first part, unless ``--verbose`` was given."""
     whole = console.is_verbose() or not check.ok or not check.tested
     return check.details if whole else check.details.partition(";")[0]

@@ -1,1 +1,1 @@
-"""What commands say: plans, reports, tables, closing lines."""
+"""Texts that commands print: plans, reports, tables, closing lines."""

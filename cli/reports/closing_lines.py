@@ -1,16 +1,21 @@
-"""What a person is told when a command has ended: what is where, how long it took, what to look at, and what to do next."""
+"""The lines at the end of a command: the result and its place, the time it took, remarks, and the command that usually
+comes next.
+"""
 
-from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.cli import console
 from csaw.cli.reports.graphs import describe, graph_sections
 from csaw.cli.reports.run import run_sections, worker_sections
-from csaw.cli.reports.sections import print_report, rate, seconds, size
+from csaw.cli.reports.sections import Facts, print_report, rate, seconds, size
 
-NAMES = {"hops": ("neighbor sample", "neighbor samples")}  # of instances, where Python's repr has another word
+if TYPE_CHECKING:
+    from csaw.engine.samples import Samples
+    from csaw.engine.verify import Report
+    from csaw.partition import GraphStore
+
 REPEATED = {"first": "the first of each counts", "sum": "their weights are added", "keep": "all are kept"}
 LONG = 0.2  # seconds of compiling that are worth a remark
 
@@ -20,7 +25,7 @@ def next_is(*words: str) -> str:
     return f"Next: csaw {' '.join(map(quote, words))}"
 
 
-def report_run(results: Mapping[str, Any], place: str, as_json: bool) -> None:
+def report_run(results: Facts, place: str, as_json: bool) -> None:
     """Print the summary of a run as JSON, or in a few lines, with ``--verbose`` after all of it."""
     if as_json:
         console.print_json(results)
@@ -31,7 +36,7 @@ def report_run(results: Mapping[str, Any], place: str, as_json: bool) -> None:
     console.say(*of_sample(results, place))
 
 
-def of_sample(results: Mapping[str, Any], place: str) -> list[str]:
+def of_sample(results: Facts, place: str) -> list[str]:
     """The lines after a run of ``csaw sample`` or ``csaw seal``, whose summary is ``results``."""
     if results.get("virtual"):
         kept = f"The request for {results['instances']:,} instances is in {place} ({size(results['bytes_written'])})"
@@ -48,8 +53,12 @@ def of_sample(results: Mapping[str, Any], place: str) -> list[str]:
     return [f"{held}, {took()}{_ends(results)}.", again, _speed(results), next_is("verify", place)]
 
 
-def _of_shard(results: Mapping[str, Any], place: str) -> list[str]:
-    done = f"{results['instances']:,} instances with {results['sampled_edges']:,} edges drawn" if "sampled_edges" in results else "All instances were there"  # fmt: skip
+def _of_shard(results: Facts, place: str) -> list[str]:
+    done = (
+        f"{results['instances']:,} instances with {results['sampled_edges']:,} edges drawn"
+        if "sampled_edges" in results
+        else "All instances were there"
+    )
     left = results.get("left", 0)
     return [
         f"Shard {results.get('shard')} of {place}: {done}, {took()}.",
@@ -60,16 +69,15 @@ def _of_shard(results: Mapping[str, Any], place: str) -> list[str]:
 
 
 def took() -> str:
-    """What the person waited for, in seconds with one decimal."""
+    """Return the time since the command began, in seconds with one decimal."""
     return f"{console.elapsed():,.1f} s"
 
 
-def _instances(samples: Any) -> str:
+def _instances(samples: "Samples") -> str:
     """``8,110 walks of 20 steps``, ``100 subgraphs with 3,200 edges``."""
-    from csaw.engine.samples.notebook import INSTANCES
     from csaw.partition.base.notebook import counted
 
-    said = counted(samples.instances, *NAMES.get(samples.layout, INSTANCES[samples.layout]))
+    said = counted(samples.instances, *(samples.layout.printed or samples.layout.words))
     edges = None if samples.sizes is None else samples.sizes["edges"]
     if edges is None or not samples.instances:
         return said
@@ -80,7 +88,7 @@ def _instances(samples: Any) -> str:
     return f"{said} of {edges / samples.instances:,.1f} steps on average"
 
 
-def _ends(results: Mapping[str, Any]) -> str:
+def _ends(results: Facts) -> str:
     from csaw.partition.base.notebook import counted
 
     if (ended := results.get("walks_ended")) is not None:
@@ -89,7 +97,7 @@ def _ends(results: Mapping[str, Any]) -> str:
     return "" if dead is None else f"; {counted(dead, 'dead end')}"
 
 
-def _speed(results: Mapping[str, Any]) -> str:
+def _speed(results: Facts) -> str:
     """How fast edges were drawn, and whether kernels had to be compiled first."""
     if not results.get("seps_sampling"):
         return ""
@@ -98,7 +106,7 @@ def _speed(results: Mapping[str, Any]) -> str:
     return f"Drawn in {seconds(results['sampling_seconds'])} at {rate(results['seps_sampling'])}{once}."
 
 
-def report_graph(store: Any, report: Mapping[str, Any]) -> None:
+def report_graph(store: "GraphStore", report: Facts) -> None:
     """Print what a graph store holds in a few lines, with ``--verbose`` after all that was found when it was made."""
     if console.is_verbose():
         print_report(graph_sections(describe(store), report))
@@ -106,7 +114,7 @@ def report_graph(store: Any, report: Mapping[str, Any]) -> None:
     console.say(*of_graph(store, report))
 
 
-def of_graph(store: Any, report: Mapping[str, Any]) -> list[str]:
+def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     """The lines after ``csaw partition``."""
     from csaw.partition.base.notebook import counted
 
@@ -136,14 +144,15 @@ def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None) -
     return [" ".join(written), next_is("sample", graph, "walks.zarr", "--columns", save[1]) if save and columns else ""]
 
 
-def of_export(summary: Mapping[str, Any], out: str) -> list[str]:
+def of_export(summary: Facts, out: str) -> list[str]:
     """The lines after ``csaw export``."""
     what = "instances" if "instances" in summary else "edges" if summary["edges"] else "vertices"
-    held = f"{summary[what]:,} {what} as {summary['format']} in {out} ({size(summary['bytes'])}), {took()}."
+    parts = f" in {summary['parts']:,} files" if "parts" in summary else ""
+    held = f"{summary[what]:,} {what} as {summary['format']} in {out} ({size(summary['bytes'])}{parts}), {took()}."
     return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
 
 
-def of_checks(report: Any) -> list[str]:
+def of_checks(report: "Report") -> list[str]:
     """The lines after the checks of ``csaw verify``; the first says what a reader needs of all of them."""
     counts, store = report.counts, report.path
     apart = f", {counts['not_tested']} not tested" if counts["not_tested"] else ""

@@ -1,19 +1,24 @@
 """The report of a dry run on a cluster: what each worker is expected to do, and what limits the run."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.cli import console
 from csaw.cli.reports.run import plan_sections
-from csaw.cli.reports.sections import Section, plain, print_report, seconds, size
+from csaw.cli.reports.sections import Facts, Section, plain, print_report, seconds, size
+
+if TYPE_CHECKING:
+    from csaw.engine.plan.plan import Plan
+    from csaw.engine.runs.job import Job
 
 NAMED = 3  # most workers of a heading that are named one by one
 
 
-def print_plans(graph: str, job: Any, plans: Mapping[str, Any], *, one_disk: bool, as_json: bool) -> None:
+def print_plans(graph: str, job: "Job", plans: Mapping[str, "Plan | str"], *, one_disk: bool, as_json: bool) -> None:
     """Print the request, what each worker is expected to do, and what is expected of all.
 
-    ``plans``: by the names of workers, or why one has none. ``one_disk``: whether the workers share the disk of one machine.
+    ``plans``: by the names of workers, or why one has none. ``one_disk``: whether the workers share the disk of one
+    machine.
     """
     from csaw.engine.cluster.forecast import of_all, shares
 
@@ -32,7 +37,7 @@ def print_plans(graph: str, job: Any, plans: Mapping[str, Any], *, one_disk: boo
     print_report([*asked, *_workers(held), *_rates(held), ("Expected of the cluster", _of_all(whole))])
 
 
-def _workers(held: Mapping[str, Any]) -> list[Section]:
+def _workers(held: Facts) -> list[Section]:
     """A section for each worker; those with the same plan have one, which has the largest share of theirs."""
     places = {name: [("cannot draw", plan)] if isinstance(plan, str) else _place(plan) for name, plan in held.items()}
     sections = []
@@ -43,7 +48,7 @@ def _workers(held: Mapping[str, Any]) -> list[Section]:
     return sections
 
 
-def _rates(held: Mapping[str, Any]) -> list[Section]:
+def _rates(held: Facts) -> list[Section]:
     found = {name: _chosen(plan, "Rates") for name, plan in held.items() if not isinstance(plan, str)}
     return [(f"Rates of {_named(names)}, a second", lines) for names, lines in _alike(found)]
 
@@ -62,17 +67,17 @@ def _named(names: list[str]) -> str:
     return f"workers {', '.join(names)}" if len(names) <= NAMED else f"{len(names)} workers, {names[0]} to {names[-1]}"
 
 
-def _chosen(plan: dict[str, Any], *headings: str) -> list[tuple[str, str]]:
+def _chosen(plan: Facts, *headings: str) -> list[tuple[str, str]]:
     """The lines of the sections of a plan whose headings begin so."""
-    sections = plan_sections("", plan | {"request": {}, "algorithm": "", "parameters": {}}, plan)
+    sections = plan_sections("", {**plan, "request": {}, "algorithm": "", "parameters": {}}, plan)
     return [line for heading, lines in sections if heading.startswith(headings) for line in lines]
 
 
-def _place(plan: dict[str, Any]) -> list[tuple[str, str]]:
+def _place(plan: Facts) -> list[tuple[str, str]]:
     return _chosen(plan, "Where and how", "Memory", "Expected of streaming")
 
 
-def _share(share: Mapping[str, Any], plan: Mapping[str, Any], workers: int) -> list[tuple[str, str]]:
+def _share(share: Facts, plan: Facts, workers: int) -> list[tuple[str, str]]:
     again = f", in {plan['pieces']:,} pieces" if plan["pieces"] else ", once"
     return [
         ("share of each, at most" if workers > 1 else "share, about", _groups(share)),
@@ -84,12 +89,12 @@ def _share(share: Mapping[str, Any], plan: Mapping[str, Any], workers: int) -> l
     ]
 
 
-def _groups(share: Mapping[str, Any]) -> str:
+def _groups(share: Facts) -> str:
     many = share["groups"]
     return f"{many:,} group{'s' * (many != 1)}, {share['instances']:,} instances"
 
 
-def _of_all(whole: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _of_all(whole: Facts) -> list[tuple[str, str]]:
     if not whole:
         return [("workers that can draw", "none")]
     return [

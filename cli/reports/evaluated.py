@@ -1,15 +1,19 @@
 """Reports of evaluations: a profile, and a table for each sample beside it."""
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from csaw.cli.reports.sections import plain, print_table, size
+from csaw.cli.reports.sections import Facts, plain, print_table, size
 from csaw.partition.base.notebook import counted
 
+if TYPE_CHECKING:
+    from csaw.engine.analytics.evaluation.evaluate import Evaluation, Row
 
-def print_evaluation(found: Any) -> None:
+
+def print_evaluation(found: "Evaluation") -> None:
     """Print the profile of a graph, or a table for each of its samples."""
     if not found.samples:
         _print_table(
@@ -38,7 +42,7 @@ def print_evaluation(found: Any) -> None:
         )
 
 
-def print_plan(planned: list[dict[str, Any]]) -> None:
+def print_plan(planned: Sequence[Facts]) -> None:
     """Print where each measure would run."""
     rows = [
         [
@@ -75,7 +79,7 @@ def _value(value: float | None, error: float | None = None) -> str:
     return shown + (f" ± {error:.2g}" if error else "")
 
 
-def _distance(row: Any) -> str:
+def _distance(row: "Row") -> str:
     """A distance with its standard error: relative errors in percent."""
     if row.distance is None:
         return "undefined"

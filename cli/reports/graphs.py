@@ -1,9 +1,12 @@
 """Reports of graph stores: what a store holds, and what was read to make it."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
-from csaw.cli.reports.sections import Line, Section, lines_of, plain, share, size, yes
+from csaw.cli.reports.sections import Facts, Line, Section, lines_of, plain, share, size, yes
+from csaw.partition.base.plain_data import Record
+
+if TYPE_CHECKING:
+    from csaw.partition import GraphStore
 
 GRAPH = (
     Line("path", "path"),
@@ -11,6 +14,7 @@ GRAPH = (
     Line("edges", "stored edges"),
     Line("directed", "directed", yes),
     Line("weighted", "weighted", yes),
+    Line("edge_columns", "edge columns", ", ".join),
     Line("multigraph", "repeated edges", yes),
     Line("max_degree", "largest degree"),
     Line("id_kind", "type of vertex ids"),
@@ -49,13 +53,19 @@ NAMES = (
 )
 
 
-def describe(store: Any) -> dict[str, Any]:
-    """A graph store as plain data, without its partitions and the report of its making."""
+def describe(store: "GraphStore") -> Record:
+    """Describe a graph store as plain data, without its partitions and the report of its making."""
     named = {name: getattr(store, name) for name in NAMES}
-    return {"path": str(store.path), **named, "partition_count": len(store.partitions)}
+    columns = [column.text for column in store.further_columns]
+    return {
+        "path": str(store.path),
+        **named,
+        **({"edge_columns": columns} if columns else {}),
+        "partition_count": len(store.partitions),
+    }
 
 
-def graph_sections(graph: Mapping[str, Any], report: Mapping[str, Any]) -> list[Section]:
+def graph_sections(graph: Facts, report: Facts) -> list[Section]:
     """A graph as ``describe`` gives it, and the report of the reading that made it."""
     differing = [
         (f"{name} in the header", ", ".join(f"{key} {plain(one)}" for key, one in both.items()))

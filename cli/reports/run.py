@@ -1,42 +1,38 @@
-"""Reports of runs: of a plan, and of what a run has done. An option of ``csaw sample`` is named as its help names it."""
+"""Reports of runs: of a plan, and of what a run has done.
+
+An option of ``csaw sample`` is named as its help names it.
+"""
 
 from collections.abc import Mapping
-from typing import Any
 
 from csaw.cli.reports.graphs import GRAPH
-from csaw.cli.reports.sections import Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
+from csaw.cli.reports.sections import Facts, Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
 from csaw.engine.plan.parts import PARTS
+from csaw.engine.sources.digest import SourcesDigest
 
-STARTS = {
-    "all": "every vertex, one after the other",
-    "random": "random vertices",
-    "distinct": "random vertices, all different",
-    "every": "all vertices at once",
-    "clusters": "random clusters, all different",
-    "list": "a list of vertices",
-}
 WAYS = "Where it could run"
 INSTANCES, EDGES = counted("instances"), counted("edges")
 
 
-def sources(text: Any) -> str:
+def sources(text: object) -> str:
     """The sources of a request, such as ``all x 1``, in words."""
-    kind, _, width = str(text).rpartition(" x ")
-    kind, _, digest = kind.partition(" ")
-    digest, _, size = digest.partition(" of ")
-    known = STARTS.get(kind, kind) + (f" ({size + ', ' if size else ''}digest {digest})" if digest else "")
-    return f"{known}; {width} for each instance" if known else plain(text)
+    asked = SourcesDigest.parse(str(text))
+    if asked.kind is None or not asked.width:
+        return plain(text)
+    size = "" if asked.count is None else f"{asked.count}, "
+    named = f" ({size}digest {asked.digest})" if asked.digest else ""
+    return f"{asked.kind.said}{named}; {asked.width} for each instance"
 
 
-def reads(value: Any) -> str:
+def reads(value: float) -> str:
     """A number of reads, such as ``40 M``."""
     from csaw.partition.base.sizes import short
 
     return short(value)
 
 
-def names(counts: Any) -> str:
+def names(counts: object) -> str:
     """Names of what was compiled, with the numbers of those that were compiled several times."""
     if not isinstance(counts, Mapping):
         return plain(counts)
@@ -103,7 +99,7 @@ STRATEGIES = {
     "pairs": "partitions in pairs",
     "rows": "rows one by one where they are",
 }
-"""What brings a streamed graph to its instances: the names of Plan.strategies, in words."""
+"""The ways to bring a streamed graph to its instances: the names of Plan.strategies, in words."""
 EXPECTED = (
     Line("loading_seconds", "loading the graph", seconds),
     Line("building_seconds", "building its layout", seconds),
@@ -187,13 +183,13 @@ LOADING = (
 )
 
 
-def options_of(algorithm: Any, parameters: Mapping[str, Any]) -> Section:
+def options_of(algorithm: object, parameters: Facts) -> Section:
     """The options of an algorithm with their values, as a section."""
     named = [("--" + name.replace("_", "-"), plain(value)) for name, value in parameters.items()]
     return f"Options of {algorithm}", named
 
 
-def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any]) -> list[Section]:
+def plan_sections(graph: str, request: Facts, plan: Facts) -> list[Section]:
     """A request and the plan for it, as ``Request.as_dict`` and ``Plan.as_dict`` give them."""
     asked = [("graph", graph), ("--algo", str(request["algorithm"])), *lines_of(request, REQUEST)]
     kind = plan["device"].partition(":")[0]
@@ -214,38 +210,41 @@ def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any
     ]
 
 
-def ways(done: Mapping[str, Any]) -> list[tuple[str, str]]:
+def ways(done: Facts) -> list[tuple[str, str]]:
     """Where ``--device auto`` could run, with the seconds that each was expected to take, or why it could not."""
     found = done.get("ways", {})
     return [(way, plain(said) if isinstance(said, str) else f"{seconds(said)} expected") for way, said in found.items()]
 
 
-def _rates(rates: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
+def _rates(rates: Facts, kind: str) -> list[tuple[str, str]]:
     """The rates that a plan for a ``kind`` of device counts on."""
     lines = RATES if kind == "cuda" else RATES[:4]
     return [(each.name, each.write(rates[each.key]) + ", assumed" * (each.key in rates["assumed"])) for each in lines]
 
 
-def _strategies(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _strategies(plan: Facts) -> list[tuple[str, str]]:
     """A line for each way of streaming that suits the run: bytes, loads, seconds, and which one it takes."""
     chosen = plan["expected"].get("strategy")
     return [
         (
             STRATEGIES.get(way, way),
-            f"{size(each['bytes'])}, {plain(each['transfers'])} loads, {seconds(each['seconds'])}{' (taken)' * (way == chosen)}",
+            (
+                f"{size(each['bytes'])}, {plain(each['transfers'])} loads, "
+                f"{seconds(each['seconds'])}{' (taken)' * (way == chosen)}"
+            ),
         )
         for way, each in plan.get("strategies", {}).items()
     ]
 
 
-def _memory(plan: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
+def _memory(plan: Facts, kind: str) -> list[tuple[str, str]]:
     """The lines about the memory of a plan for a ``kind`` of device; what takes none is left out."""
     lines = BUDGETS[kind] + MEMORY + (HOST if kind == "cuda" else ())
     return lines_of(plan, lines, zeros=False) + lines_of(plan.get("fixed", {}), PARTS_OF_RUN, zeros=False)
 
 
-def run_sections(results: Mapping[str, Any], where: str | None = None) -> list[Section]:
-    """What a run has done, as ``execute`` returns it. Counts of what never happened are left out."""
+def run_sections(results: Facts, where: str | None = None) -> list[Section]:
+    """Return the report of a run, as ``execute`` returns it. Counts of what never happened are left out."""
     done = ([] if where is None else [("sample", where)]) + lines_of(results, DONE)
     return [
         ("Result", done),
@@ -257,19 +256,22 @@ def run_sections(results: Mapping[str, Any], where: str | None = None) -> list[S
     ]
 
 
-def worker_sections(results: Mapping[str, Any]) -> list[Section]:
-    """What each worker of a cluster did, by its name."""
+def worker_sections(results: Facts) -> list[Section]:
+    """Return the report of each worker of a cluster, by its name."""
     lines = [
         (
             name,
-            f"{seconds(each['busy_seconds'])} at work, {seconds(each['sampling_seconds'])} sampling, {size(each['bytes_written'])} written",
+            (
+                f"{seconds(each['busy_seconds'])} at work, {seconds(each['sampling_seconds'])} sampling, "
+                f"{size(each['bytes_written'])} written"
+            ),
         )
         for name, each in results.get("workers", {}).items()
     ]
     return [("Workers", lines)]
 
 
-def sample_sections(sample: Mapping[str, Any]) -> list[Section]:
+def sample_sections(sample: Facts) -> list[Section]:
     """A sample store as ``describe`` gives it: what it holds, what was asked for, and what the run has done."""
     return [
         ("Sample", lines_of({**sample, **(sample["lengths"] or {})}, HELD)),

@@ -3,13 +3,14 @@
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import click
 
 from csaw.partition.base.quoting import printable
 
 Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
+Facts = Mapping[str, Any]  # plain data by name, such as the summary of a run
 
 
 class Line(NamedTuple):
@@ -21,7 +22,9 @@ class Line(NamedTuple):
 
 
 def print_report(sections: Iterable[Section]) -> None:
-    """Print each section that has any line: its heading, then its lines; values stand in one column, a blank line between sections."""
+    """Print each section that has any line: its heading, then its lines; values stand in one column, a blank line
+    between sections.
+    """
     printed = [(heading, lines) for heading, lines in sections if lines]
     width = max((len(name) for _, lines in printed for name, _ in lines), default=0)
     for number, (heading, lines) in enumerate(printed):
@@ -31,7 +34,9 @@ def print_report(sections: Iterable[Section]) -> None:
 
 
 def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
-    """Print a heading and rows under names. On a terminal, what is too wide is wrapped within its column; elsewhere each row is one line.
+    """Print a heading and rows under names.
+
+    On a terminal, what is too wide is wrapped within its column; elsewhere each row is one line.
 
     Columns that are empty in all rows are left out; those named in ``right`` stand flush right.
     """
@@ -67,13 +72,13 @@ def _print_wrapped(names: Sequence[str], rows: Sequence[Sequence[str]], right: C
     Console(highlight=False).print(table)
 
 
-def lines_of(values: Mapping[str, Any], lines: Iterable[Line], zeros: bool = True) -> list[tuple[str, str]]:
+def lines_of(values: Facts, lines: Iterable[Line], zeros: bool = True) -> list[tuple[str, str]]:
     """Names and texts of the lines whose value is there. ``zeros`` False leaves out figures that are 0, too."""
     found = [(line, values[line.key]) for line in lines if values.get(line.key) is not None]
     return [(line.name, line.write(value)) for line, value in found if zeros or value]
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """A value as text: on or off, integers with separators, items with commas."""
     if isinstance(value, bool):
         return "on" if value else "off"
@@ -86,19 +91,19 @@ def plain(value: Any) -> str:
     return str(value)
 
 
-def yes(value: Any) -> str:
+def yes(value: object) -> str:
     """A truth as an answer."""
     return ("no", "yes")[value] if isinstance(value, bool) else plain(value)
 
 
-def size(value: Any) -> str:
+def size(value: object) -> str:
     """Bytes as GiB, MiB or KiB."""
     from csaw.partition.base.sizes import format_size
 
     return format_size(value) if _is_number(value) else plain(value)
 
 
-def seconds(value: Any) -> str:
+def seconds(value: object) -> str:
     """Seconds with three figures, such as ``2.23 ms`` or ``61.3 s``."""
     if not _is_number(value):
         return plain(value)
@@ -108,27 +113,27 @@ def seconds(value: Any) -> str:
     return f"{value * 1e6:.3g} µs" if value else "0 s"
 
 
-def rate(value: Any) -> str:
+def rate(value: object) -> str:
     """Edges a second, such as ``4 M edges/s``."""
     from csaw.partition.base.sizes import short
 
     return short(value, "edges/s") if _is_number(value) else plain(value)
 
 
-def counted(unit: str) -> Callable[[Any], str]:
+def counted(unit: str) -> Callable[[object], str]:
     """A writer of numbers of ``unit``, which is a noun in the plural."""
     return lambda value: f"{plain(value)} {unit}"
 
 
-def mean(value: Any) -> str:
+def mean(value: object) -> str:
     """A mean with one decimal."""
     return f"{value:,.1f}" if _is_number(value) else plain(value)
 
 
-def share(value: Any) -> str:
+def share(value: object) -> str:
     """A part of 1 as a percentage."""
     return f"{100 * value:.3g} %" if _is_number(value) else plain(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

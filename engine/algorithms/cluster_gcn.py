@@ -1,10 +1,14 @@
-"""ClusterGCN: mini-batches of clusters of vertices that have few edges between them (Chiang et al., KDD 2019, algorithm 1)."""
+"""ClusterGCN: mini-batches of clusters of vertices that have few edges between them (Chiang et al., KDD 2019, algorithm
+1).
+"""
 
 from csaw.engine.algorithm import Traversal, option
 
 
 class ClusterGcn(Traversal):
-    """An instance is CLUSTERS_PER_BATCH different clusters, each such set equally likely, with all edges among their vertices."""
+    """An instance is CLUSTERS_PER_BATCH different clusters, each such set equally likely, with all edges among their
+    vertices.
+    """
 
     paper = "Chiang et al., KDD 2019"
     sources_from = "clusters"

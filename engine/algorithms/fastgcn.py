@@ -4,7 +4,9 @@ from csaw.engine.algorithm import LayerEntries, Traversal
 
 
 class Fastgcn(LayerEntries, Traversal):
-    """Each layer is a number of vertices, drawn with replacement from all vertices by the squared norms of their columns of the matrix."""
+    """Each layer is a number of vertices, drawn with replacement from all vertices by the squared norms of their
+    columns of the matrix.
+    """
 
     paper = "Chen et al., ICLR 2018"
     draws_from = "vertices"

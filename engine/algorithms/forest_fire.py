@@ -1,10 +1,14 @@
-"""Forest fire: each burning vertex lights a geometric number of new neighbors (Leskovec et al., KDD 2005, section 4.2)."""
+"""Forest fire: each burning vertex lights a geometric number of new neighbors (Leskovec et
+al., KDD 2005, section 4.2).
+"""
 
 from csaw.engine.algorithm import DEPTH_HELP, Traversal, every_hop, option
 
 
 class ForestFire(Traversal):
-    """Each burning vertex lights a geometric number of its unvisited neighbors, burn_prob / (1 - burn_prob) on average."""
+    """Each burning vertex lights a geometric number of its unvisited neighbors, burn_prob / (1
+    - burn_prob) on average.
+    """
 
     paper = "Leskovec et al., KDD 2005"
     burn_prob: float = option(0.7, help="chance that a vertex lights one more neighbor", low=0, high=1, open_high=True)

@@ -1,10 +1,14 @@
-"""LABOR-0: frontier vertices choose neighbors by numbers that they share (Balin and Catalyurek, NeurIPS 2023, section 3.2)."""
+"""LABOR-0: frontier vertices choose neighbors by numbers that they share (Balin and Catalyurek, NeurIPS 2023, section
+3.2).
+"""
 
 from csaw.engine.algorithm import Traversal, option
 
 
 class Labor(Traversal):
-    """Each vertex u has one random number of [0, 1) in an instance and hop; a frontier vertex of degree d keeps its edge to u if that is below FANOUT / d."""
+    """Each vertex u has one random number of [0, 1) in an instance and hop; a frontier vertex of degree d keeps its
+    edge to u if that is below FANOUT / d.
+    """
 
     paper = "Balin and Catalyurek, NeurIPS 2023"
     shares_draws = True

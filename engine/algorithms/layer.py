@@ -1,11 +1,15 @@
-"""Layer sampling: a fixed number of neighbors for the whole frontier (Gao et al., KDD 2018; C-SAW, section II), and of all layers (NextDoor)."""
+"""Layer sampling: a fixed number of neighbors for the whole frontier (Gao et al., KDD 2018; C-SAW, section II), and of
+all layers (NextDoor).
+"""
 
 from csaw.engine.algorithm import ChosenBias, Traversal, option, unique_option
 from csaw.partition.errors import OptionError
 
 
 class Layer(ChosenBias, Traversal):
-    """At each depth, the frontier as a whole selects NEIGHBOR_SIZE of its edges to unvisited vertices, without replacement."""
+    """At each depth, the frontier as a whole selects NEIGHBOR_SIZE of its edges to unvisited vertices, without
+    replacement.
+    """
 
     paper = "Gao et al., KDD 2018"
     collective = True
@@ -16,7 +20,8 @@ class Layer(ChosenBias, Traversal):
     total: int | None = option(
         None,
         kind=int,
-        help="number of vertices of an instance, its sources among them, from which on it draws no further layer; none: --depth alone ends it",
+        help="number of vertices of an instance, its sources among them, from which on it draws no further "
+        "layer; none: --depth alone ends it",
         low=1,
         none="no such number",
     )

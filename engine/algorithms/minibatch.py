@@ -1,4 +1,6 @@
-"""Mini-batches of neighbor samples, as PyG's NeighborLoader draws them (Fey and Lenssen, ICLR-W 2019; Hamilton et al., NeurIPS 2017)."""
+"""Mini-batches of neighbor samples, as PyG's NeighborLoader draws them (Fey and Lenssen, ICLR-W 2019; Hamilton et al.,
+NeurIPS 2017).
+"""
 
 from csaw.engine.algorithm import ChosenBias, MiniBatches, option
 from csaw.partition.errors import OptionError
@@ -19,7 +21,8 @@ class Minibatch(ChosenBias, MiniBatches):
         super().__init__(**values)
         if self.replace and min(self.fanout, default=0) < 0:
             raise OptionError(
-                "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give numbers, or run without --replace"
+                "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give "
+                "numbers, or run without --replace"
             )
 
     def sizes(self):

@@ -1,6 +1,8 @@
-"""Frontier sampling: many dependent walkers, the one to move chosen by degree (Ribeiro and Towsley, IMC 2010, section 5).
+"""Frontier sampling: many dependent walkers, the one to move chosen by degree (Ribeiro and Towsley, IMC 2010, section
+5).
 
-Drawn as its equivalent: walker w waits at v for an exponential time of rate vertex_bias(v); events are taken in order of time.
+Drawn as its equivalent: walker w waits at v for an exponential time of rate vertex_bias(v); events are taken in order
+of time.
 """
 
 from csaw.engine.algorithm import Traversal, option

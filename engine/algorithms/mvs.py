@@ -1,11 +1,15 @@
-"""MVS: mini-batches whose seeds are drawn by the norms of their gradients, with their neighbors (Cong et al., KDD 2020, section 4.2)."""
+"""MVS: mini-batches whose seeds are drawn by the norms of their gradients, with their neighbors (Cong et al., KDD 2020,
+section 4.2).
+"""
 
 from csaw.engine.algorithm import option
 from csaw.engine.algorithms.minibatch import Minibatch
 
 
 class Mvs(Minibatch):
-    """Each source is a seed of a mini-batch with a chance in proportion to the norm of its gradient, up to 1; each seed selects its neighbors, all unless FANOUT says otherwise."""
+    """Each source is a seed of a mini-batch with a chance in proportion to the norm of its gradient, up to 1; each seed
+    selects its neighbors, all unless FANOUT says otherwise.
+    """
 
     paper = "Cong et al., KDD 2020"
     draws_seeds = True

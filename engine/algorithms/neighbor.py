@@ -1,4 +1,6 @@
-"""Neighbor sampling: a fixed number of neighbors at each hop (Hamilton et al., NeurIPS 2017, algorithm 2; C-SAW, section II)."""
+"""Neighbor sampling: a fixed number of neighbors at each hop (Hamilton et al., NeurIPS 2017, algorithm 2; C-SAW,
+section II).
+"""
 
 from csaw.engine.algorithm import ChosenBias, Traversal, option
 

@@ -6,7 +6,9 @@ LIMITS = {"low": 1e-250, "high": 1e250, "reason": "beyond it a weight times 1/p 
 
 
 class Node2vec(Walk):
-    """The walk returns with weight 1/p, moves to a neighbor of the previous vertex with weight 1, and moves away with weight 1/q."""
+    """The walk returns with weight 1/p, moves to a neighbor of the previous vertex with weight 1, and moves away with
+    weight 1/q.
+    """
 
     paper = "Grover and Leskovec, KDD 2016"
     p: float = option(1.0, help="return parameter: a walk with a higher p returns less often", **LIMITS)

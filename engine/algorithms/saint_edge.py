@@ -1,13 +1,17 @@
-"""GraphSAINT's edge sampler: edges by the degrees of their ends, and all edges among these (Zeng et al., ICLR 2020, algorithm 2).
+"""GraphSAINT's edge sampler: edges by the degrees of their ends, and all edges among these (Zeng et al., ICLR 2020,
+algorithm 2).
 
-An edge of an undirected graph has a chance in proportion to 1 / d(u) + 1 / d(v): that of a random vertex with a random one of its edges.
+An edge of an undirected graph has a chance in proportion to 1 / d(u) + 1 / d(v): that of a random vertex with a random
+one of its edges.
 """
 
 from csaw.engine.algorithm import Traversal, option
 
 
 class SaintEdge(Traversal):
-    """An instance is the subgraph of the ends of FRONTIER_SIZE edges, drawn with replacement: of a random vertex, and of a random neighbor of it."""
+    """An instance is the subgraph of the ends of FRONTIER_SIZE edges, drawn with replacement: of a random vertex, and
+    of a random neighbor of it.
+    """
 
     paper = "Zeng et al., ICLR 2020"
     layout = "hops"

@@ -1,11 +1,15 @@
-"""GraphSAINT's multidimensional walk sampler: frontier sampling, and all edges among its vertices (Zeng et al., ICLR 2020, algorithm 2)."""
+"""GraphSAINT's multidimensional walk sampler: frontier sampling, and all edges among its vertices (Zeng et al., ICLR
+2020, algorithm 2).
+"""
 
 from csaw.engine.algorithm import option
 from csaw.engine.algorithms.multidimensional import Multidimensional
 
 
 class SaintMultidimensional(Multidimensional):
-    """An instance is the subgraph of the vertices that FRONTIER_SIZE dependent walkers visit in WALK_LENGTH steps together."""
+    """An instance is the subgraph of the vertices that FRONTIER_SIZE dependent walkers visit in WALK_LENGTH steps
+    together.
+    """
 
     paper = "Zeng et al., ICLR 2020"
     ends_induced = True

@@ -1,10 +1,14 @@
-"""GraphSAINT's node sampler: vertices by the norms of their columns, and the edges among them (Zeng et al., ICLR 2020, algorithm 2)."""
+"""GraphSAINT's node sampler: vertices by the norms of their columns, and the edges among them (Zeng et al., ICLR 2020,
+algorithm 2).
+"""
 
 from csaw.engine.algorithm import MatrixEntries, Traversal, normalize_option, option
 
 
 class SaintNode(MatrixEntries, Traversal):
-    """An instance is the subgraph of the vertices that SUBGRAPH_NODES draws give, by the squared norms of their columns; these draws are its sources."""
+    """An instance is the subgraph of the vertices that SUBGRAPH_NODES draws give, by the squared norms of their
+    columns; these draws are its sources.
+    """
 
     paper = "Zeng et al., ICLR 2020"
     draws_from = "vertices"

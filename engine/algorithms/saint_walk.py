@@ -1,10 +1,14 @@
-"""GraphSAINT's random walk sampler: walks from random roots, and all edges among their vertices (Zeng et al., ICLR 2020, algorithm 2)."""
+"""GraphSAINT's random walk sampler: walks from random roots, and all edges among their vertices (Zeng et al., ICLR
+2020, algorithm 2).
+"""
 
 from csaw.engine.algorithm import Traversal, option
 
 
 class SaintWalk(Traversal):
-    """An instance is the subgraph of the vertices that uniform walks of WALK_LENGTH steps visit, from FRONTIER_SIZE random roots."""
+    """An instance is the subgraph of the vertices that uniform walks of WALK_LENGTH steps visit, from FRONTIER_SIZE
+    random roots.
+    """
 
     paper = "Zeng et al., ICLR 2020"
     layout = "hops"

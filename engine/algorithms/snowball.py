@@ -4,7 +4,9 @@ from csaw.engine.algorithm import DEPTH_HELP, Traversal, every_hop, option, uniq
 
 
 class Snowball(Traversal):
-    """Every vertex reached selects all of its unvisited neighbors, or NEIGHBOR_SIZE of them, up to DEPTH hops from the source."""
+    """Every vertex reached selects all of its unvisited neighbors, or NEIGHBOR_SIZE of them, up to DEPTH hops from the
+    source.
+    """
 
     paper = "Goodman, Annals of Mathematical Statistics 1961"
     depth: int | None = option(2, help=DEPTH_HELP, low=0, high=65535, none="no limit")

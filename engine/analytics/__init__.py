@@ -1,1 +1,4 @@
-"""The wing of csaw evaluate: measures, what computes them on CPUs, GPUs and clusters, and evaluation. Sampling imports none of it."""
+"""The wing of csaw evaluate: measures, what computes them on CPUs, GPUs and clusters, and evaluation.
+
+Sampling imports none of it.
+"""

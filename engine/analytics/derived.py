@@ -1,20 +1,32 @@
-"""Graph stores made of another graph that does not fit memory: its simple undirected graph, or its edges the other way round. They are kept, and found again."""
+"""Graph stores made of a graph that does not fit memory: its simple undirected graph, or its edges reversed.
+
+They are kept, and found again.
+"""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from csaw.partition import GraphStore, IngestOptions, open_graph
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.attributes import identity
 from csaw.partition.ingestion.pipeline import ingest_rows
 
-KINDS: dict[str, dict[str, Any]] = {
+
+class Kind(TypedDict):
+    """The options of an ingest that make a kind of store."""
+
+    directed: bool
+    duplicates: str
+    self_loops: NotRequired[str]
+    reverse: NotRequired[bool]
+
+
+KINDS: dict[str, Kind] = {
     "undirected": {"directed": False, "self_loops": "drop", "duplicates": "first"},
     "incoming": {"directed": True, "reverse": True, "duplicates": "keep"},
 }
@@ -22,11 +34,14 @@ PIECE_EDGES = 1 << 20
 LEAST_MEMORY = 16 << 20  # bytes, that ingest takes
 
 
-def derived_store(store: Any, kind: str, folder: Path | None, *, memory: int, threads: int) -> GraphStore:
-    """The store of this ``kind``, undirected or incoming, made of ``store``: in ``folder`` (default: the cache), where it is looked for first."""
+def derived_store(store: GraphStore, kind: str, folder: Path | None, *, memory: int, threads: int) -> GraphStore:
+    """Return the store of this ``kind``, undirected or incoming, that is made of ``store``.
+
+    It stands in ``folder`` (default: the cache), where it is looked for first. ``memory``: bytes for making it.
+    """
     folder = cache_dir() / "networks" if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{identity(store.attributes)}-{kind}.zarr"
+    path = folder / f"{store.identity}-{kind}.zarr"
     if path.exists():
         try:
             return open_graph(path)
@@ -48,7 +63,7 @@ class _Rows:
 
     weighted = False
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: GraphStore) -> None:
         self.store, self.vertices = store, store.vertices
         self.shape = SimpleNamespace(undirected=False, strings=False, header_line=None, declared={})
         self.counts = {"edges": 0}

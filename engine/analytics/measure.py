@@ -1,7 +1,8 @@
-"""What a measure is: a class that says what a graph is like in one respect. Each file of engine/measures has one; evaluation and the command line find it there.
+"""Measures: classes that say what a graph is like in one respect.
 
-A measure's ``findings`` are of four kinds. Numbers are compared by their relative error, distributions by the D-statistic, curves by the largest distance
-between them, and columns, a number for each vertex, by what they have in common.
+Each file of analytics/measures has one; evaluation and the command line find it there. A measure's ``findings`` are of
+four kinds. Numbers are compared by their relative error, distributions by the D-statistic, curves by the largest
+distance between them, and columns, a number for each vertex, by the vertices that rank first in both.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import quoted
@@ -22,16 +23,19 @@ if TYPE_CHECKING:
 
 
 DIVIDED = frozenset({"betweenness", "hops", "triangles"})
-"""Modules of analytics of which the workers of a cluster do parts."""
+"""Modules of analytics that the workers of a cluster divide."""
 SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
-"""Those of which several GPUs do parts."""
+"""Modules of analytics that several GPUs share."""
 LARGE = frozenset({"bfs", "core"})
-"""Those of which several GPUs do parts where that is quicker: ``shared(network)`` of the module says so."""
+"""Modules of analytics that several GPUs share where that is quicker: ``pays(network)`` of the module says so."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """One number. ``method``: how it was found, where there are several ways or it is an estimate. ``error``: standard error of an estimate."""
+    """One number.
+
+    ``method``: how it was found, where there are several ways or it is an estimate. ``error``: its standard error.
+    """
 
     value: float
     method: str = ""
@@ -40,7 +44,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often each value occurs: ``values`` [n] rise, ``counts`` [n] are positive. ``label``: what the values are, for a plot."""
+    """How often each value occurs: ``values`` [n] rise, ``counts`` [n] are positive.
+
+    ``label``: what the values are, for a plot.
+    """
 
     values: "np.ndarray"
     counts: "np.ndarray"
@@ -68,8 +75,8 @@ class Curve:
 class Column:
     """A number for each vertex, [V], in the order of dense ids.
 
-    ``kind``: of a ``rank``, samples are compared by the vertices of the largest numbers; of a ``value``, by its distribution over visits alone; a ``label``, which names a
-    group of vertices, is not compared.
+    ``kind``: columns of a ``rank`` are compared by the vertices of the largest numbers, those of a ``value`` by their
+    distribution over visits alone; a ``label``, which names a group of vertices, is not compared.
     """
 
     values: "np.ndarray"
@@ -82,19 +89,24 @@ Findings = dict[str, Finding]
 
 
 class Measure:
-    """Base of all measures. ``Measure(**values)`` checks the options and sets them as attributes; OptionError names a wrong one.
+    """Base of all measures.
 
-    Options are class attributes made by ``option``; those of two measures with one name are one option of the command line.
+    ``Measure(**values)`` checks the options and sets them as attributes; OptionError names a wrong one.
+
+    Options are class attributes made by ``option``; those of two measures with one name are one option of the command
+    line.
     """
 
     paper: ClassVar[str] = ""
     by_default: ClassVar[bool] = True
-    """Whether it is taken when the user names no measures; those that take long, or need sources, are asked for by name."""
+    """Whether it is taken when the user names no measures; those that take long, or need sources, are asked for by
+    name.
+    """
 
     reads_weights: ClassVar[bool] = False
     """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         for name, declared in self.options().items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))
 
@@ -108,39 +120,39 @@ class Measure:
         """All options, those of the base classes first."""
         return options_of(cls)
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Value of each option, as plain data."""
         return {name: getattr(self, name) for name in self.options()}
 
     def computes(self, directed: bool) -> tuple[str, ...]:
-        """Names of the modules of analytics that it needs of a graph: where a GPU lacks one, the measure runs on the CPU."""
+        """Names of the modules of analytics that the measure needs; where a GPU lacks one, it runs on the CPU."""
         return ()
 
     def needs_only(self, known: frozenset[str], directed: bool) -> bool:
-        """Whether it computes something, all of it by modules of analytics that are ``known``."""
+        """Whether the measure computes something, and all of it by modules of analytics that are ``known``."""
         wanted = self.computes(directed)
         return bool(wanted) and known.issuperset(wanted)
 
     def findings(self, network: "Network") -> Findings:
-        """What the measure finds of a graph, by name."""
+        """Return the findings of a graph, by name."""
         raise NotImplementedError
 
 
-def seed_option() -> Any:
-    """The option of measures that draw at random; all of them have it in common."""
+def seed_option() -> int:
+    """Declare the option of measures that draw at random, which all of them share."""
     return option(
-        0, help="seed of all that measures draw at random: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
+        0, help="seed of the random draws of measures: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
     )
 
 
 def names() -> list[str]:
-    """Name of each measure on the command line."""
+    """Return the name of each measure on the command line."""
     package = import_module("csaw.engine.analytics.measures")
     return sorted(found.name.replace("_", "-") for found in iter_modules(package.__path__))
 
 
 def find(name: str) -> type[Measure]:
-    """The measure called ``name``; UnknownNameError where there is none."""
+    """Return the measure called ``name``; raises UnknownNameError where there is none."""
     if name not in names():
         raise UnknownNameError(f"--measures: no measure called {quoted(name)}; there are {', '.join(names())}")
     module = import_module(f"csaw.engine.analytics.measures.{name.replace('-', '_')}")
@@ -151,13 +163,17 @@ def find(name: str) -> type[Measure]:
     )
 
 
-def chosen(wanted: tuple[str, ...] | None, values: Mapping[str, Any]) -> list[Measure]:
-    """The measures called ``wanted``, or those that are taken by default, with their options out of ``values``. OptionError for an option that none of them has."""
+def chosen(wanted: tuple[str, ...] | None, values: Mapping[str, object]) -> list[Measure]:
+    """Make the measures called ``wanted``, or those taken by default, with their options out of ``values``.
+
+    Raises OptionError for an option that none of them has.
+    """
     kinds = [find(name) for name in wanted] if wanted else [kind for kind in map(find, names()) if kind.by_default]
     known = {name for kind in kinds for name in kind.options()}
     if other := sorted(values.keys() - known):
         raise OptionError(
-            f"--{other[0].replace('_', '-')}: no chosen measure has this option; it is of {', '.join(_owners(other[0])) or 'none'}"
+            f"--{other[0].replace('_', '-')}: no chosen measure has this option; it is of "
+            f"{', '.join(_owners(other[0])) or 'none'}"
         )
     return [kind(**{name: values[name] for name in kind.options() if name in values}) for kind in kinds]
 

@@ -1,7 +1,8 @@
-"""The contract of a network: a graph as measures read it, in blocks of consecutive rows that fit the memory they may use.
+"""The contract of a network: a graph as measures read it, in blocks of consecutive rows.
 
-A network that fits is one block, which stays where it is. A larger one is read from its store block by block, each time that a measure goes through it, so a
-measure is written once: it keeps what it knows of the vertices in arrays [V], and goes through the rows as often as it must.
+A network that fits the memory it may use is one block, which stays there. A larger one is read from its store block by
+block, each time that a measure goes through it. So a measure is written once: it keeps what it knows of the vertices in
+arrays [V], and goes through the rows as often as it must.
 """
 
 from abc import ABC, abstractmethod
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,16 +20,19 @@ from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
-from csaw.partition.graph.recut import Recut
+from csaw.partition.graph.views import Recut
 
 Wanted = Callable[[int, int], bool]
-"""Whether the rows of the vertices from the first to before the second are wanted."""
+"""Says of a range of vertices, (first, end), whether their rows are wanted."""
+DIRECTIONS = ("undirected", "incoming")
+"""The networks that a network makes of itself, by the names of its attributes."""
 
 
 class Block(NamedTuple):
     """The rows of the vertices ``first`` .. ``last`` - 1.
 
-    ``indptr`` int64 [last - first + 1]: row v is ``indices[indptr[v - first] : indptr[v - first + 1]]``, sorted; ``weights`` float32 beside ``indices``, or None.
+    ``indptr`` int64 [last - first + 1]: row v is ``indices[indptr[v - first] : indptr[v - first + 1]]``, sorted;
+    ``weights`` float32 beside ``indices``, or None.
     """
 
     first: int
@@ -43,34 +48,41 @@ def on_host(array: Array) -> np.ndarray:
 
 
 class Network(ABC):
-    """A graph on one device. ``device``: cpu or cuda. ``xp``: NumPy, or CuPy on a GPU; all arrays of a network are of it. ``store``: its graph store.
+    """A graph on one device.
 
-    vertices, edges: numbers of vertices and of entries of rows. directed: whether rows hold the ends of edges that leave a vertex, and no others.
+    ``device``: cpu or cuda. ``xp``: NumPy, or CuPy on a GPU; all arrays of a network are of it. ``store``: its graph
+    store. ``residency``: where the rows must be; None: in the memory of the device if they fit, else block by block.
+
+    vertices, edges: numbers of vertices and of entries of rows. directed: whether rows hold the ends of edges that
+    leave a vertex, and no others. held: the block of all rows of a resident network, once it was read, without weights
+    (False) or with them (True).
     """
 
     device: ClassVar[str]
-    store: GraphStore
-    xp: Any
-    vertices: int
-    edges: int
-    directed: bool
-    weighted: bool
-    id_dtype: np.dtype
-    held: dict[bool, Block]
-    """The block of all rows of a resident network, once it was read, without weights (False) or with them."""
+    xp: ModuleType
     state_bytes: ClassVar[int]
     """Bytes that may be kept of each vertex: offsets, degrees, and what a measure keeps."""
     flag: ClassVar[str]
-    """The option of the budget."""
-    residency: Residency | None
-    """Where the rows must be; None: in the memory of the device if they fit, else block by block."""
+    """The option that sets the budget."""
     unfinished: Unfinished = Unfinished()
-    """Where computations keep what they have done, so that they go on where they were interrupted; by default nowhere."""
+    """Files in which computations keep their state, to go on after an interruption; by default none."""
+
+    def __init__(self, store: GraphStore, residency: Residency | None) -> None:
+        self.store, self.residency = store, residency
+        self.vertices, self.edges = store.vertices, store.edges
+        self.directed, self.weighted = store.directed, store.weighted
+        self.id_dtype = np.dtype(store.id_dtype)
+        self.held: dict[bool, Block] = {}
 
     @cached_property
     @abstractmethod
+    def indptr(self) -> Array:
+        """int64 [V + 1]: where each row begins among all entries."""
+
+    @cached_property
     def degrees(self) -> Array:
         """int64 [V]: entries of each row."""
+        return self.xp.diff(self.indptr)
 
     @property
     @abstractmethod
@@ -89,7 +101,7 @@ class Network(ABC):
 
     @property
     def room(self) -> int:
-        """Bytes for rows, beside what is kept of all vertices."""
+        """Bytes for rows, beside the state of all vertices."""
         return self.budget - self.state_bytes * self.vertices
 
     @property
@@ -103,24 +115,26 @@ class Network(ABC):
         return self.edges * self.edge_bytes <= self.room
 
     def require_least(self) -> None:
-        """BudgetError unless the memory holds two rows and what is kept of all vertices, or all rows where they must be resident."""
+        """Raise BudgetError unless two rows fit beside the state of all vertices, or all rows where they must."""
         if self.residency is Residency.RESIDENT and not self._fits:
             whole = self.edges * self.edge_bytes + self.state_bytes * self.vertices
             raise BudgetError(
-                f"{self.store.path}: {whole:,} bytes are needed for all rows and for what is kept of {self.vertices:,} vertices, and {self.budget:,} are "
+                f"{self.store.path}: {whole:,} bytes are needed for all rows and for what is kept of "
+                f"{self.vertices:,} vertices, and {self.budget:,} are "
                 f"allowed; raise {self.flag}, or run without --residency"
             )
         longest = max(self.store.max_degree, 1)
         least = self.state_bytes * self.vertices + 2 * self.edge_bytes * longest
         if self.budget < least:
             raise BudgetError(
-                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} neighbors, "
+                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} "
+                f"vertices and for two rows of {longest:,} neighbors, "
                 f"and {self.budget:,} are allowed; raise {self.flag} to {least:,}"
             )
 
     @cached_property
     def cut(self) -> Recut:
-        """The store in blocks of which two fit. Errors as of ``require_least``."""
+        """The store in blocks of which two fit the memory. Raises BudgetError as ``require_least`` does."""
         self.require_least()
         most = self.room // (2 * self.edge_bytes)
         begins, vertex = [], 0
@@ -131,24 +145,50 @@ class Network(ABC):
         return Recut(self.store, begins)
 
     def numbers(self, wanted: Wanted | None) -> list[int]:
-        """The blocks of ``cut`` that are wanted."""
+        """The numbers of the blocks of ``cut`` that are wanted."""
         return [
             part.number for part in self.cut.partitions if wanted is None or wanted(part.first_vertex, part.last_vertex)
         ]
 
     @abstractmethod
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
-        """Go through all rows in order, or through the blocks alone that are ``wanted``. A block is good until the next is asked for."""
+        """Go through all rows in order, or only through the blocks that are ``wanted``.
+
+        A block is good until the next is asked for.
+        """
+
+    def whole(self, weights: bool) -> Block:
+        """All rows of a resident network as one block, read once; with weights if they are wanted or there already."""
+        if True in self.held:
+            return self.held[True]
+        if weights not in self.held:
+            self.held.clear()
+            self.held[weights] = self._read_whole(weights)
+        return self.held[weights]
+
+    @abstractmethod
+    def _read_whole(self, weights: bool) -> Block:
+        """Read all rows into the memory of the device."""
 
     @cached_property
     @abstractmethod
     def undirected(self) -> "Network":
-        """The simple undirected graph: each edge in both directions, without self loops and repeats; without weights."""
+        """The simple undirected graph: each edge in both directions, without self loops, repeats and weights."""
 
     @cached_property
     @abstractmethod
     def incoming(self) -> "Network":
-        """The rows of those that edges come from; of an undirected graph, itself."""
+        """The graph with its edges reversed: rows hold the vertices that edges come from; an undirected one itself."""
+
+    def keep_unfinished(self, place: Unfinished) -> None:
+        """Let computations keep their state in ``place`` from now on, those of other directions too."""
+        self.unfinished = place
+        for other in self.made_networks().values():
+            other.keep_unfinished(place)
+
+    def made_networks(self) -> dict[str, "Network"]:
+        """The networks that were made of this one, by the names in DIRECTIONS."""
+        return {name: vars(self)[name] for name in DIRECTIONS if vars(self).get(name, self) is not self}
 
     @property
     @abstractmethod
@@ -158,22 +198,25 @@ class Network(ABC):
     @property
     def has_incoming(self) -> bool:
         """Whether the rows of the other direction are in memory already."""
-        return self.resident and (not self.directed or ("incoming" in self.__dict__ and self.incoming.resident))
+        return self.resident and (not self.directed or ("incoming" in vars(self) and self.incoming.resident))
 
     @property
     def can_have_incoming(self) -> bool:
-        """Whether they are, or there is memory for them."""
+        """Whether the rows of the other direction are in memory, or there is room for them."""
         return self.has_incoming or self._can_derive
 
     @classmethod
     def lacks(cls, wanted: tuple[str, ...]) -> list[str]:
-        """Those of the modules ``wanted`` that this kind of device does not have."""
+        """The modules among ``wanted`` that this kind of device does not have."""
         return [name for name in wanted if find_spec(f"csaw.engine.analytics.{cls.device}.{name}") is None]
 
     def compute(self, what: str, **options: Any) -> Any:
-        """``compute(network, **options)`` of the module ``what`` of this device: csaw.engine.analytics.cpu or csaw.engine.analytics.cuda."""
+        """Call ``compute(network, **options)`` of the module ``what`` of this device, engine/analytics/cpu or cuda."""
         return import_module(f"csaw.engine.analytics.{self.device}.{what}").compute(self, **options)
 
-    @abstractmethod
     def close(self) -> None:
-        """Give back memory and threads."""
+        """Give back memory and threads, with those of the networks that were made of this one."""
+        for name, other in self.made_networks().items():
+            other.close()
+            del vars(self)[name]
+        self.held.clear()

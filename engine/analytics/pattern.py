@@ -1,7 +1,8 @@
-"""Patterns: small connected graphs that are looked for in a large one, and plans to match them vertex by vertex.
+"""Patterns: small connected graphs to look for in a large one, and plans to match them vertex by vertex.
 
-A match is a set of edges of the graph that forms the pattern; edges beside them do no harm (subgraphs, not induced ones). Each is found once: of the vertices that
-a symmetry of the pattern exchanges, the first has the lowest number (Grochow and Kellis, RECOMB 2007).
+A match is a set of edges of the graph that forms the pattern; more edges among its vertices do no harm (subgraphs, not
+induced ones). Each is found once: of the vertices that a symmetry of the pattern exchanges, the first has the lowest
+number (Grochow and Kellis, RECOMB 2007).
 """
 
 from functools import cache
@@ -45,9 +46,10 @@ PATTERNS: dict[str, Edges] = {
 
 
 class Plan(NamedTuple):
-    """How a pattern of k vertices is matched: one after the other, each beside one before.
+    """The order in which a pattern of k vertices is matched: one vertex after the other, each beside one before.
 
-    joined: bool [k, k], whether two have an edge; after: bool [k, k], whether the second has a higher number than the first; needs: int64 [k], degrees.
+    joined: bool [k, k], whether two have an edge; after: bool [k, k], whether the second has a higher number than the
+    first; needs: int64 [k], degrees.
     """
 
     joined: np.ndarray

@@ -1,4 +1,4 @@
-"""What measures by ranks have in common: their options and their findings."""
+"""The base of measures by ranks: their options and their findings."""
 
 import numpy as np
 
@@ -16,15 +16,15 @@ class RankMeasure(Measure):
 
     paper = "Page, Brin, Motwani and Winograd 1999"
     damping: float = option(
-        0.85, help="how often a step of PageRank follows an edge, and does not jump", low=0, high=0.9999, reason=SLOW
+        0.85, help="chance that a step of PageRank follows an edge and does not jump", low=0, high=0.9999, reason=SLOW
     )
     tolerance: float = option(
-        1e-6, help="PageRank ends when an iteration changes ranks by this in all (L1)", low=1e-12, high=1
+        1e-6, help="PageRank ends when an iteration changes ranks by this much in all (L1)", low=1e-12, high=1
     )
 
 
 def found(name: str, ranks: Ranks) -> Findings:
-    """The findings of a measure by ranks."""
+    """Return the findings of a measure by ranks."""
     units = on_host(ranks.units)
     largest = int(units.max(initial=0)) / UNITS
     return {
@@ -35,7 +35,10 @@ def found(name: str, ranks: Ranks) -> Findings:
 
 
 def binned(units: np.ndarray, label: str) -> Distribution:
-    """The distribution of ranks in multiples of their mean. Each stands for the eighth of a doubling that it is in, by the middle of that; 0 for itself."""
+    """Return the distribution of ranks, int64 [V] in units, in multiples of their mean.
+
+    Ranks are rounded to the middle of the eighth of a doubling that they are in; 0 stays 0.
+    """
     fractions, exponents = np.frexp(units * (units.size / UNITS))
     middles = np.where(units > 0, (np.floor(fractions * 2 * BINS) + 0.5) / (2 * BINS), 0.0)
     values, counts = np.unique(np.ldexp(middles, exponents), return_counts=True)

@@ -1,15 +1,15 @@
-"""PageRank by power iteration in integers (Page, Brin, Motwani and Winograd 1999), the same on any device: a rank is a whole number of units, of which there are 2^62.
+"""PageRank by power iteration in integers, the same bits on any device (Page, Brin, Motwani and Winograd 1999).
 
-A vertex passes a whole number of units along each of its edges: damping times its rank by its degree, rounded down. What is not passed, which is the share of
-random jumps, the ranks of vertices without edges and the remainders of divisions, goes in equal parts to all vertices, or to the sources of a personalized
-PageRank; what cannot be parted equally, fewer units than there are vertices, waits for the next iteration. Units are neither made nor lost, and sums of integers do
-not depend on their order, so that ranks have the same bits whatever the threads, blocks and device.
+A rank is a whole number of units, of which there are 2^62. A vertex passes a whole number of units along each of its
+edges: damping times its rank by its degree, rounded down. The rest, which is the share of random jumps, the ranks of
+vertices without edges and the remainders of divisions, goes in equal parts to all vertices, or to the sources of a
+personalized PageRank; a remainder that cannot be parted equally, fewer units than there are vertices, waits for the
+next iteration. Units are neither made nor lost, and sums of integers do not depend on their order.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,11 @@ FLOATS = UNITS >> 51  # units by which products of 64-bit floats may be off, tog
 
 @dataclass(frozen=True)
 class Ranks:
-    """``units`` int64 [V]; ``residual``: sum of the changes of ranks in the last of ``iterations``, as GAP has it; ``error``: most that rounding makes of the sum."""
+    """Ranks that have converged: ``units`` int64 [V], and how they were found.
+
+    ``residual``: sum of the changes of ranks in the last of ``iterations``, as GAP has it; ``error``: the largest error
+    of the sum by rounding.
+    """
 
     units: Array
     iterations: int
@@ -34,13 +38,17 @@ class Ranks:
         return f"{self.iterations} iterations; last change {self.residual:.2g}, rounding {self.error:.1g}"
 
 
-def converged(network: Network, settle: Callable[..., tuple[int, int]], *, damping: float, tolerance: float, sources: Any) -> Ranks:  # fmt: skip
-    """Ranks that one more iteration changes by at most ``tolerance``, in a sum over all vertices.
+def converged(
+    network: Network, settle: Callable[..., tuple[int, int]], *, damping: float, tolerance: float, sources: Array
+) -> Ranks:
+    """Iterate until one more iteration changes ranks by at most ``tolerance``, in a sum over all vertices.
 
-    sources: rising dense ids, on the network's device; none of them for PageRank from everywhere.
-    settle(base, sources, damping, degrees, sums, ranks, shares) gives all vertices their new ranks and shares, and returns the change and what is passed.
+    ``sources``: rising dense ids, on the network's device; none of them for PageRank from everywhere. ``settle(base,
+    sources, damping, degrees, sums, ranks, shares)`` gives all vertices their new ranks and shares, and returns the
+    change of ranks and the units that are passed.
 
-    An iteration changes ranks by at most ``damping`` times what the last one did, so the number of iterations has a bound, which ends those that rounding keeps going.
+    An iteration changes ranks by at most ``damping`` times the change of the last one, so the number of iterations has
+    a bound, which ends those that rounding keeps going.
     """
     xp, vertices = network.xp, network.vertices
     sums, ranks, shares = (xp.zeros(vertices, "int64") for _ in range(3))
@@ -58,9 +66,8 @@ def converged(network: Network, settle: Callable[..., tuple[int, int]], *, dampi
         change, passed = settle(base, sources, damping, network.degrees, sums, ranks, shares)
         iterations += 1
         work.note(ranks=ranks, shares=shares, numbers=np.array([change, passed, iterations]))
-    misplaced = (
-        network.edges + vertices + FLOATS
-    )  # units of an iteration at most: less than one of an entry and of a vertex is rounded down
+    # Units of an iteration at most: less than one of an entry and of a vertex is rounded down.
+    misplaced = network.edges + vertices + FLOATS
     error = 2 * misplaced / UNITS / (1 - damping)
     return Ranks(ranks, iterations, change / UNITS if vertices else 0.0, error)
 

@@ -1,4 +1,4 @@
-"""What an algorithm is: C-SAW's bias functions and sizes, declared once and compiled for every backend (C-SAW, section III).
+"""Algorithms declare C-SAW's bias functions and sizes once, compiled for every backend (C-SAW, section III).
 
 An algorithm is a class with options and up to four hooks, written in the subset of Python that Numba compiles:
 
@@ -7,25 +7,41 @@ An algorithm is a class with options and up to four hooks, written in the subset
     update(self, e)       vertex that follows a selected edge, or -1 to stop  (walks only; default ``e.dst``)
     dead_end(self, v)     vertex that follows one without a possible edge     (walks only; default -1: the walk ends)
 
-What they may read:  e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
-e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex();  v has the same, with v.id for the vertex and v.degree,
-apart from dst, dst_degree and weight.
-``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in a hook of a walk is the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source.
-``e.weight`` is a 64-bit float, 1 in an unweighted run. ``x / 0`` is infinity or NaN, and of integers ``x // 0`` and ``x % 0`` are 0.
-``e.column("pagerank", e.dst)`` is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See vertex_columns.py.
-Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and such a run is refused.
+Hooks may read e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
+e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex(), and edge columns by their names, such as
+e.time. A vertex v has the same, with v.id for the vertex and v.degree, apart from dst, dst_degree and the numbers of
+edges.
+
+``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in a hook of a walk is
+the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source. ``e.weight`` is a 64-bit float, 1 in
+an unweighted run. An edge column is a 64-bit integer or a 64-bit float, as its dtype is; the graph store lists its
+columns. ``x / 0`` is infinity or NaN, and of integers ``x // 0`` and ``x % 0`` are 0. ``e.column("pagerank", e.dst)``
+is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See vertex_columns.py.
+Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and
+such a run is refused.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from csaw.engine.api.option import LARGEST, Option, option, options_of
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.engine.api.views import EdgeView, LawView, VertexView
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError
 
 __all__ = [
-    "DEPTH_HELP", "LARGEST", "NONE", "Algorithm", "ChosenBias", "MiniBatches", "Option", "Traversal", "Walk", "bias_option", "every_hop", "option",
-]  # fmt: skip
+    "DEPTH_HELP",
+    "LARGEST",
+    "NONE",
+    "Algorithm",
+    "MiniBatches",
+    "Option",
+    "Traversal",
+    "Walk",
+    "every_hop",
+    "option",
+]
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
 MOST_STEPS = 2**31 - 2  # of a walk
@@ -39,12 +55,18 @@ PLANNED_HOPS = 64  # of a traversal without a limit, which a plan counts on
 
 
 def every_hop(size: int, depth: int | None) -> tuple[int, ...]:
-    """The sizes of a traversal of ``depth`` hops that selects as many neighbors at each; without a limit those of the hops to plan for."""
+    """Return the sizes of a traversal of ``depth`` hops that selects as many neighbors at each.
+
+    Without a limit, they are those of the hops to plan for.
+    """
     return (size,) * (PLANNED_HOPS if depth is None else depth)
 
 
 class Algorithm:
-    """Base of all algorithms. ``Algorithm(**values)`` checks the options and sets them as attributes; OptionError names a wrong one."""
+    """Base of all algorithms.
+
+    ``Algorithm(**values)`` checks the options and sets them as attributes; OptionError names a wrong one.
+    """
 
     paper: ClassVar[str] = ""
     layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs | batches: how its samples are stored
@@ -52,14 +74,19 @@ class Algorithm:
     """Whether an instance ends as the subgraph of the vertices that it has met, as with ``--induced``."""
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
-    ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices;
-    ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
+    ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of
+    frontier_size vertices an instance; ``every``: each instance holds all vertices; ``clusters``: all vertices of a
+    uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph.
+    """
 
     sized_by: ClassVar[str] = ""
-    """The option that is the number of vertices of an instance, which ``--target`` sets; empty where instances are joined until they have so many."""
+    """The option that is the number of vertices of an instance, which ``--target`` sets; empty where instances are
+    joined until they have so many.
+    """
 
     visits: ClassVar[str] = ""
-    """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its ``strength``, the sum of its weights; empty where no closed form is known.
+    """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its
+    ``strength``, the sum of its weights; empty where no closed form is known.
     Of walks, once they have mixed. ``csaw evaluate --estimate`` corrects visits by it."""
 
     vertex_columns: VertexColumns = NO_COLUMNS
@@ -68,7 +95,7 @@ class Algorithm:
     file_digest: str = ""
     """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         known = self.options()
         for name in values.keys() - known.keys():
             raise OptionError(
@@ -88,79 +115,22 @@ class Algorithm:
         """All options, those of the base classes first."""
         return options_of(cls)
 
-    def parameters(self) -> dict[str, Any]:
-        """The values of options, as plain data for the manifest: of all but those at their default that earlier requests do not have."""
+    def parameters(self) -> Record:
+        """The values of options, as plain data for the manifest: of all but those at their default that earlier
+        requests do not have.
+        """
         values = {name: (getattr(self, name), declared) for name, declared in self.options().items()}
         return {name: value for name, (value, one) in values.items() if not (one.is_later and value == one.default)}
 
-    def edge_bias(self, e: Any) -> float:
+    def edge_bias(self, e: EdgeView) -> float:
         return e.weight
 
 
-def bias_option(default: str) -> Any:
-    """The option of ChosenBias with another default."""
-    said = "bias of an edge: its weight, the degree of the vertex that it leads to, or none, which makes all equally likely"
-    return option(default, help=said, choices=("weight", "degree", "none"))
-
-
-def unique_option() -> Any:
-    """The option of traversals that may select each vertex once at a depth."""
-    said = "select different vertices at a depth: an edge to a vertex that is selected already is drawn again, as long as there is another one"
-    return option(False, help=said, is_later=True)
-
-
-class ChosenBias(Algorithm):
-    """Mixin of algorithms with an option that chooses the bias of an edge: ``class Mine(ChosenBias, Traversal)``."""
-
-    bias: str = bias_option("weight")
-
-    def edge_bias(self, e: Any) -> float:
-        if self.bias == "degree":
-            return e.dst_degree
-        if self.bias == "weight":
-            return e.weight
-        return 1.0
-
-
-def normalize_option(default: str) -> Any:
-    """The option of MatrixEntries with another default."""
-    said = (
-        "matrix whose entries count: the adjacency, normalized by the degrees of both ends or of the row, or as it is"
-    )
-    return option(default, help=said, choices=("symmetric", "row", "none"))
-
-
-class MatrixEntries(Algorithm):
-    """Mixin of samplers that draw vertices. The bias of an edge is the square of its entry in the normalized adjacency matrix.
-
-    An edge v -> u of weight w (1 in an unweighted run) has the entry w / sqrt(d(v) d(u)) where the matrix is symmetric, w / d(v) where its rows are
-    normalized, and w where nothing is. d counts edges. Self loops count where the graph has them.
-    """
-
-    collective = True
-    visited_once = False
-    normalize: str = normalize_option("symmetric")
-
-    def edge_bias(self, e: Any) -> float:
-        if self.normalize == "symmetric":
-            return e.weight * e.weight / (e.src_degree * e.dst_degree) if e.dst_degree > 0 else 0.0
-        if self.normalize == "row":
-            return e.weight * e.weight / (e.src_degree * e.src_degree)
-        return e.weight * e.weight
-
-
-class LayerEntries(MatrixEntries):
-    """Mixin of samplers of layers: ``class Mine(LayerEntries, Traversal)``."""
-
-    layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
-    frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
-
-    def sizes(self) -> tuple[int, ...]:
-        return self.layer_sizes
-
-
 class Walk(Algorithm):
-    """Base of walks: an instance has one current vertex and selects one neighbor at each step. Its sample is the vertices in order."""
+    """Base of walks: an instance has one current vertex and selects one neighbor at each step.
+
+    Its sample is the vertices in order.
+    """
 
     layout = "walks"
     walk_length: int | None = option(80, help=LENGTH_HELP, low=0, high=MOST_STEPS, none="no limit")
@@ -168,34 +138,42 @@ class Walk(Algorithm):
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
-    but those to ``e.prev``, where it is ``back``: then selection is by rejection, if edge_bias is written as e.weight times something else (as node2vec's is)
-    or the run is unweighted. Bounds go to 1e260, ``low`` and ``back`` from 0. Bounds that edge_bias does not keep give another law, which ``csaw verify`` finds."""
+    but those to ``e.prev``, where it is ``back``: then selection is by rejection, if edge_bias is written as e.weight
+    times something else (as node2vec's is) or the run is unweighted. Bounds go to 1e260, ``low`` and ``back`` from 0.
+    Bounds that edge_bias does not keep give another law, which ``csaw verify`` finds.
+    """
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if "edge_bias" in vars(cls) and "bias_range" not in vars(cls):
             cls.bias_range = None  # that of its base bounds another bias
 
     expected_steps: ClassVar[Callable | None] = None
-    """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a limit, or an estimate; infinite if
+    """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a
+    limit, or an estimate; infinite if
     these options never end one. It decides how much memory is taken first, and no byte of the sample."""
 
-    def update(self, e: Any) -> int:
+    def update(self, e: EdgeView) -> int:
         return e.dst
 
-    def dead_end(self, v: Any) -> int:
+    def dead_end(self, v: VertexView) -> int:
         return NONE
 
-    def law(self, selected: Mapping[int, float], v: Any) -> Mapping[int, float]:
-        """Chance of each next vertex (NONE: the walk ends), from that of each selected one. The oracle of tests and verify.
+    def law(self, selected: Mapping[int, float], v: LawView) -> Mapping[int, float]:
+        """Chance of each next vertex (NONE: the walk ends), from that of each selected one.
 
-        ``selected`` is empty at a dead end. ``v`` has id, prev, source, depth, vertices, ``degree(vertex)``, ``column("name", vertex)`` and ``path(i)``.
+        The oracle of tests and verify.
+
+        ``selected`` is empty at a dead end. ``v`` has id, prev, source, depth, vertices, ``degree(vertex)``,
+        ``column("name", vertex)`` and ``path(i)``.
         """
         return selected or {NONE: 1.0}
 
 
 class Traversal(Algorithm):
-    """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are the next frontier."""
+    """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are
+    the next frontier.
+    """
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
     revisits: ClassVar[bool] = (
@@ -207,34 +185,50 @@ class Traversal(Algorithm):
         False  # where sources_from is "every": of an undirected edge's two directions, only src <= dst
     )
     draws_from: ClassVar[str] = "edges"
-    """What a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier, each as likely as the sum of the biases of the
-    edges to it: ``neighbors`` of the frontier, by the edges from there, or ``vertices`` of the graph, by all edges. A bias is then a squared entry of a matrix."""
+    """Choice of what a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier,
+    each as likely as the sum of the biases of the
+    edges to it: ``neighbors`` of the frontier, by the edges from there, or ``vertices`` of the graph, by all edges. A
+    bias is then a squared entry of a matrix.
+    """
     shares_draws: ClassVar[bool] = False
-    """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on their edges to it; each keeps ``sizes``
+    """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on
+    their edges to it; each keeps ``sizes``
     edges on average. The next frontier is the vertices that were selected, each once."""
     unique: bool = False
-    """Whether the edges that an instance selects at a depth lead to different vertices: one that leads to a vertex which this depth has selected is drawn again, as
+    """Whether the edges that an instance selects at a depth lead to different vertices: one that leads to a vertex
+    which this depth has selected is drawn again, as
     long as there is another one (NextDoor, EuroSys 2021, section 6.3)."""
     total: int | None = None
-    """Of collective traversals that visit a vertex once: an instance of at least as many vertices, its sources among them, draws at no further depth."""
+    """Of collective traversals that visit a vertex once: an instance of at least as many vertices, its sources among
+    them, draws at no further depth.
+    """
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
     frontier_size: int = 1
     replace: bool = False
 
-    def vertex_bias(self, v: Any) -> float:
+    def vertex_bias(self, v: VertexView) -> float:
         return v.degree
 
     def sizes(self) -> tuple[int, ...]:
-        """Number of neighbors that a frontier vertex (of a collective algorithm: the whole frontier) selects at each depth; -1 selects all."""
+        """Number of neighbors that a frontier vertex (of a collective algorithm: the whole frontier) selects at each
+        depth; -1 selects all.
+        """
         raise NotImplementedError
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether hops go on until nothing new is met, where there is an option ``depth`` that is None; the last of ``sizes`` holds for all further ones."""
+        """Whether hops go on until nothing new is met, where there is an option ``depth`` that is None.
+
+        The last of ``sizes`` holds for all further ones.
+        """
         return getattr(self, "depth", 0) is None
 
     geometric: ClassVar[Callable | None] = None
-    """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the first failure. ``sizes`` has -1 for each depth then."""
+    """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the
+    first failure.
+
+    ``sizes`` has -1 for each depth then.
+    """
 
     @property
     def only_new(self) -> bool:
@@ -243,10 +237,12 @@ class Traversal(Algorithm):
 
 
 class MiniBatches(Traversal):
-    """Base of mini-batches for graph neural networks: an instance is a mini-batch, which starts from the next seeds of the list of sources.
+    """Base of mini-batches for graph neural networks: an instance is a mini-batch, which starts from the next seeds of
+    the list of sources.
 
-    Its sample has a node for each seed and for each vertex met, numbered in the order of first meeting, and the selected edges between them. A vertex that
-    is met again is the same node and is not expanded again. Instance number e * m + b is mini-batch b of epoch e, of m mini-batches each.
+    Its sample has a node for each seed and for each vertex met, numbered in the order of first meeting, and the
+    selected edges between them. A vertex that is met again is the same node and is not expanded again. Instance number
+    e * m + b is mini-batch b of epoch e, of m mini-batches each.
     """
 
     layout = "batches"
@@ -257,7 +253,9 @@ class MiniBatches(Traversal):
     drop_last: bool = option(False, help="leave out an epoch's last mini-batch if it has fewer seeds than the others")
     disjoint: bool = option(False, help="give each seed nodes of its own, so that the samples of two seeds share none")
     draws_seeds: ClassVar[bool] = False
-    """Whether the seeds of a mini-batch are drawn, each with a chance of its own by the column ``norms``, ``seeds_per_batch`` of them on average; see drawn_seeds.py."""
+    """Whether the seeds of a mini-batch are drawn, each with a chance of its own by the column ``norms``,
+    ``seeds_per_batch`` of them on average; see drawn_seeds.py.
+    """
     norms: str | None = None
 
     @property

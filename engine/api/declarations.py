@@ -1,4 +1,7 @@
-"""What a user's own class may declare: the type and the values of each attribute, and which of them can stand together. All of it is checked here, before anything is planned."""
+"""The declarations of a user's own class: the type and the values of each attribute, and which can stand together.
+
+All of it is checked here, before anything is planned.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +19,37 @@ STARTS = {
     Traversal: ("all", "random", "connected", "distinct", "every", "clusters"),
     MiniBatches: ("all",),
 }
-HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "expected_steps": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
+HOOKS = {
+    "update": Walk,
+    "dead_end": Walk,
+    "law": Walk,
+    "bias_range": Walk,
+    "expected_steps": Walk,
+    "vertex_bias": Traversal,
+    "geometric": Traversal,
+    "sizes": Traversal,
+}
 WORDS = {"draws_from": ("edges", "neighbors", "vertices"), "visits": ("", "uniform", "degree", "strength")}
-RULES = ("visited_once", "revisits", "collective", "induced", "each_edge_once", "shares_draws", "unique", "clocks", "replace")  # fmt: skip
+RULES = (
+    "visited_once",
+    "revisits",
+    "collective",
+    "induced",
+    "each_edge_once",
+    "shares_draws",
+    "unique",
+    "clocks",
+    "replace",
+)
 OPTIONAL = ("bias_range", "expected_steps", "geometric")
 COUNTS = {  # least, most, and whether there may be none
-    "walk_length": (0, MOST_STEPS, True), "num_walks": (1, LARGEST, False), "frontier_size": (1, LARGEST, False), "total": (1, LARGEST, True),
-    "seeds_per_batch": (1, 2**31 - 1, False), "epochs": (1, 2**32 - 1, False),
-}  # fmt: skip
+    "walk_length": (0, MOST_STEPS, True),
+    "num_walks": (1, LARGEST, False),
+    "frontier_size": (1, LARGEST, False),
+    "total": (1, LARGEST, True),
+    "seeds_per_batch": (1, 2**31 - 1, False),
+    "epochs": (1, 2**32 - 1, False),
+}
 # The rules of a traversal at their defaults, and beside which other rules each of them may be something else.
 DEFAULTS = {name: getattr(Traversal, name) for name in (*RULES[2:], "layout", "draws_from", "total", "geometric")}
 BESIDE: dict[str, tuple[str, ...]] = {
@@ -43,9 +69,9 @@ BESIDE: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Demand:
-    """What follows from a declaration: other attributes, and ``sizes``, a test of them with its words."""
+    """The consequences of a declaration: other attributes, and ``sizes``, a test of them with its words."""
 
-    attributes: dict[str, Any]
+    attributes: dict[str, object]
     sizes: Callable[[tuple[int, ...]], bool] = lambda sizes: True
     said: str = ""
 
@@ -80,7 +106,10 @@ DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
         lambda a: a.collective and a.replace and a.draws_from == "edges",
         Demand({"replace": False}),
     ),
-    "depth = None": (lambda a: a.is_unlimited, Demand({"visited_once": True, "collective": False, "layout": "subgraphs"})),
+    "depth = None": (
+        lambda a: a.is_unlimited,
+        Demand({"visited_once": True, "collective": False, "layout": "subgraphs"}),
+    ),
     "geometric": (
         lambda a: a.geometric is not None,
         Demand({}, lambda sizes: set(sizes) <= {-1}, "-1 at each depth, because vertices draw their own sizes"),
@@ -89,7 +118,7 @@ DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
         lambda a: a.replace and a.geometric is None,
         Demand({}, _at_least_0, "numbers from 0 on, because -1 selects each edge once"),
     ),
-}  # fmt: skip
+}
 
 
 def check_declarations(algorithm: Algorithm) -> None:
@@ -123,7 +152,8 @@ def _check_options(algorithm: Algorithm) -> None:
     missing = [name for name, declared in known.items() if not _is_set(algorithm, name, declared)]
     if missing:
         raise OptionError(
-            f"{algorithm.name()}: {', '.join(missing)} not set; its __init__ must pass the options on to super().__init__"
+            f"{algorithm.name()}: {', '.join(missing)} not set; its __init__ must pass the options on to "
+            "super().__init__"
         )
     for name, declared in known.items():
         setattr(algorithm, name, declared.check(name, _value(algorithm, name)))
@@ -197,7 +227,8 @@ def _check_rules(algorithm: Traversal) -> None:
                 _refuse(algorithm, name, f"{wanted!r} beside {rule}", getattr(algorithm, name))
     if algorithm.clocks and "source" in hooks.edge_bias(algorithm, weighted=True).reads:
         raise OptionError(
-            f"{algorithm.name()}.edge_bias: e.source is not known beside clocks = True, where walkers have no source of their own"
+            f"{algorithm.name()}.edge_bias: e.source is not known beside clocks = True, where walkers have "
+            "no source of their own"
         )
 
 
@@ -233,7 +264,9 @@ def _refuse_other_rules(algorithm: MiniBatches) -> None:
     for rule in (*RULES[:-1], "draws_from", "total", "geometric", "sources_from", "ends_induced"):
         if getattr(algorithm, rule) != getattr(MiniBatches, rule):
             raise OptionError(
-                f"{algorithm.name()}.{rule}: expected {getattr(MiniBatches, rule)}, as in all mini-batches, found {quoted(getattr(algorithm, rule))}; remove it, or derive the class from Traversal"
+                f"{algorithm.name()}.{rule}: expected {getattr(MiniBatches, rule)}, as in all "
+                f"mini-batches, found {quoted(getattr(algorithm, rule))}; remove it, or derive the class "
+                "from Traversal"
             )
     if algorithm.is_unlimited:
         _refuse(algorithm, "depth", "a number", None, "mini-batches have as many hops as sizes")

@@ -1,12 +1,15 @@
-"""Expressions that stand for a bias: numbers alone, by an allow-list of syntax that is checked before anything is compiled or evaluated.
+"""Expressions that stand for a bias: numbers alone, by an allow-list of syntax that is checked before anything is
+compiled or evaluated.
 
-    e.weight  e.dst_degree ...               the fields of an edge, FIELDS
-    e.is_neighbor(a, b)  e.path(i)           the calls that hooks may make, CALLS; the name in e.column("name", a) is the only text
-    + - * / // % **  & | ^ ~  << >>          a shift is by a number from 0 to 63
+    e.weight  e.dst_degree  e.time ...       the fields of an edge, FIELDS, and the edge columns of the graph, which are
+                         known when it is compiled
+    e.is_neighbor(a, b)  e.path(i)           the calls that hooks may make, CALLS; the name in e.column("name", a) is
+                         the only text + - * / // % **  & | ^ ~  << >>          a shift is by a number from 0 to 63
     < <= > >= == !=  and or not  a if b else c
     abs(x)  min(x, y)  math.exp(x)  math.pi  FUNCTIONS, and of math MATH and NUMBERS
 
-The command line, Python and the manifests of stores have theirs checked here. Whatever is accepted ends, in little memory, and reads numbers of the edge
+The command line, Python and the manifests of stores have theirs checked here. Whatever is accepted ends, in little
+memory, and reads numbers of the edge
 alone: powers are computed with floats, and nothing else makes a number much longer than the expression is.
 """
 
@@ -23,6 +26,7 @@ WHERE = "--edge-bias"
 LONGEST, DEEPEST = 1000, 100  # most characters of an expression, and most levels of its syntax
 FIELDS = ("src", "dst", "prev", "depth", "instance", "source", "weight", "src_degree", "dst_degree", "vertices")
 CALLS = ("is_neighbor", "column", "path", "random", "random_vertex")
+NO_COLUMNS = (*CALLS, "id", "degree")  # names that no edge column has, so that they are refused here
 FUNCTIONS: dict[str, Sequence[int]] = {
     "abs": (1,),
     "int": (1,),
@@ -33,7 +37,7 @@ FUNCTIONS: dict[str, Sequence[int]] = {
     "min": range(2, LONGEST),
     "max": range(2, LONGEST),
 }
-"""What may be called by its name, with the numbers of arguments that it takes."""
+"""Functions that may be called by their names, with the numbers of arguments that they take."""
 MATH: dict[str, Sequence[int]] = {name: (1,) for name in ("exp", "log", "log2", "log10", *EXACT) if hasattr(math, name)}
 MATH |= dict.fromkeys(("pow", "fmod", "copysign", "ldexp"), (2,))
 NUMBERS = ("pi", "e", "tau", "inf", "nan")
@@ -68,7 +72,10 @@ def parsed(text: object) -> ast.expr:
 
 
 def bias_of(text: object) -> Callable:
-    """The method ``edge_bias`` that an expression stands for, with its source as ``csaw_source``. OptionError as of :func:`parsed`."""
+    """The method ``edge_bias`` that an expression stands for, with its source as ``csaw_source``.
+
+    OptionError as of :func:`parsed`.
+    """
     tree = parsed(text)
     # Write the tree as text again: a comment or line break in the expression would change the code around it.
     source = f"def edge_bias(self, e):\n    return {ast.unparse(tree)}\n"
@@ -110,14 +117,16 @@ def _failed(e: object, error: Exception) -> NoReturn:
 
 def _refuse_whole(text: object, error: Exception | None) -> NoReturn:
     raise OptionError(
-        f"{WHERE}: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters and {DEEPEST} levels, found {quoted(text)}"
+        f"{WHERE}: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters and "
+        f"{DEEPEST} levels, found {quoted(text)}"
     ) from error
 
 
 def _refuse(node: ast.AST) -> NoReturn:
     said = FOREIGN.get(type(node)) or quoted(ast.unparse(node))
     raise OptionError(
-        f"{WHERE}: {said} cannot be used here; an expression may use numbers, fields of e such as e.weight, + - * / // % **, comparisons, and, or, not, if else, "
+        f"{WHERE}: {said} cannot be used here; an expression may use numbers, fields of e such as "
+        "e.weight, + - * / // % **, comparisons, and, or, not, if else, "
         f"{', '.join(FUNCTIONS)}, and of math {', '.join(sorted(MATH))}, {', '.join(NUMBERS)}"
     )
 
@@ -161,7 +170,7 @@ class _Allowed(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         of = _name(node.value)
-        if of == "e" and node.attr not in FIELDS:
+        if of == "e" and (node.attr.startswith("_") or node.attr in NO_COLUMNS):
             raise OptionError(f"{WHERE}: {no_field('e', node.attr)}")
         if of != "e" and not (of == "math" and node.attr in NUMBERS):
             _refuse(node)
@@ -190,9 +199,11 @@ class _Allowed(ast.NodeVisitor):
             self.visit(node)
 
 
-def no_field(view: str, name: str) -> str:
-    """What is said of a field that hooks do not have."""
-    return f"no {view}.{name}; there are {', '.join(FIELDS)}, is_neighbor(a, b), column(name, a), path(i), random(), random_vertex()"
+def no_field(view: str, name: str, columns: Sequence[str] | None = None) -> str:
+    """Say that hooks have no field ``name``. ``columns``: names of the edge columns of the graph, where it is known."""
+    there = f"no {view}.{name}; there are {', '.join(FIELDS)}, is_neighbor(a, b), column(name, a), path(i), random(), "
+    of_graph = "" if columns is None else f"; the edge columns of the graph: {', '.join(columns) or 'none'}"
+    return f"{there}random_vertex(){of_graph}"
 
 
 def _name(node: ast.expr) -> str:
@@ -200,7 +211,10 @@ def _name(node: ast.expr) -> str:
 
 
 def _asks(node: ast.AST) -> bool:
-    """Whether a node is e.is_neighbor. Kernels write what it is asked of several times, so that one in another would double with each level."""
+    """Whether a node is e.is_neighbor.
+
+    Kernels write what it is asked of several times, so that one in another would double with each level.
+    """
     return isinstance(node, ast.Attribute) and node.attr == "is_neighbor"
 
 

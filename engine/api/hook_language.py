@@ -1,15 +1,19 @@
-"""The Python that hooks are written in: what is refused, and which calls become functions with the same bits on every machine."""
+"""The Python that hooks are written in: what is refused, and which calls become functions with the same bits on every
+machine.
+"""
 
 import ast
 import inspect
 import math
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
+Scope: TypeAlias = dict[str, Any]
+"""The values that a function can see outside itself, by name."""
 PORTABLE = {
     "exp": "csaw_exponential",
     "log": "csaw_logarithm",
@@ -35,12 +39,35 @@ EXACT = {
 }
 DIVISIONS = (ast.Div, ast.Mod, ast.FloorDiv)
 FOREIGN: dict[type[ast.AST], str] = {
-    ast.Raise: "raise", ast.Assert: "assert", ast.Try: "try", ast.TryStar: "try", ast.With: "with", ast.Import: "import", ast.ImportFrom: "import",
-    ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del", ast.ClassDef: "class", ast.FunctionDef: "a def of its own",
-    ast.AsyncFunctionDef: "async", ast.AsyncFor: "async", ast.AsyncWith: "async", ast.Await: "await", ast.Yield: "yield", ast.YieldFrom: "yield",
-    ast.Lambda: "lambda", ast.NamedExpr: ":=", ast.JoinedStr: "an f-string", ast.Dict: "a dict", ast.Set: "a set", ast.DictComp: "a dict",
-    ast.SetComp: "a set", ast.GeneratorExp: "a generator", ast.Starred: "*", ast.Match: "match",
-}  # fmt: skip
+    ast.Raise: "raise",
+    ast.Assert: "assert",
+    ast.Try: "try",
+    ast.TryStar: "try",
+    ast.With: "with",
+    ast.Import: "import",
+    ast.ImportFrom: "import",
+    ast.Global: "global",
+    ast.Nonlocal: "nonlocal",
+    ast.Delete: "del",
+    ast.ClassDef: "class",
+    ast.FunctionDef: "a def of its own",
+    ast.AsyncFunctionDef: "async",
+    ast.AsyncFor: "async",
+    ast.AsyncWith: "async",
+    ast.Await: "await",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Lambda: "lambda",
+    ast.NamedExpr: ":=",
+    ast.JoinedStr: "an f-string",
+    ast.Dict: "a dict",
+    ast.Set: "a set",
+    ast.DictComp: "a dict",
+    ast.SetComp: "a set",
+    ast.GeneratorExp: "a generator",
+    ast.Starred: "*",
+    ast.Match: "match",
+}
 
 
 def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
@@ -52,7 +79,8 @@ def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
             raise OptionError(f"{where}: {ast.unparse(node)} divides by zero")
         if type(node) in FOREIGN:
             raise OptionError(
-                f"{where}: {FOREIGN[type(node)]} cannot be used here; a hook may use numbers, assignments, if, for, while, return and functions of math"
+                f"{where}: {FOREIGN[type(node)]} cannot be used here; a hook may use numbers, assignments, "
+                "if, for, while, return and functions of math"
             )
 
 
@@ -64,7 +92,7 @@ def divides_by_zero(node: ast.AST) -> bool:
 
 
 def rounded_apart(where: str, name: str) -> str:
-    """What is said of a function of math that gives other bits elsewhere."""
+    """Say that a function of math gives other bits on other machines, and name those that do not."""
     return (
         f"{where}: {name}() is rounded differently from machine to machine, so samples would differ; "
         f"use + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
@@ -80,28 +108,28 @@ def _is_plain(value: object) -> bool:
 class Portable(ast.NodeTransformer):
     """Powers, exponentials and logarithms by engine functions; what else libraries round their own way is refused."""
 
-    def __init__(self, scope: dict[str, Any], where: str) -> None:
+    def __init__(self, scope: Scope, where: str) -> None:
         self.scope, self.where = scope, where
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        node = self.generic_visit(node)  # type: ignore[assignment]
-        return _call("csaw_power", node.left, node.right) if isinstance(node.op, ast.Pow) else node
+        self.generic_visit(node)
+        return call_of("csaw_power", node.left, node.right) if isinstance(node.op, ast.Pow) else node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        node = self.generic_visit(node)  # type: ignore[assignment]
+        self.generic_visit(node)
         if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
             return node
-        return ast.Assign([node.target], _call("csaw_power", ast.Name(node.target.id, ast.Load()), node.value))
+        return ast.Assign([node.target], call_of("csaw_power", ast.Name(node.target.id, ast.Load()), node.value))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        node = self.generic_visit(node)  # type: ignore[assignment]
+        self.generic_visit(node)
         name = self._library_function(node.func)
         if name is None or name in EXACT:
             return node
         if name in PORTABLE:
-            return _call(PORTABLE[name], *node.args)
+            return call_of(PORTABLE[name], *node.args)
         if name in BASES and len(node.args) == 1:
-            return ast.BinOp(_call(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
+            return ast.BinOp(call_of(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
         raise OptionError(rounded_apart(self.where, name))
 
     def _library_function(self, function: ast.expr) -> str | None:
@@ -110,15 +138,17 @@ class Portable(ast.NodeTransformer):
             module = self.scope.get(function.value.id)
             return function.attr if isinstance(module, ModuleType) and module.__name__ in ("math", "numpy") else None
         if isinstance(function, ast.Name):
-            value: Any = self.scope.get(function.id, pow if function.id == "pow" else None)
-            return value.__name__ if value is pow or getattr(value, "__module__", None) == "math" else None
+            value = self.scope.get(function.id, pow if function.id == "pow" else None)
+            known = value is pow or getattr(value, "__module__", None) == "math"
+            return value.__name__ if value is not None and known else None
         return None
 
 
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
+def call_of(name: str, *arguments: ast.expr) -> ast.Call:
+    """Return the call of the function ``name`` with these arguments."""
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
-def scope_of(function: Callable) -> dict[str, Any]:
+def scope_of(function: Callable) -> Scope:
     """The names that a function can see outside itself."""
     return {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}

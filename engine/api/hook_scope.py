@@ -1,4 +1,7 @@
-"""What hooks use beside their arguments: names of the user's module, written out as source text under names of their own."""
+"""Write the names of the user's module that hooks use beside their arguments as source text.
+
+Each gets a name of its own there.
+"""
 
 import ast
 import inspect
@@ -38,7 +41,9 @@ class Own(ast.NodeTransformer):
 
 
 def globals_of(method: Callable, names: set[str], where: str) -> str:
-    """Source text for the names that a hook reads from its module: numbers, modules, and functions with the names they read."""
+    """Source text for the names that a hook reads from its module: numbers, modules, and functions with the names they
+    read.
+    """
     scope = scope_of(method)
     text = ""
     for name in sorted(names):

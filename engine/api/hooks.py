@@ -5,6 +5,7 @@
     e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
     e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
     e.column("x", a)   column_value(graph, k, a)     k is the number of the column
+    e.time             edge_integer(graph, k), edge_real(graph, k)  of an edge column; k is its number among those given
     e.path(i)          path_vertex(graph, depth, i)  of walks
     a ** b             csaw_power(a, b)                  math.exp, math.log     the same on every device: portable.py
 
@@ -15,26 +16,25 @@ import ast
 import threading
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
-from csaw.engine.api.expression import no_field
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.engine.api.hook_rewriter import VERTEX_HOOKS, Columns, Rewriter, numeric
 from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
 
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
-# Hold this while making syntax trees: in Python 3.11, two threads that make some at once get a SystemError (CPython issue 106905).
+# Hold this while making syntax trees: in Python 3.11, two threads that make some at once get a SystemError (CPython
+# issue 106905).
 TREES = threading.RLock()
-VALUES = ("src", "dst", "prev", "depth", "instance", "source")
-FAR = "is_neighbor of another vertex than prev and src"  # the row of that vertex may not be in memory
-OTHER = "is_neighbor of another edge than prev to dst"  # so that more rows are needed than one that has this edge
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices", "column"})
 ENGINE = (
     "degree",
     "vertex_count",
     "is_neighbor",
     "column_value",
+    "edge_integer",
+    "edge_real",
     "path_vertex",
     "hook_word",
     "fraction",
@@ -42,17 +42,20 @@ ENGINE = (
     "int64",
     "uint64",
 )
-VERTEX_HOOKS, OF_VERTEX = ("vertex_bias", "dead_end"), ("dst", "dst_degree", "weight")  # what only an edge has
-PLACES = ("src", "dst", "prev", "source")  # always a vertex, or none
 
 
 @dataclass(frozen=True)
 class Hook:
-    """One rewritten method. ``source``: text that defines ``name(*ARGUMENTS)``. ``reads``: the fields of ``e`` that it reads."""
+    """One rewritten method.
+
+    ``source``: text that defines ``name(*ARGUMENTS)``. ``reads``: the fields of ``e`` that it reads. ``columns``: those
+    of them that are edge columns beside the weight.
+    """
 
     name: str
     source: str
     reads: frozenset[str]
+    columns: frozenset[str] = frozenset()
 
     @cached_property
     def constant(self) -> float | None:
@@ -66,45 +69,53 @@ class Hook:
     @property
     def static(self) -> bool:
         """Whether its result depends on the edge alone, so that tables of it can be made once."""
-        return self.reads <= STATIC
+        return self.reads - self.columns <= STATIC
+
+    @property
+    def by_edge(self) -> bool:
+        """Whether it reads numbers of the edge itself, so that the edge must be known and not only its ends."""
+        return "weight" in self.reads or bool(self.columns)
 
 
 def params(algorithm: Algorithm) -> tuple[float, ...]:
     """The values of the algorithm's numeric options, in the order of ``params[k]``."""
-    values = (getattr(algorithm, name) for name in _numeric(algorithm))
+    values = (getattr(algorithm, name) for name in numeric(algorithm))
     return tuple(LARGEST if value is None else value for value in values)  # None: no limit
 
 
-def edge_bias(algorithm: Algorithm, weighted: bool) -> Hook:
-    """The algorithm's edge_bias, rewritten; OptionError if it uses anything that a hook cannot."""
-    return _rewrite(algorithm, "edge_bias", weighted, random=False)
+def edge_bias(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> Hook:
+    """Rewrite the algorithm's edge_bias; OptionError if it uses anything that a hook cannot.
+
+    ``columns``: the edge columns that it may read, in the order in which kernels number them (default: None, of a graph
+    that is not known yet: any, and the hook tells what it reads but cannot be compiled).
+    """
+    return _rewrite(algorithm, "edge_bias", weighted, columns, random=False)
 
 
-def others(algorithm: Algorithm, weighted: bool) -> dict[str, Hook | None]:
-    """The hooks update, dead_end and vertex_bias by name; None if the algorithm does not override it."""
-    bases: dict[str, Any] = {"update": Walk, "dead_end": Walk, "vertex_bias": Traversal}
+def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dict[str, Hook | None]:
+    """Rewrite the hooks update, dead_end and vertex_bias, by name; None if the algorithm does not override it.
+
+    ``columns``: as of :func:`edge_bias`.
+    """
+    bases: dict[str, type[Algorithm]] = {"update": Walk, "dead_end": Walk, "vertex_bias": Traversal}
     return {
-        name: _rewrite(algorithm, name, weighted, random=name != "vertex_bias")
+        name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")
         if isinstance(algorithm, base) and getattr(type(algorithm), name) is not getattr(base, name)
         else None
         for name, base in bases.items()
     }
 
 
-def _numeric(algorithm: Algorithm) -> list[str]:
-    return [name for name, declared in algorithm.options().items() if declared.kind in (int, float, bool)]
-
-
-def _rewrite(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> Hook:
+def _rewrite(algorithm: Algorithm, name: str, weighted: bool, columns: Columns, random: bool) -> Hook:
     try:
-        return _rewritten(algorithm, name, weighted, random)
+        return _rewritten(algorithm, name, weighted, columns, random)
     except RecursionError as error:
         raise OptionError(
             f"{algorithm.name()}.{name}: nested too deeply, or calls itself; write it in steps"
         ) from error
 
 
-def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> Hook:
+def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns, random: bool) -> Hook:
     method = getattr(type(algorithm), name)
     tree = ast.parse(source_of(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
@@ -114,7 +125,8 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) ->
     _refuse_shadows(tree, where)
     me, view = (a.arg for a in tree.args.args)
     tree = Portable(scope_of(method), where).visit(tree)
-    rewriter = _Rewriter(algorithm, where, me, view, weighted, random, OF_VERTEX if name in VERTEX_HOOKS else ())
+    of_vertex = name in VERTEX_HOOKS
+    rewriter = Rewriter(algorithm, where, me, view, weighted, columns, random=random, of_vertex=of_vertex)
     body = _fold(tree.body, rewriter) or [ast.Return(ast.Constant(None))]
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -122,7 +134,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) ->
     own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
     helpers = globals_of(method, own, where)
     text = ast.unparse(ast.fix_missing_locations(Own(own).visit(function)))
-    return Hook(name, helpers + f"{INLINED}{text}\n", frozenset(rewriter.reads))
+    return Hook(name, helpers + f"{INLINED}{text}\n", frozenset(rewriter.reads), frozenset(rewriter.columns_read))
 
 
 def _refuse_shadows(tree: ast.FunctionDef, where: str) -> None:
@@ -136,7 +148,7 @@ def _arguments() -> ast.arguments:
     return ast.arguments([], [ast.arg(a) for a in ARGUMENTS], None, [], [], None, [])
 
 
-def _fold(body: list[ast.stmt], rewriter: "_Rewriter") -> list[ast.stmt]:
+def _fold(body: list[ast.stmt], rewriter: Rewriter) -> list[ast.stmt]:
     """Rewrite statements: decide branches on constants, and drop statements after a return."""
     out: list[ast.stmt] = []
     for statement in body:
@@ -156,117 +168,10 @@ def _fold(body: list[ast.stmt], rewriter: "_Rewriter") -> list[ast.stmt]:
     return out
 
 
-def _constant(test: ast.expr) -> tuple[bool, Any]:
-    if any(not isinstance(n, (ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.cmpop, ast.boolop, ast.unaryop))
-           for n in ast.walk(test)):  # fmt: skip
+def _constant(test: ast.expr) -> tuple[bool, object]:
+    if any(
+        not isinstance(n, (ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.cmpop, ast.boolop, ast.unaryop))
+        for n in ast.walk(test)
+    ):
         return False, None
     return True, eval(compile(ast.fix_missing_locations(ast.Expression(test)), "<folded>", "eval"))  # constants only
-
-
-class _Rewriter(ast.NodeTransformer):
-    def __init__(self, algorithm, where, me, view, weighted, random, lacks):
-        self.algorithm, self.where, self.me, self.view, self.lacks = algorithm, where, me, view, lacks
-        self.weighted, self.random = weighted, random
-        self.reads: set[str] = set()
-        self.sites = 0
-        self.engine: set[str] = set()  # engine functions that the text calls
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        target = node.func
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == self.view:
-            return self._engine_call(target.attr, [self.visit(a) for a in node.args])
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if isinstance(node.value, ast.Name) and node.value.id == self.me:
-            return self._option(node.attr)
-        if isinstance(node.value, ast.Name) and node.value.id == self.view:
-            return self._field({"id": "src", "degree": "src_degree"}.get(node.attr, node.attr))
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    def _option(self, name: str) -> ast.expr:
-        declared = self.algorithm.options().get(name)
-        if declared is not None and declared.kind in (int, float, bool):
-            return _expression(f"params[{_numeric(self.algorithm).index(name)}]")
-        value = getattr(self.algorithm, name, None)
-        if isinstance(value, (int, float, str)):
-            return ast.Constant(value)
-        raise OptionError(f"{self.where}: self.{name} is not an option or a number")
-
-    def _field(self, name: str) -> ast.expr:
-        if name in self.lacks:
-            raise OptionError(f"{self.where}: no {self.view}.{name}; a vertex is not an edge: it has id and degree")
-        self.reads.add(name)
-        if name == "weight":
-            if self.weighted:
-                return _expression("weight")
-            self.reads.discard("weight")
-            return ast.Constant(1.0)
-        if name in VALUES:
-            return _expression(name)
-        if name in ("src_degree", "dst_degree"):
-            self.engine.add("degree")
-            return _expression(f"degree(graph, {name[:3]})")
-        if name == "vertices":
-            self.engine.add("vertex_count")
-            return _expression("vertex_count(graph)")
-        raise OptionError(f"{self.where}: {no_field(self.view, name)}")
-
-    def _engine_call(self, name: str, arguments: list[ast.expr]) -> ast.expr:
-        self.reads.add(name)
-        if name == "is_neighbor" and len(arguments) == 2:
-            self.engine.add("is_neighbor")
-            if not (isinstance(arguments[0], ast.Name) and arguments[0].id in ("prev", "src")):
-                self.reads.add(FAR)
-            if [a.id if isinstance(a, ast.Name) else "" for a in arguments] != ["prev", "dst"]:
-                self.reads.add(OTHER)
-            call = _expression("is_neighbor(graph, 0, 0)")
-            call.args[1:] = arguments  # type: ignore[attr-defined]
-            return self._if_vertices(call, [a for a in arguments if not (isinstance(a, ast.Name) and a.id in PLACES)])
-        if name == "column" and len(arguments) == 2:
-            self.engine.add("column_value")
-            call = _expression(f"column_value(graph, {self._column(arguments[0])}, 0)")
-            call.args[2] = arguments[1]  # type: ignore[attr-defined]
-            return call
-        if name == "path" and len(arguments) == 1:
-            if not isinstance(self.algorithm, Walk):
-                raise OptionError(f"{self.where}: only hooks of a walk may call {self.view}.path(i)")
-            self.engine |= {"path_vertex", "int64"}
-            call = _expression("path_vertex(graph, depth, int64(0))")
-            call.args[2].args[0] = arguments[0]  # type: ignore[attr-defined]
-            return call
-        if name in ("random", "random_vertex") and not arguments:
-            if not self.random:
-                raise OptionError(
-                    f"{self.where}: a bias must be a function of its edge; only update and dead_end may call {name}()"
-                )
-            self.sites += 1
-            self.engine |= {"hook_word", "fraction", "below_wide", "vertex_count", "uint64", "int64"}
-            word = f"hook_word(seed, instance, depth, {self.sites - 1})"
-            if name == "random":
-                return _expression(f"fraction({word})")
-            return _expression(f"int64(below_wide({word}, uint64(vertex_count(graph))))")
-        raise OptionError(f"{self.where}: no call {self.view}.{name}(...) with {len(arguments)} arguments")
-
-    def _column(self, name: ast.expr) -> int:
-        """The number of a column of data; OptionError where none of that name was given."""
-        names, found = self.algorithm.vertex_columns.names, ast.unparse(name)
-        if isinstance(name, ast.Constant) and name.value in names:
-            return names.index(name.value)
-        given = f"the columns are {', '.join(names)}" if names else "give columns with --columns"
-        raise OptionError(
-            f"{self.where}: {self.view}.column({found}, ...): expected the name of a column in quotes; {given}"
-        )
-
-    def _if_vertices(self, call: ast.expr, doubtful: list[ast.expr]) -> ast.expr:
-        """A call that asks about an edge, made only if its ends are vertices, because only vertices have rows."""
-        for end in doubtful:
-            self.engine.add("vertex_count")
-            question = _expression("False if not 0 <= end < vertex_count(graph) else call")
-            question.test.operand.comparators[0], question.orelse = end, call  # type: ignore[attr-defined]
-            call = question
-        return call
-
-
-def _expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body

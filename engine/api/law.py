@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Collection, Sequence
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
 from csaw.engine.api.plain_hooks import plain_hook
 from csaw.engine.api.user_code import users_code
-from csaw.partition.errors import BiasError
+from csaw.partition.errors import BiasError, OptionError
+from csaw.partition.graph.store import Graph
 
 
 class GraphView:
     """A graph as an algorithm's hooks see it; weights are 1 in an unweighted run."""
 
-    def __init__(self, graph: Any, weighted: bool = True) -> None:
-        self.indptr, self.indices = graph.indptr, graph.indices
+    def __init__(self, graph: Graph, weighted: bool = True) -> None:
+        self.indptr, self.indices, self.columns = graph.indptr, graph.indices, graph.columns
         self.weights = graph.weights if weighted else None
         self.vertices = self.indptr.size - 1
         self._cached: tuple[int, frozenset[int]] = (NONE, frozenset())  # the last row that was looked up
@@ -50,12 +50,30 @@ class GraphView:
 class Edge:
     """The edge that edge_bias reads, with the fields that algorithm.py names."""
 
-    def __init__(self, view: GraphView, v: int, prev: int, source: int, depth: int, instance: int,
-                 column: Callable[[str, int], float], path: Sequence[int]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        view: GraphView,
+        v: int,
+        prev: int,
+        source: int,
+        depth: int,
+        instance: int,
+        column: Callable[[str, int], float],
+        path: Sequence[int],
+    ) -> None:
         self.src, self.prev, self.source, self.depth, self.instance = v, prev, source, depth, instance
         self.src_degree, self.vertices, self.is_neighbor = view.degree(v), view.vertices, view.is_neighbor
         self._view, self.column, self.path = view, column, steps_back(path)
         self.dst, self.weight = NONE, 1.0
+        self._place = NONE  # among all edges of the graph
+
+    def __getattr__(self, name: str) -> float:
+        """The number that the edge has in the column ``name``, an int or a float."""
+        columns = self._view.columns
+        if name not in columns:
+            raise OptionError(f"no e.{name}; the edge columns of the graph: {', '.join(columns) or 'none'}")
+        number: float = columns[name][self._place].item()
+        return number
 
     @property
     def dst_degree(self) -> int:
@@ -72,12 +90,23 @@ def steps_back(path: Sequence[int]) -> Callable[[int], int]:
     return lambda steps: int(path[len(path) - 1 - int(steps)]) if 0 <= int(steps) < len(path) else NONE
 
 
-def edge_biases(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
-                instance: int = 0, path: Sequence[int] = ()) -> list[tuple[int, float]]:  # fmt: skip
-    """(neighbor, bias) of every edge of v, in the order of its row. ``path``: a walk's vertices so far. BiasError if a bias is negative, NaN or infinite."""
+def edge_biases(
+    view: GraphView,
+    algorithm: Algorithm,
+    v: int,
+    prev: int = NONE,
+    source: int = NONE,
+    depth: int = 0,
+    instance: int = 0,
+    path: Sequence[int] = (),
+) -> list[tuple[int, float]]:
+    """(neighbor, bias) of every edge of v, in the order of its row.
+
+    ``path``: a walk's vertices so far. BiasError if a bias is negative, NaN or infinite.
+    """
     edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value, path), []
-    edge_bias = plain_hook(algorithm, "edge_bias")
-    for edge.dst, edge.weight in zip(*view.row(v), strict=True):
+    edge_bias, neighbors_and_weights = plain_hook(algorithm, "edge_bias"), zip(*view.row(v), strict=True)
+    for edge._place, (edge.dst, edge.weight) in enumerate(neighbors_and_weights, int(view.indptr[v])):
         bias = float(edge_bias(edge))
         if not 0.0 <= bias < float("inf"):
             raise BiasError(
@@ -98,8 +127,17 @@ def squared_entries(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray
     return square / (own * own) if normalize == "row" else square
 
 
-def edge_law(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
-             instance: int = 0, visited: Collection[int] = (), path: Sequence[int] = ()) -> dict[int, float]:  # fmt: skip
+def edge_law(
+    view: GraphView,
+    algorithm: Algorithm,
+    v: int,
+    prev: int = NONE,
+    source: int = NONE,
+    depth: int = 0,
+    instance: int = 0,
+    visited: Collection[int] = (),
+    path: Sequence[int] = (),
+) -> dict[int, float]:
     """Chance of each neighbor of v to be selected next; empty at a dead end. Repeated edges count together."""
     merged: dict[int, float] = {}
     for dst, bias in edge_biases(view, algorithm, v, prev, source, depth, instance, path):
@@ -109,14 +147,31 @@ def edge_law(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, so
     return {dst: bias / total for dst, bias in merged.items()}
 
 
-def next_law(view: GraphView, walk: Walk, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
-             instance: int = 0, path: Sequence[int] = ()) -> dict[int, float]:  # fmt: skip
-    """Chance of each vertex to follow v on a walk; NONE: the walk ends. ``path``: the vertices of the walk so far, if its hooks read them."""
+def next_law(
+    view: GraphView,
+    walk: Walk,
+    v: int,
+    prev: int = NONE,
+    source: int = NONE,
+    depth: int = 0,
+    instance: int = 0,
+    path: Sequence[int] = (),
+) -> dict[int, float]:
+    """Chance of each vertex to follow v on a walk; NONE: the walk ends.
+
+    ``path``: the vertices of the walk so far, if its hooks read them.
+    """
     selected = edge_law(view, walk, v, prev, source, depth, instance, path=path)
     at = SimpleNamespace(
-        id=v, prev=prev, source=source, depth=depth, vertices=view.vertices, degree=view.degree,
-        column=walk.vertex_columns.value, path=steps_back(path),
-    )  # fmt: skip
+        id=v,
+        prev=prev,
+        source=source,
+        depth=depth,
+        vertices=view.vertices,
+        degree=view.degree,
+        column=walk.vertex_columns.value,
+        path=steps_back(path),
+    )
     with users_code(f"{walk.name()}.law failed:"):
         return {u: chance for u, chance in walk.law(selected, at).items() if chance > 0.0}
 
@@ -124,8 +179,9 @@ def next_law(view: GraphView, walk: Walk, v: int, prev: int = NONE, source: int 
 def inclusion_law(biases: list[tuple[int, float]], picks: int) -> dict[int, float]:
     """Chance that each neighbor is among ``picks`` edges drawn one after the other without replacement.
 
-    Edges arrive at exponential times of rate bias, and the first ``picks`` are the sample (Efraimidis and Spirakis, 2006). A neighbor is in it
-    when, at its first edge's arrival t, fewer than ``picks`` others have arrived: integrated over u = exp(-bias t) by Gauss-Legendre.
+    Edges arrive at exponential times of rate bias, and the first ``picks`` are the sample (Efraimidis and Spirakis,
+    2006). A neighbor is in it when, at its first edge's arrival t, fewer than ``picks`` others have arrived: integrated
+    over u = exp(-bias t) by Gauss-Legendre.
     """
     positive = [(dst, bias) for dst, bias in biases if bias > 0.0]
     if picks >= len(positive):

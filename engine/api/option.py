@@ -1,4 +1,7 @@
-"""Options: a default, a help text, a type and a range. Declared once, an option is there on the command line, as a keyword in Python, and in the manifest."""
+"""Options: a default, a help text, a type and a range.
+
+Declared once, an option is there on the command line, as a keyword in Python, and in the manifest.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -6,11 +9,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import TypeVar, cast
 
+from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
+T = TypeVar("T")
 LARGEST = 2**63 - 1  # value of an option that is an integer
 NONE = "none"  # the word for None
 
@@ -20,13 +25,22 @@ class Bytes(int):
 
 
 KINDS = {
-    float: "a number", int: "an integer", bool: "true or false", str: "a word", tuple: "integers such as 25,10",
-    Bytes: "a size such as 4GiB", object: "anything",
-}  # fmt: skip
+    float: "a number",
+    int: "an integer",
+    bool: "true or false",
+    str: "a word",
+    tuple: "integers such as 25,10",
+    Bytes: "a size such as 4GiB",
+    object: "anything",
+}
 
 
-def _single(value: Any) -> Any:
-    """A number or a text; TypeError for anything else, such as bytes, arrays and complex numbers, of which Python or NumPy would make another number."""
+def _single(value: OptionValue) -> OptionValue:
+    """A number or a text.
+
+    TypeError for anything else, such as bytes, arrays and complex numbers, of which Python or NumPy would make another
+    number.
+    """
     if getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biufU":  # of NumPy or PyTorch
         value = value.item()
     if not isinstance(value, str | Real | Decimal):
@@ -34,11 +48,11 @@ def _single(value: Any) -> Any:
     return value
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(_single(value))
 
 
-def _whole(value: Any) -> int:
+def _whole(value: OptionValue) -> int:
     """An integer from text, or from a number that is one."""
     value = _single(value)
     number = int(value)
@@ -47,41 +61,49 @@ def _whole(value: Any) -> int:
     return number
 
 
-def _whole_numbers(value: Any) -> tuple[int, ...]:
+def _whole_numbers(value: OptionValue) -> tuple[int, ...]:
     if isinstance(value, bytes | bytearray | memoryview | Mapping | AbstractSet) or not hasattr(value, "__len__"):
         raise TypeError
     return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     return known[value.lower()] if isinstance(value, str) and value.lower() in known else bool(_whole(value))
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     from csaw.partition.base.sizes import parse_size
 
     return parse_size(value) if isinstance(value, str) else _whole(value)
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
 TYPED: dict[type, Callable] = {
-    float: _number, int: _whole, tuple: _whole_numbers, bool: _truth, Bytes: _size, str: _word, object: lambda value: value,
-}  # fmt: skip
+    float: _number,
+    int: _whole,
+    tuple: _whole_numbers,
+    bool: _truth,
+    Bytes: _size,
+    str: _word,
+    object: lambda value: value,
+}
 
 
 @dataclass(frozen=True)
 class Option:
     """A parameter of an algorithm (``self.NAME`` in its hooks) or of a run."""
 
-    default: Any
+    default: object
     help: str
-    kind: type = float  # float, int, bool, str (with choices), tuple (integers, comma-separated), Bytes, or object, which is checked elsewhere
+    # float, int, bool, str (with choices), tuple (integers, comma-separated), Bytes, or object, which is checked
+    # elsewhere
+    kind: type = float
     low: float | None = None
     high: float | None = None
     open_low: bool = False  # whether ``low`` itself is refused
@@ -97,8 +119,11 @@ class Option:
         False  # samples were stored before there was this option: requests leave out its default, as theirs do
     )
 
-    def check(self, name: str, value: Any) -> Any:
-        """``value`` in the type of the option, which is called ``name``; OptionError when it has another type or is outside the range."""
+    def check(self, name: str, value: OptionValue) -> OptionValue:
+        """``value`` in the type of the option, which is called ``name``.
+
+        OptionError when it has another type or is outside the range.
+        """
         flag = "--" + name.replace("_", "-")
         if self.none and (value is None or (isinstance(value, str) and value == NONE)):
             return None
@@ -150,13 +175,17 @@ def _plain(number: float) -> str:
     return powers.get(number, str(number)) if isinstance(number, int) else f"{number:g}"
 
 
-def option(default: Any, *, help: str, **limits: Any) -> Any:
-    """Declare a parameter of an algorithm, as a class attribute: ``strength: float = option(1.0, help="how much the walk prefers hubs", low=0)``.
+def option(default: T, *, help: str, **limits: OptionValue) -> T:
+    """Declare a parameter of an algorithm, as a class attribute: ``strength: float = option(1.0, help="how much the
+    walk prefers hubs", low=0)``.
 
-    default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by commas) is the option's, unless ``kind`` is given.
+    default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by commas)
+    is the option's, unless ``kind`` is given.
     help: what the option changes, for ``csaw sample --help``.
-    low, high: the range of a number, both ends included; ``open_low=True`` and ``open_high=True`` exclude them (default: no limit).
-    choices: the words that a str may be. reason: why there are limits, for the error. none: what the value None means, where it is allowed.
+    low, high: the range of a number, both ends included; ``open_low=True`` and ``open_high=True`` exclude them
+    (default: no limit).
+    choices: the words that a str may be. reason: why there are limits, for the error. none: what the value None means,
+    where it is allowed.
     is_later: whether unfinished samples may be older than the option; requests then leave out its default.
 
     In hooks, ``self.strength`` is its value. OptionError for a default of another type.
@@ -164,11 +193,14 @@ def option(default: Any, *, help: str, **limits: Any) -> Any:
     kind = limits.pop("kind", type(default))
     if kind not in KINDS:
         raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")
-    return Option(default, help, kind, **limits)
+    return cast("T", Option(default, help, kind, **limits))  # hooks read the value, not its declaration
 
 
 def options_of(cls: type) -> dict[str, Option]:
-    """The options that a class declares, those of its base classes first; one that a class overrides by something else is none of them."""
+    """The options that a class declares, those of its base classes first.
+
+    One that a class overrides by something else is none of them.
+    """
     return {
         name: value
         for base in reversed(cls.__mro__)

@@ -1,4 +1,5 @@
-"""A user's own hooks as plain Python, for the slow law: the same source, with the numbers of compiled hooks where Python's would end in an error.
+"""A user's own hooks as plain Python, for the slow law: the same source, with the numbers of compiled hooks where
+Python's would end in an error.
 
 x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
 x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
@@ -10,12 +11,11 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.hook_language import Portable, scope_of
+from csaw.engine.api.hook_language import Portable, Scope, call_of, scope_of
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.user_code import users_code
 from csaw.engine.draws.portable import exponential, logarithm, power
@@ -51,23 +51,30 @@ def root(x: Number) -> float:
     return math.sqrt(x) if x >= 0 else math.nan
 
 
-ENGINE: dict[str, Any] = {
-    "csaw_power": power, "csaw_exponential": exponential, "csaw_logarithm": logarithm,
+ENGINE: Scope = {
+    "csaw_power": power,
+    "csaw_exponential": exponential,
+    "csaw_logarithm": logarithm,
     **{f"csaw_{function.__name__}": function for function in (quotient, floor_quotient, remainder, root)},
-}  # fmt: skip
+}
 DIVIDES: dict[type[ast.operator], str] = {
-    ast.Div: "csaw_quotient", ast.FloorDiv: "csaw_floor_quotient", ast.Mod: "csaw_remainder",
-}  # fmt: skip
+    ast.Div: "csaw_quotient",
+    ast.FloorDiv: "csaw_floor_quotient",
+    ast.Mod: "csaw_remainder",
+}
 
 
-def plain_hook(algorithm: Algorithm, name: str) -> Callable[[Any], float]:
-    """The hook of this name, to be called with an edge or a vertex. OptionError, when it is called, for whatever it raises."""
+def plain_hook(algorithm: Algorithm, name: str) -> Callable[[object], float]:
+    """The hook of this name, to be called with an edge or a vertex.
+
+    OptionError, when it is called, for whatever it raises.
+    """
     method, where = getattr(type(algorithm), name), f"{algorithm.name()}.{name}"
     if str(getattr(method, "__module__", "")).startswith(CSAWS):
         return lambda view: method(algorithm, view)
     plain = _copied(method, where)
 
-    def called(view: Any) -> float:
+    def called(view: object) -> float:
         with users_code(f"{where} failed:"):
             return plain(algorithm, view)
 
@@ -75,13 +82,16 @@ def plain_hook(algorithm: Algorithm, name: str) -> Callable[[Any], float]:
 
 
 @lru_cache(maxsize=64)  # the slow law asks for a hook at each vertex
-def _copied(method: FunctionType, where: str) -> Callable[..., Any]:
+def _copied(method: FunctionType, where: str) -> Callable[..., float]:
     """The hook as plain Python."""
     return _plain(method, where, {})
 
 
-def _plain(function: FunctionType, where: str, known: dict[str, Any]) -> Callable[..., Any]:
-    """A copy of a hook, or of a function of its file that it calls. ``known``: copies by the text of what they are copies of."""
+def _plain(function: FunctionType, where: str, known: Scope) -> Callable[..., float]:
+    """A copy of a hook, or of a function of its file that it calls.
+
+    ``known``: copies by the text of what they are copies of.
+    """
     text = source_of(function)
     if text in known:
         return known[text]
@@ -105,19 +115,19 @@ def _plain(function: FunctionType, where: str, known: dict[str, Any]) -> Callabl
 class _Plain(ast.NodeTransformer):
     """Divisions and square roots by the functions of this file."""
 
-    def __init__(self, scope: dict[str, Any]) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return _call(DIVIDES[type(node.op)], node.left, node.right) if type(node.op) in DIVIDES else node
+        return call_of(DIVIDES[type(node.op)], node.left, node.right) if type(node.op) in DIVIDES else node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         self.generic_visit(node)
         if type(node.op) not in DIVIDES or not isinstance(node.target, ast.Name):
             return node
         return ast.Assign(
-            [node.target], _call(DIVIDES[type(node.op)], ast.Name(node.target.id, ast.Load()), node.value)
+            [node.target], call_of(DIVIDES[type(node.op)], ast.Name(node.target.id, ast.Load()), node.value)
         )
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -127,8 +137,4 @@ class _Plain(ast.NodeTransformer):
             found = getattr(self.scope.get(function.value.id), function.attr, None)
         else:
             found = self.scope.get(function.id) if isinstance(function, ast.Name) else None
-        return _call("csaw_root", *node.args) if found in (math.sqrt, np.sqrt) else node
-
-
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+        return call_of("csaw_root", *node.args) if found in (math.sqrt, np.sqrt) else node

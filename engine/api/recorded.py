@@ -1,7 +1,9 @@
-"""The algorithm of a stored sample, built again to draw or to judge it. A store is data: nothing in it names code that runs.
+"""The algorithm of a stored sample, built again to draw or to judge it.
 
-An algorithm that csaw ships is found by its name. One of the maker's own runs only from a file that the user names, which must be the file that the sample was drawn by:
-requests have its SHA-256 as ``code``.
+A store is data: nothing in it names code that runs.
+
+An algorithm that csaw ships is found by its name. One of the maker's own runs only from a file that the user names,
+which must be the file that the sample was drawn by: requests have its SHA-256 as ``code``.
 """
 
 from collections.abc import Mapping
@@ -11,6 +13,7 @@ from typing import Any
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
@@ -22,15 +25,25 @@ class UnnamedCodeError(StoreError):
 
 
 def is_own(request: Request) -> bool:
-    """Whether a sample was drawn by an algorithm that csaw does not ship."""
+    """Return whether a sample was drawn by an algorithm that csaw does not ship."""
     return request.get("algorithm") not in registry.names()
 
 
 def named(path: Path, request: Request, algo: str | None) -> str:
-    """The name by which the algorithm of the sample at ``path`` is found: csaw's own, or ``algo``, the FILE.py:CLASS that the user has named.
+    """Return the name by which the algorithm of the sample at ``path`` is found: csaw's own, or ``algo``, the
+    FILE.py:CLASS that the user has named.
 
-    UnnamedCodeError where nobody has named it; StoreError where the file is another than the sample was drawn by; OptionError for the name of another class.
+    UnnamedCodeError where nobody has named it; StoreError where the file is another than the sample was drawn by;
+    OptionError for the name of another class.
     """
+    name = _name(path, request, algo)
+    if is_own(request):
+        _require_code(path, request, name, registry.code_of(name)[1])
+    return name
+
+
+def _name(path: Path, request: Request, algo: str | None) -> str:
+    """Return the name, without a look at the file."""
     recorded = str(request.get("algorithm", ""))
     if not is_own(request):
         if algo not in (None, recorded):
@@ -41,36 +54,53 @@ def named(path: Path, request: Request, algo: str | None) -> str:
     wanted = recorded.rpartition(":")[2]
     if algo is None:
         raise UnnamedCodeError(
-            f"{path} was drawn by code of its maker's own, {quoted(recorded)}, which csaw does not run because a store names it; "
+            f"{path} was drawn by code of its maker's own, {quoted(recorded)}, which csaw does not run "
+            "because a store names it; "
             f"read that file, and name it with --algo FILE.py:{wanted if wanted.isidentifier() else 'CLASS'}"
         )
     if not isinstance(algo, str) or ".py" not in algo or algo.partition(":")[2] != wanted:
         raise OptionError(
             f"--algo: {path} was drawn by {quoted(recorded)}; expected FILE.py:{wanted}, found {quoted(algo)}"
         )
-    _, found = registry.code_of(algo)
-    if request.get("code", found) != found:
-        raise StoreError(
-            f"--algo: {path} was drawn by a file with the SHA-256 {quoted(request['code'], 80)}, and {algo.partition(':')[0]} has {found}; name the file as it was then"
-        )
     return algo
 
 
-def parameters(path: Path, request: Request, name: str) -> dict[str, Any]:
-    """The options of its algorithm that a request has; StoreError where it has others, which would be options of a run."""
-    held, known = request.get("parameters", {}), registry.find(name).options()
+def _require_code(path: Path, request: Request, algo: str, found: str) -> None:
+    """Raise StoreError unless ``found``, the SHA-256 of the user's file, is that of the request, if it has one."""
+    if request.get("code", found) != found:
+        raise StoreError(
+            f"--algo: {path} was drawn by a file with the SHA-256 {quoted(request['code'], 80)}, and "
+            f"{algo.partition(':')[0]} has {found}; name the file as it was then"
+        )
+
+
+def parameters(path: Path, request: Request, name: str, kind: type[Algorithm] | None = None) -> Values:
+    """Return the options of its algorithm that a request has.
+
+    StoreError where it has others, which would be options of a run.
+
+    ``kind``: the class of that ``name``, where it is loaded already.
+    """
+    held, known = request.get("parameters", {}), (kind or registry.find(name)).options()
     if not held.keys() <= known.keys():
         raise StoreError(
-            f"{path}/zarr.json: parameters: expected options of {quoted(name)}, which are {', '.join(known)}, found {quoted(held)}; sample again"
+            f"{path}/zarr.json: parameters: expected options of {quoted(name)}, which are "
+            f"{', '.join(known)}, found {quoted(held)}; sample again"
         )
     return held
 
 
 def built(path: Path, request: Request, algo: str | None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:
-    """The algorithm of the sample at ``path``; errors as of :func:`named`, and StoreError where the store says what csaw would not have written."""
-    name = named(path, request, algo)
-    held = parameters(path, request, name)
+    """Build the algorithm of the sample at ``path``.
+
+    It raises the errors of :func:`named`, and StoreError where the store says what csaw would not have written.
+
+    The user's file is read once, so that what is checked is what runs.
+    """
+    name = _name(path, request, algo)
+    kind, digest = registry.load(name, lambda digest: _require_code(path, request, name, digest))
+    held, bias = parameters(path, request, name, kind), request.get("edge_bias")
     try:
-        return registry.build(name, held, request.get("edge_bias"), columns)
+        return registry.make(kind if bias is None else registry.with_edge_bias(kind, bias), digest, held, columns)
     except OptionError as error:
         raise StoreError(f"{path}/zarr.json: {error}") from error

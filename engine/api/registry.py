@@ -4,11 +4,11 @@ import hashlib
 import inspect
 import linecache
 import pkgutil
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
@@ -16,6 +16,7 @@ from csaw.engine.api.expression import bias_of
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.user_code import is_own, users_code
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
@@ -27,18 +28,33 @@ def names() -> list[str]:
 
 
 def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
-    """The algorithm class called ``name``; with ``edge_bias``, a subclass whose bias is that expression.
+    """Return the algorithm class called ``name``; with ``edge_bias``, a subclass whose bias is that expression.
 
     UnknownNameError if there is none; OptionError if the expression, or the user's own file, is malformed.
     """
-    if not isinstance(name, str):
-        raise UnknownNameError(f"--algo: expected the name of an algorithm, or FILE.py:CLASS, found {quoted(name)}")
-    found = _from_file(name) if ".py" in name else _shipped(name)
+    found = load(name)[0]
     return found if edge_bias is None else with_edge_bias(found, edge_bias)
 
 
+def load(name: str, check: Callable[[str], None] = lambda digest: None) -> tuple[type[Algorithm], str]:
+    """Return the algorithm class called ``name`` and the SHA-256 of the user's file, or "" where csaw ships it.
+
+    ``check`` is called with the SHA-256 before the file runs. Errors as of :func:`find`.
+    """
+    if not isinstance(name, str):
+        raise UnknownNameError(f"--algo: expected the name of an algorithm, or FILE.py:CLASS, found {quoted(name)}")
+    if ".py" not in name:
+        return _shipped(name), ""
+    text, digest = code_of(name)
+    check(digest)
+    return _from_file(name, text), digest
+
+
 def code_of(name: str) -> tuple[bytes, str]:
-    """The text of the file that ``FILE.py:CLASS`` names, and its SHA-256. UnknownNameError where there is no such file."""
+    """Return the text of the file that ``FILE.py:CLASS`` names, and its SHA-256.
+
+    UnknownNameError where there is no such file.
+    """
     file, _, wanted = name.partition(":")
     if not wanted:
         raise OptionError(f"--algo: expected FILE.py:CLASS, found {name!r}")
@@ -53,15 +69,27 @@ def code_of(name: str) -> tuple[bytes, str]:
     return text, hashlib.sha256(text).hexdigest()
 
 
-def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:  # fmt: skip
-    """Make the algorithm with its options and the columns that its hooks read, and check all. Raises UnknownNameError or OptionError."""
-    kind = find(name, edge_bias)
+def build(
+    name: str, parameters: Values, edge_bias: str | None = None, columns: VertexColumns = NO_COLUMNS
+) -> Algorithm:
+    """Make the algorithm with its options and the columns that its hooks read, and check all.
+
+    Raises UnknownNameError or OptionError.
+    """
+    kind, digest = load(name)
+    return make(kind if edge_bias is None else with_edge_bias(kind, edge_bias), digest, parameters, columns)
+
+
+def make(kind: type[Algorithm], digest: str, parameters: Values, columns: VertexColumns) -> Algorithm:
+    """Make an algorithm of the class and the SHA-256 that :func:`load` has returned, as :func:`build` does."""
     if not is_own(kind) or kind.__init__ is Algorithm.__init__:
         algorithm = kind(**parameters)
     else:
-        with users_code(f"--algo {name}: __init__ must take options by name and pass them on to super().__init__;"):
+        with users_code(
+            f"--algo {kind.__name__}: __init__ must take options by name and pass them on to super().__init__;"
+        ):
             algorithm = kind(**parameters)
-    algorithm.vertex_columns, algorithm.file_digest = columns, code_of(name)[1] if ".py" in name else ""
+    algorithm.vertex_columns, algorithm.file_digest = columns, digest
     if is_own(kind):
         check_declarations(algorithm)
     if isinstance(algorithm, Walk) and algorithm.walk_length is None:
@@ -70,8 +98,8 @@ def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None, c
 
 
 def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
-    """A subclass of ``base`` whose edge_bias is a one-line expression over ``e``. OptionError if it is none."""
-    return type(base.__name__, (base,), {"edge_bias": bias_of(expression), "bias_range": None, "label": base.name()})
+    """Make a subclass of ``base`` whose edge_bias is a one-line expression over ``e``. OptionError if it is none."""
+    return type(base.__name__, (base,), {"edge_bias": bias_of(expression), "label": base.name()})
 
 
 def _shipped(name: str) -> type[Algorithm]:
@@ -83,13 +111,15 @@ def _shipped(name: str) -> type[Algorithm]:
     return next(c for c in vars(module).values() if _defined_in(c, module.__name__))
 
 
-def _from_file(name: str) -> type[Algorithm]:
+def _from_file(name: str, text: bytes) -> type[Algorithm]:
+    """Run the ``text`` of the file in ``FILE.py:CLASS`` and return the class."""
     file, _, wanted = name.partition(":")
-    text, place = code_of(name)[0], str(Path(file).absolute())
+    place = str(Path(file).absolute())
     module = ModuleType("csaw_user_" + Path(file).stem)
     module.__file__ = place
     with users_code(f"--algo: {file} cannot be imported:"):
-        # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it is of this file.
+        # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it
+        # is of this file.
         exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it
         linecache.cache[place] = (len(text), None, decode_source(text).splitlines(keepends=True), place)
     found = vars(module).get(wanted)
@@ -98,5 +128,5 @@ def _from_file(name: str) -> type[Algorithm]:
     return found
 
 
-def _defined_in(value: Any, module: str) -> bool:
+def _defined_in(value: object, module: str) -> bool:
     return inspect.isclass(value) and issubclass(value, Algorithm) and value.__module__ == module

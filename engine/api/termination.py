@@ -1,4 +1,6 @@
-"""How walks and traversals end: whether an algorithm ends them by itself, which only its hook ``update`` can, and how many steps they are expected to have."""
+"""How walks and traversals end: whether an algorithm ends them by itself, which only its hook ``update`` can, and how
+many steps they are expected to have.
+"""
 
 import ast
 import math
@@ -15,7 +17,9 @@ ASSUMED_STEPS = 80  # of a walk without a limit, where the algorithm does not sa
 
 
 def may_end(algorithm: Algorithm) -> bool:
-    """Whether the algorithm itself may end a walk: whether its ``update`` returns anything that is not a vertex for sure."""
+    """Whether the algorithm itself may end a walk: whether its ``update`` returns anything that is not a vertex for
+    sure.
+    """
     if not isinstance(algorithm, Walk):
         return False
     update = hooks.others(algorithm, weighted=True)["update"]
@@ -25,7 +29,9 @@ def may_end(algorithm: Algorithm) -> bool:
 
 
 def follows_edges(algorithm: Walk) -> bool:
-    """Whether every step of a walk is along an edge for sure: no hook returns anything but the end of the selected edge, or ends the walk."""
+    """Whether every step of a walk is along an edge for sure: no hook returns anything but the end of the selected
+    edge, or ends the walk.
+    """
     found = hooks.others(algorithm, weighted=True)
     if found["dead_end"] is not None:
         return False
@@ -35,7 +41,7 @@ def follows_edges(algorithm: Walk) -> bool:
 
 def _returned(hook: hooks.Hook) -> list[ast.expr | None]:
     with hooks.TREES:
-        tree: Any = ast.parse(hook.source).body[-1]
+        tree = ast.parse(hook.source).body[-1]
     return [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
 
 
@@ -59,7 +65,9 @@ def is_unlimited(algorithm: Algorithm) -> bool:
 
 
 def planned_steps(algorithm: Any) -> int:
-    """Steps of an instance to plan for: the most that it may have, or without a limit about the mean, from 1 to MOST_PLANNED."""
+    """Steps of an instance to plan for: the most that it may have, or without a limit about the mean, from 1 to
+    MOST_PLANNED.
+    """
     if algorithm.walk_length is not None:
         return int(algorithm.walk_length)
     expected = algorithm.expected_steps() if algorithm.expected_steps else ASSUMED_STEPS
@@ -81,19 +89,26 @@ def refuse_longest(steps: int, instance: int) -> None:
     """BudgetError where a walk without a limit has already taken as many steps as a walk can have."""
     if steps >= MOST_STEPS:
         raise BudgetError(
-            f"instance {instance} has taken {steps:,} steps and has not ended, and no walk can have more; its update must return -1 now and then, "
+            f"instance {instance} has taken {steps:,} steps and has not ended, and no walk can have more; "
+            "its update must return -1 now and then, "
             f"or give --walk-length a number of steps"
         )
 
 
 def cut_by(limit: int, walks: int, of: int) -> str:
-    """What a report says of the ``walks`` of all that reached their limit of steps before they ended."""
+    """Say in a report that ``walks`` walks of all ``of`` reached the limit of steps before they ended."""
     way_out = "; --walk-length none lets each walk end by itself" if walks else ""
-    return f"{walks:,} of {of:,} walks ({walks / max(of, 1):.1%}) had not ended when --walk-length {limit} cut them{way_out}"
+    return (
+        f"{walks:,} of {of:,} walks ({walks / max(of, 1):.1%}) had not ended when --walk-length {limit} cut "
+        f"them{way_out}"
+    )
 
 
-class Unending(tuple):
-    """The sizes of a traversal without a limit of hops: the last one again for every hop after it. No graph has as many hops as its length says."""
+class Unending(tuple[int, ...]):
+    """The sizes of a traversal without a limit of hops: the last one again for every hop after it.
+
+    No graph has as many hops as its length says.
+    """
 
     def __len__(self) -> int:
         return sys.maxsize

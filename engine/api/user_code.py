@@ -15,7 +15,10 @@ def is_own(kind: type) -> bool:
 
 @contextmanager
 def users_code(what: str) -> Iterator[None]:
-    """OptionError about ``what`` when the body, which runs code of the user's, raises anything or asks Python to exit."""
+    """Raise OptionError about ``what`` when the body raises anything or asks Python to exit.
+
+    The body runs code of the user's.
+    """
     try:
         yield
     except CsawError as error:

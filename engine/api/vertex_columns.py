@@ -1,6 +1,8 @@
-"""Columns of data of vertices: one number for each vertex, which hooks read as ``e.column("name", vertex)``; given_columns.py reads them.
+"""Columns of data of vertices: one number for each vertex, which hooks read as ``e.column("name", vertex)``;
+given_columns.py reads them.
 
-Numbers are 64-bit floats everywhere, so that a bias has the same bits on every device. They lie in memory whole, whatever the residency of the graph.
+Numbers are 64-bit floats everywhere, so that a bias has the same bits on every device. They lie in memory whole,
+whatever the residency of the graph.
 """
 
 import hashlib
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VertexColumns:
-    """``table`` float64 [columns, V]: row k is the column ``names[k]``, and entry v of it the number of the vertex with dense id v."""
+    """``table`` float64 [columns, V]: row k is the column ``names[k]``, and entry v of it the number of the vertex with
+    dense id v.
+    """
 
     names: tuple[str, ...]
     table: "np.ndarray | None"

@@ -1,1 +1,3 @@
-"""Batches of traversals, which both backends run on their own arrays: frontier by frontier, or from one pool for each instance."""
+"""Batches of traversals, which both backends run on their own arrays: frontier by frontier, or from one pool for each
+instance.
+"""

@@ -1,7 +1,9 @@
-"""For each vertex of the graph, the sum of the biases of all edges to it: what layers of vertices of the whole graph are drawn by.
+"""For each vertex of the graph, the sum of the biases of all edges to it: what layers of vertices of the whole graph
+are drawn by.
 
-Biases become integers of one scale, that of the largest, so that the sums are the same in any order. So there are two passes over the graph: one finds the
-largest bias, and one adds. A pass goes from range to range of vertices, whose rows a streamed graph brings as for any frontier.
+Biases become integers of one scale, that of the largest, so that the sums are the same in any order. So there are two
+passes over the graph: one finds the largest bias, and one adds. A pass goes from range to range of vertices, whose rows
+a streamed graph brings as for any frontier.
 """
 
 from collections.abc import Iterator
@@ -10,13 +12,13 @@ from itertools import pairwise
 import numpy as np
 
 from csaw.engine.batches.fixed import scaled, shifts
-from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.plan.parts import LISTED_EDGES, RANGE
 from csaw.engine.schedule.backend import Backend
 
 
 class Columns:
-    """Sums in the making. Once ``done``: ``upto`` int64 [vertices], running sums that end below 2^62."""
+    """Sums in the making, of the rows of ``pending`` vertices next."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend, self.xp = backend, backend.xp
@@ -29,15 +31,15 @@ class Columns:
         self.first = first
         self.pending = self.xp.arange(first, min(first + RANGE, self.vertices))
 
-    def advance(self) -> bool:
-        """Add up the rows that can be read; whether there are no more."""
+    def advance(self) -> IncomingBias | None:
+        """Add up the rows that can be read; the sums once there are no more."""
         while not self.done:
             for vertices, degree in self._pieces(self._ready()):
                 self._weigh(vertices, degree)
             if self.pending.size:
-                return False
+                return None
             self._next()
-        return True
+        return IncomingBias(self.sums, self.xp.cumsum(self.sums))
 
     def _ready(self) -> Array:
         ready = self.pending
@@ -71,7 +73,7 @@ class Columns:
         if self.first + RANGE < self.vertices:
             return self._begin(self.first + RANGE)
         if self.adding or self.largest == 0.0:
-            self.upto, self.done = self.xp.cumsum(self.sums), True
+            self.done = True
             return None
         self.adding = True
         [self.shift] = shifts(np, np.array([self.largest]), np.array([self.backend.store.edges])).tolist()

@@ -1,15 +1,18 @@
-"""A batch whose instances end as induced subgraphs: all edges among the vertices that another batch has met (``--induced``).
+"""A batch whose instances end as induced subgraphs: all edges among the vertices that another batch has met
+(``--induced``).
 
-The vertices of an instance are sorted, its edges are in order of source and place in the row, so nothing depends on the order in which rows came to memory.
+The vertices of an instance are sorted, its edges are in order of source and place in the row, so nothing depends on the
+order in which rows came to memory.
 """
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
-from csaw.engine.batches.traversals import fresh
-from csaw.engine.plan.contracts import Array, Batch
+from csaw.engine.batches.ordered import fresh
+from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
 from csaw.engine.plan.parts import LISTED_EDGES
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.waiting import crowds
@@ -19,7 +22,10 @@ class Induced:
     """Ends ``inner``, a batch of ``instances`` that has begun, and then finds the edges."""
 
     def __init__(self, backend: Backend, inner: Batch, instances: int) -> None:
-        self.backend, self.xp, self.inner, self.instances = backend, backend.xp, inner, instances
+        self.backend, self.xp, self.instances = backend, backend.xp, instances
+        self.inner = cast(
+            WaitingBatch, inner
+        )  # which it is on a streamed graph; elsewhere nobody asks what it waits for
         self.vertices, self.dtype = backend.store.vertices, np.dtype(backend.store.id_dtype)
         self.met: Array | None = None  # instance * vertices + vertex of each vertex, ascending, once all have been met
         self.parts: list[
@@ -31,22 +37,22 @@ class Induced:
 
     @property
     def comes_back(self) -> bool:
-        return self.met is None and self.inner.comes_back  # type: ignore[attr-defined]
+        return self.met is None and self.inner.comes_back
 
     def wants(self) -> np.ndarray:
         if self.met is None:
-            return self.inner.wants()  # type: ignore[attr-defined]
+            return self.inner.wants()
         return crowds(self.xp, self.backend.partitions, self.needs())
 
     def needs(self) -> tuple[Array, ...]:
         """The vertices whose rows are still to be listed; before that, what the other batch needs."""
         if self.met is None:
-            return self.inner.needs()  # type: ignore[attr-defined]
+            return self.inner.needs()
         return (self.met[self.pending] % self.vertices,)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         if self.met is None:
-            return self.inner.bytes_in_place(wants)  # type: ignore[attr-defined]
+            return self.inner.bytes_in_place(wants)
         [vertices] = self.needs()
         edges = int(self.backend.graph.degrees(vertices).sum())
         return (self.backend.bytes_in_place(vertices.size, edges, edges),) * 2
@@ -57,7 +63,7 @@ class Induced:
         """Advance the other batch to its end, then list the rows that are in memory."""
         if self.met is None:
             self.inner.advance()
-            if self.backend.streamed and self.inner.wants().size:  # type: ignore[attr-defined]
+            if self.backend.streamed and self.inner.wants().size:
                 return
             self.backend.wait()
             self._meet()

@@ -1,23 +1,26 @@
-"""A batch of samples of layers: at each depth, every instance draws vertices, and keeps the edges from its frontier to them.
+"""A batch of samples of layers: at each depth, every instance draws vertices, and keeps the edges from its frontier to
+them.
 
-The chance of a vertex is the sum of the biases of edges to it: of those from the frontier (LADIES), or of all edges (FastGCN, see columns.py). The bias of an
-edge is its squared entry in the matrix of which the layers are a sample, so that these are squared norms of columns.
+The chance of a vertex is the sum of the biases of edges to it: of those from the frontier (LADIES), or of all edges
+(FastGCN, see incoming_bias.py). The bias of an edge is its squared entry in the matrix of which the layers are a
+sample, so that these are squared norms of columns.
 
-Of a depth at which n vertices were drawn, u with probability q(u), an edge v -> u whose bias is b has the weight sqrt(b) c(u) / (n q(u)), where c(u) is the number of
-draws that gave u. So the sum of weight times x[u] over the edges of v estimates that of entry times x[u] over all of its neighbors, and without bias if
-draws are with replacement. In place of q(u), sums that are integers are compared, and the weights are of the chances by which vertices were in fact drawn.
+Of a depth at which n vertices were drawn, u with probability q(u), an edge v -> u whose bias is b has the weight
+sqrt(b) c(u) / (n q(u)), where c(u) is the number of draws that gave u. So the sum of weight times x[u] over the edges
+of v estimates that of entry times x[u] over all of its neighbors, and without bias if draws are with replacement. In
+place of q(u), sums that are integers are compared, and the weights are of the chances by which vertices were in fact
+drawn.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from csaw.engine.batches.incoming_bias import Columns
-from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
-from csaw.engine.batches.traversals import Traversals, begins, counts, distinct
-from csaw.engine.plan.contracts import Array
+from csaw.engine.batches.layer_edges import Candidates, Kept, Layer, LayerEdges
+from csaw.engine.batches.ordered import begins, counts, distinct
+from csaw.engine.batches.traversals import Traversals
+from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.schedule.backend import Backend
 from csaw.partition.errors import BiasError
 
@@ -27,39 +30,31 @@ TINY = float(np.finfo(np.float32).tiny)  # smaller ones are subnormal
 LATER = 4  # times as late as before, where they were too few
 
 
-@dataclass(frozen=True)
-class Layer:
-    """The vertices that were drawn at a depth, in order of instance and draw, with the chance of a draw to give each."""
-
-    local: Array
-    vertex: Array
-    probability: Array
-    candidate: Array | None = None  # the number of each among the candidates, where they are of a frontier
-
-
 class Layers(Traversals):
-    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on.
 
-    edges_of: Callable[["Layers"], LayerEdges] = LayerEdges
+    ``sources``: the vertices that they start from [instances, frontier size].
+    """
 
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         self.layers: list[Layer] = []
-        self.columns: Columns | None = None
-        if backend.algorithm.draws_from == "vertices":
-            self.columns = backend.columns or Columns(backend)
+        self.columns: Columns | None = None  # while the sums that layers are drawn by are made
+        if backend.algorithm.draws_from == "vertices" and backend.incoming_bias is None:
+            self.columns = Columns(backend)
         super().__init__(backend, first, sources[:, :0] if backend.algorithm.sources_from == "every" else sources)
 
     # Waiting
 
     def advance(self) -> None:
         if self.columns is not None:
-            if not self.columns.advance():
+            found = self.columns.advance()
+            if found is None:
                 return
-            self.backend.columns = self.columns
+            self.backend.incoming_bias, self.columns = found, None
         super().advance()
 
     def needs(self) -> tuple[Array, ...]:
-        if self.columns is not None and not self.columns.done:
+        if self.columns is not None:
             return (self.columns.pending,)
         return super().needs()
 
@@ -92,23 +87,27 @@ class Layers(Traversals):
 
     def _next_depth(self) -> None:
         xp = self.xp
-        edges = self.edges_of(self)
-        layer = self._from_columns() if self.columns is not None else self._from_candidates(edges.candidates())
+        edges = self._edges_to_layers()
+        incoming = self.backend.incoming_bias
+        layer = self._from_candidates(edges.candidates()) if incoming is None else self._from_graph(incoming)
         self.layers.append(layer)
         self._keep(edges.to(layer), layer)
         none = xp.zeros(layer.local.size, np.int64)
         self._enter(layer.local, none, layer.vertex, none)
 
-    def _from_columns(self) -> Layer:
+    def _edges_to_layers(self) -> LayerEdges:
+        """The edges from the frontier."""
+        return LayerEdges(self)
+
+    def _from_graph(self, incoming: IncomingBias) -> Layer:
         """Draw vertices of the whole graph, each instance as many as the depth asks for."""
-        assert self.columns is not None
-        xp, upto = self.xp, self.columns.upto
+        xp, upto = self.xp, incoming.upto
         total = int(upto[-1]) if upto.size else 0
         live = xp.arange(self.instances if total else 0)
         target = self._numbers(live, xp.full(live.size, total, np.int64))
         vertex = xp.searchsorted(upto, target.ravel(), side="right")
         local = xp.repeat(live, target.shape[1])
-        return Layer(local, vertex, self.columns.sums[vertex].astype(np.float64) / float(total))
+        return Layer(local, vertex, incoming.sums[vertex].astype(np.float64) / float(total))
 
     def _from_candidates(self, pools: Candidates) -> Layer:
         """Draw neighbors of the frontier."""
@@ -138,7 +137,9 @@ class Layers(Traversals):
         return self.backend.draw_numbers(live + self.first, slot, bound, self.sizes[self.depth])
 
     def _earliest(self, pools: Candidates) -> Array:
-        """The candidates that come first in each instance, at exponential times: successive draws without replacement."""
+        """The candidates that come first in each instance, at exponential times: successive
+        draws without replacement.
+        """
         xp, local = self.xp, pools.local
         number = xp.arange(local.size) - pools.begin[local]
         slot = xp.full(local.size, self.depth, np.int64)
@@ -149,7 +150,9 @@ class Layers(Traversals):
         return order[xp.arange(order.size) - begins(xp, owner, self.instances)[owner] < self.sizes[self.depth]]
 
     def _early(self, pools: Candidates, times: Array) -> Array:
-        """A few candidates, in order, with those that come first in each instance among them: those before a time, which is later where they are too few."""
+        """A few candidates, in order, with those that come first in each instance among them: those before a time,
+        which is later where they are too few.
+        """
         xp, size, count = self.xp, self.sizes[self.depth], self.xp.diff(pools.begin)
         # Of candidates whose sums add up to ``total``, at most t * total come before time t, on the average.
         total = xp.maximum(pools.total, 1).astype(np.float64)
@@ -169,7 +172,8 @@ class Layers(Traversals):
         weight = xp.sqrt(kept.bias) * kept.times.astype(np.float64) / share
         for i in xp.flatnonzero(weight > LARGEST)[:1].tolist():
             raise BiasError(
-                f"the weight in the sample of edge {int(kept.src[i])} -> {int(kept.dst[i])} (dense ids) is {float(weight[i]):.3g}; "
+                f"the weight in the sample of edge {int(kept.src[i])} -> {int(kept.dst[i])} (dense ids) is "
+                f"{float(weight[i]):.3g}; "
                 f"expected at most {LARGEST:.3g}, the largest number of 32 bits: scale the weights of the graph down"
             )
         self.sampled.append((kept.local, kept.src, kept.dst, _rounded(weight, xp)))
@@ -202,8 +206,11 @@ class Layers(Traversals):
         }
 
 
-def _rounded(values: Array, xp: Any) -> Array:
-    """Round positive numbers of 64 bits to 32. CuPy would make zeros of subnormal ones, whose bits are their multiple of the smallest."""
+def _rounded(values: Array, xp: ModuleType) -> Array:
+    """Round positive numbers of 64 bits to 32.
+
+    CuPy would make zeros of subnormal ones, whose bits are their multiple of the smallest.
+    """
     found = values.astype(np.float32)
     small = xp.flatnonzero(values < TINY)
     found.view(np.uint32)[small] = xp.rint(values[small] * 2.0**149).astype(np.uint32)

@@ -1,12 +1,14 @@
-"""A batch of mini-batches in progress, hop by hop: their vertices are numbered as they are met, and a vertex that is met again keeps its number.
+"""A batch of mini-batches in progress, hop by hop: their vertices are numbered as they are met, and a vertex that is
+met again keeps its number.
 
-A node's number is the slot of its random numbers. So a sample depends on no order of work, and a kernel that takes one mini-batch through all hops
-(engine/cpu/kernels/minibatches.py) draws the same.
+A node's number is the slot of its random numbers. So a sample depends on no order of work, and a kernel that takes one
+mini-batch through all hops (engine/cpu/kernels/minibatches.py) draws the same.
 """
 
 import numpy as np
 
-from csaw.engine.batches.traversals import Traversals, fresh
+from csaw.engine.batches.ordered import fresh
+from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.partition.errors import BudgetError
@@ -18,20 +20,16 @@ def check_nodes(most: int) -> None:
     """BudgetError if a mini-batch has more nodes than can be numbered. ``most``: nodes of the largest one."""
     if most > MOST_NODES:
         raise BudgetError(
-            f"a mini-batch has {most:,} nodes, and at most {MOST_NODES:,} can be numbered; lower --seeds-per-batch or --fanout"
+            f"a mini-batch has {most:,} nodes, and at most {MOST_NODES:,} can be numbered; lower "
+            "--seeds-per-batch or --fanout"
         )
 
 
-def frontiers(sizes: tuple[int, ...], seeds: int, most: int) -> list[int]:
-    """Most nodes of the frontier of each hop of a mini-batch of ``seeds`` seeds, which has ``most`` different ones at most. ``sizes``: neighbors of each, from 0 on."""
-    widths = [seeds]
-    for size in sizes[:-1]:
-        widths.append(min(widths[-1] * size, most))
-    return widths
-
-
 class MiniBatches(Traversals):
-    """The mini-batches from number ``first`` on. ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none."""
+    """The mini-batches from number ``first`` on.
+
+    ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none.
+    """
 
     places = True
 
@@ -56,7 +54,10 @@ class MiniBatches(Traversals):
         super().__init__(backend, first, np.asarray(sources[:, :, 0]))
 
     def _keys(self, local: Array, seed: Array, vertex: Array) -> Array:
-        """What makes a node: instance and vertex, if disjoint also the seed. Below 2^63, because every seed in flight takes memory."""
+        """Return the keys of nodes: instance and vertex, if disjoint also the seed.
+
+        Below 2^63, because every seed in flight takes memory.
+        """
         return ((local * self.width + seed) if self.disjoint else local) * self.vertices + vertex
 
     def _next_depth(self) -> None:

@@ -1,27 +1,35 @@
-"""A batch of traversals in which each instance picks uniformly, without replacement, from one pool: the edges of all its frontier vertices.
+"""A batch of traversals in which each instance picks uniformly, without replacement, from one pool: the edges of all
+its frontier vertices.
 
-The edges of a pool are numbered, frontier entry after frontier entry in the order of their rows, so that a number stands for an edge before any row is
-read. Numbers are drawn, and the first ``size`` different ones whose edges may be selected are the sample, whatever the order in which rows are read. If a
-pool is small, or ``tries`` numbers did not suffice, its edges are listed and ``size`` of the list are drawn. In both cases all subsets are equally likely,
-because no draw depends on which edge a number stands for.
+The edges of a pool are numbered, frontier entry after frontier entry in the order of their rows, so that a number
+stands for an edge before any row is read. Numbers are drawn, and the first ``size`` different ones whose edges may be
+selected are the sample, whatever the order in which rows are read. If a pool is small, or ``tries`` numbers did not
+suffice, its edges are listed and ``size`` of the list are drawn. In both cases all subsets are equally likely, because
+no draw depends on which edge a number stands for.
 """
 
 import numpy as np
 
-from csaw.engine.batches.traversals import Traversals, begins, fresh
+from csaw.engine.batches.ordered import begins, fresh
+from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import tries
 from csaw.engine.schedule.backend import Backend
 
 
 class Pools(Traversals):
-    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on.
+
+    ``sources``: the vertices that they start from [instances, frontier size].
+    """
 
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         super().__init__(backend, first, sources[:, :1] if backend.needs.everywhere else sources)
 
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
-        """Begin the next depth with these frontier entries: number the pools, and draw from those that are not small."""
+        """Begin the next depth with these frontier entries: number the pools, and draw from
+        those that are not small.
+        """
         xp, self.depth = self.xp, self.depth + 1
         self.pending = xp.zeros(0, np.int64)
         if self.depth >= len(self.sizes):
@@ -38,7 +46,9 @@ class Pools(Traversals):
         self._try()
 
     def _number(self, local: Array, slot: Array, vertex: Array) -> None:
-        """Number the pools of a frontier: an instance has ``pool`` edges from number ``base`` on, and entry e has the numbers upto[e] .. upto[e + 1] - 1."""
+        """Number the pools of a frontier: an instance has ``pool`` edges from number ``base`` on, and entry e has the
+        numbers upto[e] .. upto[e + 1] - 1.
+        """
         xp, degree = self.xp, self.backend.graph.degrees(vertex)
         self.upto = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(degree)])
         bounds = begins(xp, local, self.instances)

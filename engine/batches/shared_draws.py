@@ -1,17 +1,22 @@
 """A batch of traversals in which frontier vertices select neighbors by random numbers that they share (LABOR-0).
 
-A frontier vertex of degree d keeps its edge to u if u's number of [0, 1) is below k / d. So each neighbor has the same chance as in a selection of k, the
-number of edges varies around k, and the vertices that a frontier selects together are as few as such chances allow.
+A frontier vertex of degree d keeps its edge to u if u's number of [0, 1) is below k / d. So each neighbor has the same
+chance as in a selection of k, the number of edges varies around k, and the vertices that a frontier selects together
+are as few as such chances allow.
 """
 
 import numpy as np
 
-from csaw.engine.batches.traversals import Traversals, distinct
+from csaw.engine.batches.ordered import distinct
+from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
 
 
 class SharedDraws(Traversals):
-    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on.
+
+    ``sources``: the vertices that they start from [instances, frontier size].
+    """
 
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with the frontier of these vertices, each once."""

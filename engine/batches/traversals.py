@@ -1,16 +1,19 @@
 """A batch of traversals in progress: a frontier for each depth, with entries in order of (instance, slot).
 
-The slot of an entry is its number in the order in which its instance was sampled, sources first; it is part of the address of the entry's random numbers.
-The backend owns the arrays (``backend.xp`` is NumPy or CuPy) and selects the neighbors; this module decides their order.
+The slot of an entry is its number in the order in which its instance was sampled, sources first; it is part of the
+address of the entry's random numbers. The backend owns the arrays (``backend.xp`` is NumPy or CuPy) and selects the
+neighbors; this module decides their order.
 """
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from csaw.engine.api.termination import Unending
+from csaw.engine.batches.ordered import begins, counts, fresh
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.methods import Method
+from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.waiting import crowds
 from csaw.partition.errors import OptionError
@@ -20,7 +23,10 @@ EDGE_BYTES = 128  # of an edge of a subgraph while its batch is put in order, at
 
 
 class Traversals:
-    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on.
+
+    ``sources``: the vertices that they start from [instances, frontier size].
+    """
 
     comes_back = False  # whether entries return to partitions that they have left, at the same depth
     places = False  # whether kernels note the edge of each neighbor, beside it
@@ -32,8 +38,8 @@ class Traversals:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
         xp = self.xp
         self.instances, width = sources.shape
-        self.sizes = Unending(backend.plan.sizes) if self.algorithm.is_unlimited else backend.plan.sizes
-        self.hops = backend.plan.drawn_layout == "hops"
+        self.sizes: Sequence[int] = Unending(backend.plan.sizes) if self.algorithm.is_unlimited else backend.plan.sizes
+        self.hops = isinstance(backend.plan.drawn_layout, Hops)
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
         self.sources = xp.asarray(sources, np.int64)
@@ -101,24 +107,30 @@ class Traversals:
             wanted = self.backend.geometric_sizes(self.instance, self.slot, most)
             if self.algorithm.replace and bool((wanted == MOST_PICKS).any()):
                 raise OptionError(
-                    f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors of a vertex; expected fewer: lower the chance"
+                    f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors "
+                    "of a vertex; expected fewer: lower the chance"
                 )
         if self.algorithm.replace:
             return self.xp.where(self.degree > 0, wanted, 0)
         return self.xp.minimum(wanted, self.degree)
 
     def wants(self) -> np.ndarray:
-        """Partitions that entries wait for: see schedule/crowds.py."""
+        """Partitions that entries wait for: see schedule/waiting.py."""
         return crowds(self.xp, self.backend.partitions, self.needs())
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """Cost of reading the needed rows in place, as bytes that are copied in the same time: of this step and of the rest of the batch, of which only this depth is known."""
+        """Cost of reading the needed rows in place, as bytes that are copied in the same time: of this step and of the
+        rest of the batch, of which only this depth is known.
+        """
         entries = self.pending
         picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
         return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
     def needs(self) -> tuple[Array, ...]:
-        """The vertex whose row each pending entry needs; for second-order biases also a second array with the previous vertex, whose row it needs too."""
+        """Return the vertex whose row each pending entry needs.
+
+        For second-order biases there is a second array with the previous vertex, whose row it needs too.
+        """
         here = self.vertex[self.pending]
         if not self.backend.needs.second_order:
             return (here,)
@@ -204,7 +216,10 @@ class Traversals:
         return self._enter(xp.repeat(xp.arange(self.instances), width), slot, vertex, previous)
 
     def _smallest_keys(self, entry: Array, cell: Array) -> tuple[Array, Array]:
-        """The neighbors with the smallest keys of all pools of an instance together; equal keys in order of entry and neighbor."""
+        """Return the neighbors with the smallest keys of all pools of an instance together.
+
+        Equal keys are in order of entry and neighbor.
+        """
         xp = self.xp
         order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
         entry, cell = entry[order], cell[order]
@@ -221,7 +236,10 @@ class Traversals:
         return slot
 
     def _first_visits(self, local: Array, dst: Array) -> Array:
-        """Whether each sampled vertex is the first occurrence of a vertex that is new to its instance; the new ones are added to ``seen``."""
+        """Whether each sampled vertex is the first occurrence of a vertex that is new to its instance.
+
+        The new ones are added to ``seen``.
+        """
         xp, vertices = self.xp, self.backend.store.vertices
         key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
         order = xp.argsort(key, kind="stable")
@@ -267,27 +285,3 @@ class Traversals:
 
     def dead_ends(self) -> int:
         return self.dead
-
-
-def counts(xp: Any, local: Array, instances: int) -> Array:
-    """int64 [instances]: how many elements each has of ``local``, their instances in order. On a GPU, bincount waits where many are of the same instance."""
-    return xp.diff(begins(xp, local, instances))
-
-
-def begins(xp: Any, local: Array, instances: int) -> Array:
-    """int64 [instances + 1]: where the elements of each begin in ``local``, their instances in order."""
-    return xp.searchsorted(local, xp.arange(instances + 1))
-
-
-def distinct(xp: Array, local: Array, vertex: Array, vertices: int) -> tuple[Array, Array]:
-    """The distinct pairs of instance and vertex, in order. ``vertices``: number of vertices of the graph."""
-    key = xp.sort(local * vertices + vertex)
-    key = key[fresh(xp, key)]
-    return key // vertices, key % vertices
-
-
-def fresh(xp: Array, values: Array) -> Array:
-    """Whether each of sorted ``values`` differs from the one before it."""
-    first = xp.ones(values.size, bool)
-    first[1:] = values[1:] != values[:-1]
-    return first

@@ -1,27 +1,38 @@
-"""A batch of traversals in which the edges that an instance selects at a depth lead to different vertices (NextDoor, EuroSys 2021, section 6.3).
+"""A batch of traversals that select different vertices at a depth (NextDoor, EuroSys 2021, section 6.3).
 
-Edges are drawn one after the other, by bias. One that leads to a vertex which this depth has selected already is drawn again, until as many are there as were
-asked for or no other is left. So each draw is by bias among the edges that are possible then: those to vertices that are not selected yet, of frontier vertices
-that have not selected enough; a collective depth counts for its frontier as a whole.
+The edges that an instance selects at a depth lead to different vertices.
 
-Each edge arrives at an exponential time of rate bias, and the edges are taken in the order of time if they are possible then: what arrives next among the possible
-ones is drawn by bias, whatever came before. Two edges of an instance depend on each other only if they share a vertex, so many of them are taken at once.
+Edges are drawn one after the other, by bias. One that leads to a vertex which this depth has selected already is drawn
+again, until as many are there as were asked for or no other is left. So each draw is by bias among the edges that are
+possible then: those to vertices that are not selected yet, of frontier vertices that have not selected enough; a
+collective depth counts for its frontier as a whole.
+
+Each edge arrives at an exponential time of rate bias, and the edges are taken in the order of time if they are possible
+then: what arrives next among the possible ones is drawn by bias, whatever came before. Two edges of an instance depend
+on each other only if they share a vertex, so many of them are taken at once.
 """
 
 import numpy as np
 
 from csaw.engine.api.option import LARGEST
-from csaw.engine.batches.traversals import Traversals, fresh
+from csaw.engine.batches.ordered import rank
+from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
 
 
 class Unique(Traversals):
-    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on.
+
+    ``sources``: the vertices that they start from [instances, frontier size].
+    """
 
     edge_bytes = 200
 
     def _capacities(self, size: int) -> Array:
-        """As many neighbors of each entry as may be needed in place of others: all, unless a row that has no edge twice is in a collective selection."""
+        """Return the number of neighbors of each entry that may be needed in place of others.
+
+        It is all of them, unless a row that has no edge twice is in a collective selection.
+        """
         wanted = super()._capacities(size)
         if self.algorithm.collective:
             self.room = self.xp.full(self.instances, LARGEST if size < 0 else size, np.int64)
@@ -40,7 +51,10 @@ class Unique(Traversals):
         self._settle(local[taken], self.vertex[entry[taken]], dst[taken])
 
     def _possible(self, local: Array, owner: Array, dst: Array) -> Array:
-        """Numbers of the edges that are possible when they arrive. ``owner``: whose ``room`` an edge takes; edges are in the order of time in each instance."""
+        """Numbers of the edges that are possible when they arrive.
+
+        ``owner``: whose ``room`` an edge takes; edges are in the order of time in each instance.
+        """
         xp, room = self.xp, self.room
         key, waiting, taken = local * self.backend.store.vertices + dst, xp.arange(dst.size), xp.zeros(dst.size, bool)
         while waiting.size:
@@ -51,13 +65,3 @@ class Unique(Traversals):
             room = room - xp.bincount(owner[sure], minlength=room.size)
             waiting = waiting[~xp.isin(key[waiting], key[sure]) & (room[whose] > 0)]
         return xp.flatnonzero(taken)
-
-
-def rank(xp: Array, values: Array) -> Array:
-    """int64 [n]: how many equal values come before each."""
-    order = xp.argsort(values, kind="stable")
-    place = xp.arange(values.size)
-    begin = xp.flatnonzero(fresh(xp, values[order]))
-    out = xp.empty(values.size, np.int64)
-    out[order] = place - xp.repeat(begin, xp.diff(xp.append(begin, values.size)))
-    return out

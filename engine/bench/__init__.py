@@ -1,4 +1,4 @@
-"""Benchmarks: how fast csaw is on this machine, beside the limits of the machine itself; suites of works, plots, comparisons."""
+"""Benchmarks: csaw's rates on this machine beside the machine's own limits, with suites, plots and comparisons."""
 
 from pathlib import Path
 

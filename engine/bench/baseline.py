@@ -20,7 +20,10 @@ class Change(NamedTuple):
 
     @property
     def noise(self) -> float:
-        """The widest gap that is still noise: half the wider spread, because few repeats show only part of it, and at least the margin."""
+        """The widest gap that is still noise: half the wider spread, and at least the margin.
+
+        Few repeats show only part of the spread.
+        """
         return max(MARGIN, *((row["fastest"] - row["slowest"]) / row["rate"] / 2 for row in (self.before, self.now)))
 
     @property

@@ -2,10 +2,11 @@
 
 Every row has ``suite``. Beside that
 
-    a figure        work, graph (if there is one), rate, slowest, fastest, unit (what is counted a second: edges/s, bytes/s,
+    a figure        work, graph (if there is one), rate, slowest, fastest, unit (what is counted a second: edges/s,
+                    bytes/s,
                     gathers/s), repeats, and columns of the suite's own
-                    goal is the rate to be reached, goal_of says whose if it is another's, met whether it was; limits has the seconds of the least that
-                    the work can take, by name
+                    goal is the rate to be reached, goal_of says whose if it is another's, met whether it was; limits
+                    has the seconds of the least that the work can take, by name
     a gap           work, graph, not_measured: the reason
     a verdict       claim, holds (true, false, null if it cannot be decided), found
     the machine     the first row, suite ``machine``: csaw, device, threads, command, date
@@ -13,9 +14,11 @@ Every row has ``suite``. Beside that
 
 import statistics
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Row = dict[str, Any]
+from csaw.partition.base.plain_data import Record
+
+Row = Record
 MACHINE = "machine"  # the suite of the machine's own limits
 WORTH_SAYING = 0.01  # share of the ceiling below which memory is not the bottleneck
 FULL = 1.005  # share of a limit that is more than all of it, once it is rounded
@@ -26,7 +29,7 @@ from csaw.partition.base.sizes import short
 
 
 class Verdict(NamedTuple):
-    """Whether a claim holds in the rows of a suite, and the numbers found; ``holds`` is None if it cannot be decided."""
+    """Whether a claim holds in the rows of a suite, and the numbers found; ``holds`` None: it cannot be decided."""
 
     holds: bool | None
     found: str
@@ -41,12 +44,33 @@ class Published(NamedTuple):
 
 def figure(rates: list[float], unit: str = "edges/s") -> Row:
     """The median of some rates with their spread; every figure of a benchmark is a rate, so more is better."""
-    return {"rate": statistics.median(rates), "slowest": min(rates), "fastest": max(rates), "unit": unit, "repeats": len(rates)}  # fmt: skip
+    return {
+        "rate": statistics.median(rates),
+        "slowest": min(rates),
+        "fastest": max(rates),
+        "unit": unit,
+        "repeats": len(rates),
+    }
 
 
-def measured(rows: list[Row], **having: Any) -> list[Row]:
+def measured(rows: list[Row], **having: object) -> list[Row]:
     """The figures among ``rows`` whose columns have the values ``having``."""
     return [row for row in rows if "rate" in row and all(row.get(name) == value for name, value in having.items())]
+
+
+def gap(work: str, reason: object) -> Row:
+    """The row of a work that was not measured, for this reason."""
+    return {"work": work, "not_measured": str(reason)}
+
+
+def rate_of(rows: list[Row], work: str) -> float | None:
+    """The rate of a work among ``rows``; None if it was not measured."""
+    return next((row["rate"] for row in measured(rows, work=work)), None)
+
+
+def beside(row: Row, rate: float | None, of: str) -> Row:
+    """The columns that set a figure beside another ``rate``, which ``of`` names; none if one was not measured."""
+    return {"times": row["rate"] / rate, "times_of": of} if rate and "rate" in row else {}
 
 
 def named(rows: list[Row]) -> dict[str, Row]:
@@ -61,7 +85,11 @@ def key(row: Row) -> tuple[str, str, str]:
 
 
 def by_row(times: dict[str, float], met: Callable[[float], bool], said: str) -> Verdict:
-    """Whether the figure of every row meets a claim: their range, what they are (``said``), and the rows that do not meet it, or the only one, by name."""
+    """Say whether the figure of every row meets a claim.
+
+    The words are the range of the figures, ``said``, which they are, and the names of the rows that do not meet it, or
+    of the only one.
+    """
     low, high = (f"{end(times.values()):.3g}" for end in (min, max))
     missed = "; ".join(f"{name} ({value:.3g})" for name, value in times.items() if not met(value))
     if len(times) == 1:
@@ -89,7 +117,10 @@ def met_text(row: Row) -> str:
 
 
 def share_text(share: float, of: str) -> str:
-    """``0.83, the ceiling`` as ``83 % of the ceiling``; more than all of it as ``1.33 times the ceiling``, as that is no limit here."""
+    """Write a share of a limit: ``0.83, the ceiling`` as ``83 % of the ceiling``.
+
+    More than all of it is written as ``1.33 times the ceiling``, as that is no limit here.
+    """
     return f"{100 * share:.0f} % of {of}" if share < FULL else f"{times_text(share)} {of}"
 
 
@@ -99,13 +130,16 @@ def times_text(times: float) -> str:
 
 
 def limits_text(row: Row) -> str:
-    """The slowest of the figure's limits, and the share of its seconds that this limit takes; empty without limits."""
+    """Name the slowest of the figure's limits, and the share of its seconds that it takes; empty without limits."""
     share, name = slowest_limit(row)
     return share_text(share, name if share < FULL else f"as fast as {name}") if name else ""
 
 
 def slowest_limit(row: Row) -> tuple[float, str]:
-    """The share of the figure's seconds that the slowest of its limits takes, and the name of that limit; (0, "") without limits."""
+    """Return the share of the figure's seconds that the slowest of its limits takes, and the limit's name.
+
+    (0, "") without limits.
+    """
     if not row.get("limits"):
         return 0.0, ""
     name, seconds = max(row["limits"].items(), key=lambda limit: limit[1])
@@ -113,7 +147,10 @@ def slowest_limit(row: Row) -> tuple[float, str]:
 
 
 def ceiling_text(row: Row) -> str:
-    """The figure's rate beside the gather ceiling; empty where memory is not the bottleneck, or was not looked at."""
+    """Write the figure's rate beside the gather ceiling; empty where memory is not the bottleneck.
+
+    It is empty, too, where the row does not say.
+    """
     return share_text(row["of_ceiling"], "the ceiling") if row.get("of_ceiling", 0) >= WORTH_SAYING else ""
 
 

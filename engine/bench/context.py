@@ -4,13 +4,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.engine.bench.bench_row import Row
 from csaw.engine.bench.graphs import Graph, Named
 from csaw.engine.bench.machine import limits
 from csaw.engine.bench.measure import in_turns
 from csaw.engine.bench.work import Work
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
 
 PAPER, OWN = "paper", "csaw"
 QUICK_INSTANCES, QUICK_STEPS = 200, 100
@@ -19,10 +22,13 @@ CPU_INSTANCES = 400_000  # most instances on a CPU; works have millions so that 
 
 @dataclass
 class Context:
-    """One run of ``csaw bench``. Without ``devices`` it runs on the CPU; ``kind`` is the value for ``csaw sample --device``."""
+    """One run of ``csaw bench``.
+
+    Without ``devices`` it runs on the CPU; ``kind`` is the value for ``csaw sample --device``.
+    """
 
     named: list[Named]
-    devices: tuple[Any, ...] = ()
+    devices: "tuple[Device, ...]" = ()
     threads: int = 1
     repeats: int = 3
     instances: int | None = None
@@ -46,7 +52,7 @@ class Context:
         return bool(self.devices)
 
     @property
-    def device(self) -> Any:
+    def device(self) -> "Device | None":
         """The GPU for works that need one device; None: the CPU."""
         return self.devices[0] if self.devices else None
 
@@ -97,7 +103,10 @@ class Context:
             yield from self.compare(graph, [work])
 
     def compare(self, graph: Graph, works: Iterable[Work], repeats: int | None = None) -> Iterator[Row]:
-        """Measure works in turns, so that their ratios hold on a busy machine too; one bench row each. ``repeats``: in place of the context's."""
+        """Measure works in turns, so that their ratios hold on a busy machine too; one bench row each.
+
+        ``repeats``: in place of the context's.
+        """
         able = [w for w in self.wanted(works) if graph.store.weighted or not w.options.get("weighted")]
         for row in in_turns(graph.store, able, device=self.kind, threads=self.threads, repeats=repeats or self.repeats):
             share = {"of_ceiling": row["rate"] / self.ceiling} if row.get("unit") == "edges/s" else {}

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from csaw.engine.bench.bench_row import Row
 from csaw.partition.arrays import replace
 from csaw.partition.errors import FormatError, StoreError
 
@@ -24,7 +25,7 @@ def check_plot(path: Path) -> None:
     _check(path, lambda file: AUTHOR.encode() in _head(file), "a plot of csaw bench")
 
 
-def write_rows(rows: list[dict[str, Any]], path: Path) -> None:
+def write_rows(rows: list[Row], path: Path) -> None:
     """Write rows as JSON, whole or not at all. Raises StoreError as :func:`check_rows`."""
     check_rows(path)
     with new_file(path) as file:
@@ -59,7 +60,10 @@ def _head(path: Path) -> bytes:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a regular file for writing, which replaces any file at ``path`` at the end; after an error nothing has changed. Raises StoreError."""
+    """Open a file for writing that replaces a regular file at ``path`` at the end; an error changes nothing.
+
+    Raises StoreError.
+    """
     try:
         with replace.new_file(path, overwrite=True) as file:
             yield file

@@ -1,9 +1,9 @@
-"""Graphs to measure on: the user's own, or those of a paper's table, from disk or as labelled R-MAT stand-ins."""
+"""Graphs to measure on: the user's own, or those of a paper's table, from disk or as R-MAT stand-ins."""
 
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
 from csaw.datasets.resolve import on_disk, resolve
 from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition import GraphStore, open_graph
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
 
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler"}
 WEIGHTS = {"nextdoor": 5}  # from [1, 5)
@@ -34,7 +37,7 @@ class Named:
     label: str
     source: str | Path
 
-    def open(self, gpu: Any) -> Graph:
+    def open(self, gpu: "Device | None") -> Graph:
         if gpu is not None and str(self.source).startswith("rmat:") and not Path(self.source).exists():
             from csaw.engine.bench.rmat import DeviceRmat
 
@@ -47,8 +50,11 @@ def given(graph: str) -> Named:
     return Named(graph, graph)
 
 
-def default_graph(gpu: Any, quick: bool) -> str:
-    """The spec of an R-MAT graph far larger than every cache: sized for a CPU, or the largest whose layouts fit the GPU, up to 2 G edges."""
+def default_graph(gpu: "Device | None", quick: bool) -> str:
+    """The spec of an R-MAT graph far larger than every cache.
+
+    It has a size for a CPU, or is the largest whose layouts fit the GPU, up to 2 G edges.
+    """
     if quick:
         return QUICK_GRAPH
     if gpu is None:
@@ -57,10 +63,12 @@ def default_graph(gpu: Any, quick: bool) -> str:
     return f"rmat:scale={scale},edge_factor=32,weights=1"
 
 
-def of_paper(paper: str, gpu: Any, max_edges: int | None, *, weighted: bool = True) -> list[Named]:
-    """The graphs of a paper's table: from disk if ``csaw datasets fetch`` or an earlier run left them there, or as NAME.zarr, else stand-ins.
+def of_paper(paper: str, gpu: "Device | None", max_edges: int | None, *, weighted: bool = True) -> list[Named]:
+    """The graphs of a paper's table: those on disk, or stand-ins.
 
-    ``weighted``: stand-ins have the weights that the paper gives to its graphs; of the papers here, NextDoor alone does.
+    On disk are those that ``csaw datasets fetch`` or an earlier run left in the cache, or that stand as NAME.zarr in
+    the current folder. ``weighted``: stand-ins have the weights that the paper gives to its graphs; of the papers here,
+    NextDoor alone does.
     """
     most = max_edges or (CPU_EDGES if gpu is None else gpu.free_bytes // EDGE_BYTES)
     known: list[Entry | ByHand] = [*ENTRIES, *BY_HAND]
@@ -72,7 +80,10 @@ def of_paper(paper: str, gpu: Any, max_edges: int | None, *, weighted: bool = Tr
 
 
 def stand_in(entry: Entry | ByHand, most: int, weights: int = 0) -> Named:
-    """The R-MAT graph nearest to the entry's vertices and average degree; fewer vertices if it would have more than ``most`` edges. ``weights``: see Rmat."""
+    """The R-MAT graph nearest to the entry's vertices and average degree.
+
+    It has fewer vertices if it would have more than ``most`` edges. ``weights``: see Rmat.
+    """
     stored = entry.edges * (1 if entry.directed else 2)
     share = min(1.0, most / stored)
     spec = replace(
@@ -83,9 +94,15 @@ def stand_in(entry: Entry | ByHand, most: int, weights: int = 0) -> Named:
 
 
 def nearest(vertices: float, degree: float, *, undirected: bool) -> Rmat:
-    """The R-MAT graph of this average degree with the nearest number of vertices: up to 1.5 times off, as scales are powers of two."""
+    """The R-MAT graph of this average degree with the nearest number of vertices.
+
+    Scales are powers of two, so the number is up to 1.5 times off.
+    """
     first = max(1, round(math.log2(vertices)) - 1)
-    found = [Rmat(scale=s, edge_factor=_factor(s, degree, undirected), undirected=int(undirected)) for s in range(first, min(first + 5, 32))]  # fmt: skip
+    found = [
+        Rmat(scale=s, edge_factor=_factor(s, degree, undirected), undirected=int(undirected))
+        for s in range(first, min(first + 5, 32))
+    ]
     return min(found, key=lambda rmat: abs(math.log(expected(rmat)[0] / vertices)))
 
 
@@ -108,7 +125,8 @@ def _degree(scale: int, factor: int, undirected: bool) -> float:
 def expected(rmat: Rmat) -> tuple[float, float]:
     """Vertices with an edge, and stored edges without repeats, that an R-MAT graph has on average.
 
-    A vertex with k one-bits is an end of a drawn edge with chance 2 (a + b)^(s - k) (c + d)^k; a pair of vertices, with the chance of its bits.
+    A vertex with k one-bits is an end of a drawn edge with chance 2 (a + b)^(s - k) (c + d)^k; a pair of vertices, with
+    the chance of its bits.
     """
     s, draws = rmat.scale, rmat.draws
     ones = np.arange(s + 1)
@@ -121,7 +139,7 @@ def expected(rmat: Rmat) -> tuple[float, float]:
     return float(vertices), float((pairs * -np.expm1(-draws * chance * (1 + rmat.undirected))).sum())
 
 
-def _choose(n: Any, k: np.ndarray) -> np.ndarray:
+def _choose(n: np.ndarray | int, k: np.ndarray) -> np.ndarray:
     from scipy.special import comb
 
     return comb(n, k)

@@ -1,8 +1,9 @@
-"""One ingest of a tab-separated edge list with two header lines, in a process of its own: ``ingest_child.py TOOL EDGES OUT``.
+"""One ingest of a text of edges, in a process of its own: ``ingest_child.py TOOL EDGES OUT``.
 
-Prints JSON: seconds of the work without imports, the process's peak in MiB, the number of edges in the result. Any interpreter that
-has the tool may run this file, so csaw is imported only to measure csaw. csaw numbers the vertices, checks every row, hashes and syncs
-its store; the other tools do none of this and save their arrays.
+The text is separated by tabs and has two header lines. Prints JSON: seconds of the work without imports, the process's
+peak in MiB, the number of edges in the result. Every interpreter that has the tool may run this file, so csaw is
+imported only to measure csaw. csaw numbers the vertices, checks every row, hashes and syncs its store; the other tools
+do none of this and save their arrays.
 """
 
 import json

@@ -1,4 +1,8 @@
-"""The goals of a journey's stages, as seconds: fixed ones, those of a node with 16 cores in proportion to the threads, and those that refer to another stage of the turn."""
+"""The goals of a journey's stages, in seconds.
+
+Some are fixed, some those of a node with 16 cores in proportion to the threads, and some refer to another stage of the
+turn.
+"""
 
 from csaw.engine.bench.baseline import MARGIN
 from csaw.engine.bench.context import Context
@@ -30,7 +34,10 @@ SEVERAL = 1.6  # times the rate of one GPU, on several
 
 
 def goals(found: dict[str, Timed], context: Context) -> dict[str, float]:
-    """The seconds that each stage of a turn may take to meet its goal; a stage without a goal, or whose goal refers to a stage that did not run, is left out."""
+    """The seconds that each stage of a turn may take to meet its goal.
+
+    A stage without a goal, or whose goal refers to a stage that did not run, is left out.
+    """
     share = min(context.threads, CORES) / CORES
     out = FIXED | {SMALL: START_ON_GPU if context.on_gpu else START}
     if TEXT in found:

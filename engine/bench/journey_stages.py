@@ -1,4 +1,4 @@
-"""The commands of a journey from a text of edges to samples in another format, each with the files that it reads and leaves behind."""
+"""The commands of a journey from a text of edges to samples in another format, with the files of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,9 +48,10 @@ class Places(NamedTuple):
 class Stage:
     """One csaw command, in a process of its own, so that imports and the start of a device count.
 
-    ``counts`` is the file whose bytes the rate counts; without one it counts commands. ``start`` is the limit of a command that has
-    nothing but its start: its name and Python code. ``beside``: the stage that its goal refers to. ``missing``: the reason why it cannot
-    be measured here.
+    ``counts`` is the file whose bytes the rate counts; without one it counts commands. ``start`` is the limit of a
+    command that has
+    nothing but its start: its name and Python code. ``beside``: the stage that its goal refers to. ``missing``: the
+    reason why it cannot be measured here.
     """
 
     name: str
@@ -64,7 +65,11 @@ class Stage:
 
 
 def stages(context: Context, places: Places, spec: str, small_memory: str) -> list[Stage]:
-    """The stages of one turn in their order; the text is made from ``spec``, ``small_memory`` is the value of --memory that makes csaw deal edges by way of the disk."""
+    """The stages of one turn in their order.
+
+    The text is made from ``spec``; ``small_memory`` is the value of --memory that makes csaw deal edges by way of the
+    disk.
+    """
     text, graph, walks = places.text, places.graph, places.walks
     where = ("--device", context.kind, "--threads", str(context.threads))
     small = ("sample", "karate", str(places.disk / "small.zarr"), "--device", context.kind)
@@ -88,8 +93,14 @@ def _partitions(context: Context, places: Places, small_memory: str) -> Iterator
         source = places.gzip(name) if name in (MEMBERS, MEMBER) else places.text
         out = places.disk / f"graph{number}.zarr" if number else places.graph
         options = ("--undirected", "--threads", str(context.threads), *budgets.get(name, ()))
-        yield Stage(name, ("partition", str(source), str(out), *options), (source,), out, places.text,
-                    beside=TEXT if name in (MIDDLE_MEMORY, MEMBERS, MEMBER) else "")  # fmt: skip
+        yield Stage(
+            name,
+            ("partition", str(source), str(out), *options),
+            (source,),
+            out,
+            places.text,
+            beside=TEXT if name in (MIDDLE_MEMORY, MEMBERS, MEMBER) else "",
+        )
 
 
 def _exports(places: Places, threads: int) -> Iterator[Stage]:
@@ -122,9 +133,10 @@ def on_all(context: Context) -> str:
 
 
 def needed(every: list[Stage], only: str, packed_from: dict[Path, Path]) -> list[Stage]:
-    """The stages whose name has ``only`` in it, those that their goals refer to, and those that make the files that they read.
+    """The stages whose name has ``only`` in it, and those that they need.
 
-    ``packed_from`` has the source of each file that no stage makes.
+    These are the stages that their goals refer to, and those that make the files that they read. ``packed_from`` has
+    the source of each file that no stage makes.
     """
     found, names, files = list[Stage](), set[str](), set[Path]()
     for stage in reversed(every):

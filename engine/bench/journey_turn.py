@@ -1,4 +1,4 @@
-"""One turn of a journey: every stage once, in order, each beside its limits on the same machine at the same time."""
+"""One turn of a journey: every stage once, in order, each beside its limits on the same machine at the time."""
 
 import json
 import os
@@ -24,7 +24,10 @@ GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\x04\xff"
 
 
 class Timed(NamedTuple):
-    """One run of a stage: its seconds, the bytes that its rate counts (0: it counts commands), and the seconds of each of its limits."""
+    """One run of a stage: its seconds, the bytes that its rate counts, and the seconds of each of its limits.
+
+    ``bytes`` 0: the rate counts commands.
+    """
 
     seconds: float
     bytes: int
@@ -32,7 +35,10 @@ class Timed(NamedTuple):
 
 
 def turn(context: Context, places: Places, spec: str, small_memory: str) -> dict[str, Timed]:
-    """Run the stages that are wanted once, in empty folders; removing gigabytes of an earlier turn would take as long as a stage itself."""
+    """Run the stages that are wanted once, in empty folders.
+
+    Removing gigabytes of an earlier turn would take as long as a stage itself.
+    """
     for folder in places:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -85,7 +91,10 @@ def _files(path: Path) -> list[Path]:
 
 
 def write_gzip(text: Path, out: Path, threads: int, *, members: bool) -> None:
-    """Write a text as gzip of level 1 that is packed in 16 parts side by side: each a member of its own, or all in one member."""
+    """Write a text as gzip of level 1, packed in 16 parts side by side.
+
+    Each is a member of its own, or all are in one member.
+    """
     data = np.memmap(text, np.uint8, "r")
     parts = np.array_split(data, PARTS)
     with ThreadPoolExecutor(threads) as packers, open(out, "wb") as file:

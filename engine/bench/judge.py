@@ -1,4 +1,4 @@
-"""The last row of a suite: whether its claim holds in the suite's other rows, and on which machines the figures are that it compares."""
+"""The last row of a suite: whether its claim holds in the other rows, and the machines of the figures compared."""
 
 from csaw.engine.bench import suites
 from csaw.engine.bench.bench_row import MACHINE, Published, Row, measured

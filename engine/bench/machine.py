@@ -7,23 +7,25 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.bench import KERNELS
 from csaw.engine.bench.bench_row import MACHINE, Row, figure
 from csaw.engine.plan.machine import processor_name
-from csaw.engine.samples.files import sync
 from csaw.engine.schedule.workers import WRITERS
+from csaw.partition.arrays.sync import sync_folder
 from csaw.partition.base.sizes import format_size
 from csaw.partition.base.version import VERSION
 
-CEILING_BYTES = (
-    2 << 30,
-    32 << 30,
-)  # of tables on a GPU: one far beyond any cache, one as large as the arrays of a graph of 10^9 edges
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
+
+# Of tables on a GPU: one far beyond any cache, one as large as the arrays of a graph of 10^9 edges.
+CEILING_BYTES = (2 << 30, 32 << 30)
 CHAINS = 4000  # walkers of C-SAW's figure 9, too few to hide the latency of a gather
 CHAINED = f"gathers one after the other, {CHAINS} side by side"
 COPIES = "copies to the GPU, pinned"
@@ -32,21 +34,32 @@ COPY_BYTES = 1 << 30
 FILE_BYTES = 32 << 20  # of a file in the plain write, as a group of a sample store has
 
 
-def about(device: Any, threads: int, command: str) -> Row:
+def about(device: "Device | None", threads: int, command: str) -> Row:
     """The first bench row: the command, the machine, and how many processes wanted a processor before it began."""
     name = processor_name() if device is None else device.name
     return {
-        "suite": MACHINE, "csaw": VERSION, "device": name, "threads": threads, "command": command,
-        "date": datetime.date.today().isoformat(), "python": platform.python_version(), "load": round(os.getloadavg()[0], 1),
-    }  # fmt: skip
+        "suite": MACHINE,
+        "csaw": VERSION,
+        "device": name,
+        "threads": threads,
+        "command": command,
+        "date": datetime.date.today().isoformat(),
+        "python": platform.python_version(),
+        "load": round(os.getloadavg()[0], 1),
+    }
 
 
-def limits(device: Any, threads: int) -> list[Row]:
-    """Measure random gathers from independent addresses, by all processors at once; on a GPU (``device``) also copies from page-locked memory."""
+def limits(device: "Device | None", threads: int) -> list[Row]:
+    """Measure random gathers from independent addresses, by all processors at once, or by a GPU.
+
+    On a GPU (``device``) also copies from page-locked memory.
+    """
     return [_host_gathers(threads)] if device is None else _device_limits(device)
 
 
-def _rates(run: Callable[[], None], amount: float, wait: Callable[[], None] = lambda: None, repeats: int = 3) -> list[float]:  # fmt: skip
+def _rates(
+    run: Callable[[], None], amount: float, wait: Callable[[], None] = lambda: None, repeats: int = 3
+) -> list[float]:
     """Rates of ``repeats`` runs, each ``amount`` over its seconds, after one run that does not count."""
     rates = []
     for _ in range(repeats + 1):
@@ -63,7 +76,7 @@ def _limit(work: str, rates: list[float], unit: str) -> Row:
     return {"suite": MACHINE, "work": work, **figure(rates, unit), "rate": max(rates)}
 
 
-def _device_limits(device: Any) -> list[Row]:
+def _device_limits(device: "Device") -> list[Row]:
     import cupy
 
     with cupy.cuda.Device(device.number):
@@ -73,7 +86,7 @@ def _device_limits(device: Any) -> list[Row]:
     return found
 
 
-def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
+def _device_gathers(device: "Device", wait: Callable[[], None]) -> Iterator[Row]:
     import cupy
 
     from csaw.engine.cuda.kernel_source import Unit
@@ -83,15 +96,14 @@ def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
     blocks, block, rounds = 16 * device.processors, 256, 64
     for size in [size for size in CEILING_BYTES if size <= device.free_bytes // 2] or [device.free_bytes // 4]:
         table = cupy.zeros(size // 4, np.uint32)
-        given = ("gather_16", blocks, block, size // 16, table, rounds, table)
-        rates = _rates(lambda given=given: kernels.launch(*given), blocks * block * rounds * 8, wait, 5)  # type: ignore[misc]
+        run = partial(kernels.launch, "gather_16", blocks, block, size // 16, table, rounds, table)
+        rates = _rates(run, blocks * block * rounds * 8, wait, 5)
         yield _limit(f"gathers from {format_size(size)}", rates, "gathers/s")
     steps = 2000
-    block = -(
-        -CHAINS // kernels.resident("chase_16", 1)
-    )  # small blocks, because a warp waits for the slowest of its gathers
-    given = ("chase_16", CHAINS // block, block, size // 16, table, steps, table)
-    yield _limit(CHAINED, _rates(lambda: kernels.launch(*given), CHAINS // block * block * steps, wait, 5), "gathers/s")
+    # Small blocks, because a warp waits for the slowest of its gathers.
+    block = -(-CHAINS // kernels.resident("chase_16", 1))
+    run = partial(kernels.launch, "chase_16", CHAINS // block, block, size // 16, table, steps, table)
+    yield _limit(CHAINED, _rates(run, CHAINS // block * block * steps, wait, 5), "gathers/s")
 
 
 def _device_copies(wait: Callable[[], None]) -> Row:
@@ -105,27 +117,32 @@ def _device_copies(wait: Callable[[], None]) -> Row:
 def _host_gathers(threads: int) -> Row:
     from csaw.engine.bench.gather import gather
 
-    table = np.ones(
-        HOST_CEILING_BYTES // 4, np.uint32
-    )  # not zeros: pages never written would all be one page, in the cache
+    # Not zeros: pages never written would all be one page, in the cache.
+    table = np.ones(HOST_CEILING_BYTES // 4, np.uint32)
     count = threads << 22
     rates = _rates(lambda: gather(table, threads, count // threads), count)
     return _limit(f"gathers from {format_size(HOST_CEILING_BYTES)}", rates, "gathers/s")
 
 
 def plain_write(folder: Path, size: int) -> float:
-    """Seconds to write files of 32 MiB, ``size`` bytes in all, and sync each; as many at a time as a sample store writes."""
+    """Seconds to write files of 32 MiB, ``size`` bytes in all, and sync each.
+
+    As many are written at a time as a sample store writes.
+    """
     noise = np.random.default_rng(0).bytes(min(FILE_BYTES, size))  # a file system may skip zeros
     with tempfile.TemporaryDirectory(dir=folder) as name, ThreadPoolExecutor(WRITERS) as writers:
         parts = [noise] * (size // len(noise)) + ([noise[: size % len(noise)]] if size % len(noise) else [])
         began = time.perf_counter()
         list(writers.map(lambda part: _write_synced(Path(name, str(part[0])), part[1]), enumerate(parts)))
-        sync(Path(name))
+        sync_folder(Path(name))
         return time.perf_counter() - began
 
 
 def plain_read(files: Iterable[Path]) -> float:
-    """Seconds to read files whole, in pieces of 32 MiB by as many threads as write; files that were just written are in the page cache."""
+    """Seconds to read files whole, in pieces of 32 MiB by as many threads as write.
+
+    Files that were just written are in the page cache.
+    """
     sizes = [(file, file.stat().st_size) for file in files]
     pieces = [
         (file, begin, min(FILE_BYTES, size - begin)) for file, size in sizes for begin in range(0, size, FILE_BYTES)

@@ -7,29 +7,42 @@ from contextlib import ExitStack
 import numpy as np
 
 from csaw.engine.api import registry
-from csaw.engine.bench.bench_row import Row, figure
+from csaw.engine.bench.bench_row import Row, figure, gap
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.runs.run import open_backend, prepare
+from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import prepare
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.batch_loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError
 
-# A work of few sources that is shorter than this is drawn TIMES times a turn, because the time of a launch varies by half.
+# A work of few sources that is shorter than this is drawn TIMES times a turn, because the time of a launch varies by
+# half.
 SHORT_SECONDS, FEW_SOURCES, TIMES = 5e-3, 20_000, 10
 
 
 class Timed:
-    """A work with its graph loaded and its kernels compiled. Samples stay on the device, in the order in which a run would write them."""
+    """A work with its graph loaded and its kernels compiled.
+
+    Samples stay on the device, in the order in which a run would write them.
+    """
 
     def __init__(self, store: GraphStore, work: Work, *, device: str, threads: int | None, turns: int) -> None:
         beyond = [layout for layout in GraphLayout if layout.needs_gpu and device == "cpu"]
         options = {name: value for name, value in work.options.items() if name != "layout" or value not in beyond}
         self.work, self.device = work, device
         batch = {} if device == "cpu" else {"in_flight": work.instances}
-        self.job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, seed=1,
-                           sources=_random_sources(store, work, turns), **batch | options)  # fmt: skip
+        self.job = prepare(
+            store,
+            work.algo,
+            device=device,
+            threads=threads,
+            instances=work.instances,
+            seed=1,
+            sources=_random_sources(store, work, turns),
+            **batch | options,
+        )
         self.backend = open_backend(self.job)
         self.batches = Batches(self.backend, self.job.sources)
         self.seconds: list[float] = []
@@ -66,29 +79,40 @@ class Timed:
         """The counters of streaming so far: transfers, bytes, rounds, rows read in place, seconds in kernels."""
         graph, counters = self.backend.graph, self.batches.counters
         return {
-            "transfers": graph.transfers, "transfer_bytes": graph.transfer_bytes, "rounds": counters.rounds, "in_place": counters.in_place,
+            "transfers": graph.transfers,
+            "transfer_bytes": graph.transfer_bytes,
+            "rounds": counters.rounds,
+            "in_place": counters.in_place,
             "kernel_seconds": self.backend.kernel_seconds()[0],
-        }  # fmt: skip
+        }
 
     def row(self) -> Row:
         """The figure of all turns but the first, the warm-up."""
         seconds, edges, plan = self.seconds[1:], self.edges[1:], self.job.plan
         counted = sum(self.tallies[1:], np.zeros(len(TALLY), np.int64)) / max(sum(edges), 1)
         return {
-            "work": self.work.name, **figure(self._rates(), self.work.unit),
-            "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": self.work.instances,
-            "select": plan.select, "layout": plan.graph_layout, "goal": self.work.goal if self.device != "cpu" else None,
+            "work": self.work.name,
+            **figure(self._rates(), self.work.unit),
+            "seconds": statistics.median(seconds),
+            "edges": int(statistics.median(edges)),
+            "instances": self.work.instances,
+            "select": plan.select,
+            "layout": plan.graph_layout,
+            "goal": self.work.goal if self.device != "cpu" else None,
             **self._streaming(),
             **{f"{name}_an_edge": value for name, value in zip(TALLY, counted.tolist(), strict=True) if value},
-        }  # fmt: skip
+        }
 
     def _rates(self) -> list[float]:
-        """What the work counts, a second, in all turns but the first."""
+        """The rates of all turns but the first, in what the work counts."""
         edges = self.edges if self.work.unit == "edges/s" else [self.work.instances] * len(self.edges)
         return [count / seconds for count, seconds in zip(edges[1:], self.seconds[1:], strict=True)]
 
     def _streaming(self) -> Row:
-        """Medians over turns of the counters of streaming, and the deviation between streams; empty if nothing is streamed."""
+        """Medians over turns of the counters of streaming, and the deviation between streams.
+
+        Empty if nothing is streamed.
+        """
         if not self.backend.streamed:
             return {}
         found = {name: statistics.median(turn[name] for turn in self.moved[1:]) for name in self.moved[0]}
@@ -96,7 +120,7 @@ class Timed:
 
 
 def in_turns(store: GraphStore, works: Iterable[Work], *, device: str, threads: int | None, repeats: int) -> list[Row]:
-    """Measure works round after round, one after the other, so that all meet the same conditions; one bench row each."""
+    """Measure works round after round, so that all meet the same conditions; returns a bench row for each."""
     rows: list[Row] = []
     timed: dict[int, Timed] = {}
     with ExitStack() as stack:
@@ -108,7 +132,7 @@ def in_turns(store: GraphStore, works: Iterable[Work], *, device: str, threads: 
                 timed[len(rows)] = one
                 rows.append({})
             except (CsawError, MemoryError) as error:
-                rows.append({"work": work.name, "not_measured": str(error)})
+                rows.append(gap(work.name, error))
         for _ in range(repeats):
             for one in timed.values():
                 for _ in range(TIMES if one.is_short() else 1):
@@ -119,7 +143,10 @@ def in_turns(store: GraphStore, works: Iterable[Work], *, device: str, threads: 
 
 
 def _random_sources(store: GraphStore, work: Work, turns: int) -> str | None:
-    """Sources that differ at every turn: distinct random vertices; None, for all vertices in order, if that would take most of the graph."""
+    """The option ``sources`` for sources that differ at every turn: distinct random vertices.
+
+    None, for all vertices in order, if that would take most of the graph.
+    """
     needed = turns * _sources(work)
     if registry.find(work.algo).sources_from != "all" or 2 * needed > store.vertices:
         return None

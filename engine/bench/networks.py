@@ -1,22 +1,38 @@
-"""What suites that measure networks share: the network of a graph, seconds of repeats, the rate of memory, and a graph as peers take it."""
+"""Common parts of the suites that measure networks: the network of a graph, times, the rate of memory, peers."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
-from csaw.engine.bench.bench_row import Published, Row
+from csaw.engine.analytics.network import Network
+from csaw.engine.bench.bench_row import Published, Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cpu.network import HostNetwork
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
+    from csaw.engine.cuda.device import Device
 
 GAP = Published("GAP, timed by hand", "two cores of an AMD EPYC")
 COPIED = 1 << 27  # bytes of a copy by which the rate of memory is measured
 
 
-def network_of(context: Context, graph: Graph) -> Any:
+class Rows(Protocol):
+    """A graph as CSR arrays in memory: int64 [V + 1], and the neighbors [E]."""
+
+    @property
+    def indptr(self) -> np.ndarray: ...
+
+    @property
+    def indices(self) -> np.ndarray: ...
+
+
+def network_of(context: Context, graph: Graph) -> Network:
     """The network of a graph on the device that is measured, within the budgets of the run."""
     if not context.on_gpu:
         from csaw.engine.analytics.cpu.network import HostNetwork
@@ -26,13 +42,20 @@ def network_of(context: Context, graph: Graph) -> Any:
     from csaw.engine.analytics.cuda.network import DeviceNetwork
 
     return DeviceNetwork(
-        graph.store, context.device, gpu_memory=context.gpu_memory, memory=context.memory, threads=context.threads
+        graph.store, context.devices[0], gpu_memory=context.gpu_memory, memory=context.memory, threads=context.threads
     )
 
 
-def with_gpus(network: Any, others: tuple[Any, ...]) -> Any:
-    """The same network on a GPU, and what is derived of it, with more GPUs beside it."""
-    made = copy(network)
+def on_the_host(network: Network) -> "HostNetwork":
+    """The simple undirected graph of a simple undirected network, on the host."""
+    if network.device == "cpu":
+        return cast("HostNetwork", network)
+    return cast("DeviceNetwork", network).host.undirected
+
+
+def with_gpus(network: Network, others: "tuple[Device, ...]") -> "DeviceNetwork":
+    """Return the same network on a GPU, and those that were derived of it, with more GPUs beside it."""
+    made = cast("DeviceNetwork", copy(network))
     made.others = others
     for name in ("shares", "level_ranges", "_elsewhere"):
         vars(made).pop(name, None)
@@ -62,7 +85,7 @@ def with_ratios(rows: Iterable[Row], works: Iterable[str]) -> Iterator[Row]:
         yield row | (beside_one(row, found.get(one)) if one != row["work"] else {})
 
 
-def timed(call: Callable[[], Any], repeats: int, wait: Callable[[], Any] = lambda: None) -> list[float]:
+def timed(call: Callable[[], object], repeats: int, wait: Callable[[], object] = lambda: None) -> list[float]:
     """The seconds of each repeat, after one that does not count. ``wait``: until the device is done."""
     call()
     wait()
@@ -75,8 +98,8 @@ def timed(call: Callable[[], Any], repeats: int, wait: Callable[[], Any] = lambd
     return seconds
 
 
-def waiting(context: Context) -> Callable[[], Any]:
-    """A call that returns when the device has done what it was given."""
+def waiting(context: Context) -> Callable[[], object]:
+    """Make a function that returns when the device has done its queued work."""
     if not context.on_gpu:
         return lambda: None
     import cupy
@@ -97,7 +120,31 @@ def copy_rate(context: Context) -> float:
         return 2 * COPIED / min(timed(lambda: list(pool.map(lambda part: np.copyto(*part), parts)), 5))
 
 
-def ends_of(graph: Any, directed: bool) -> tuple[np.ndarray, np.ndarray]:
+def timed_row(work: str, seconds: list[float], amount: float, unit: str = "edges/s") -> Row:
+    """The row of a work that handles ``amount`` of ``unit`` in each of the ``seconds``, with the median of them."""
+    ordered = sorted(seconds)
+    rates = [amount / taken for taken in ordered]
+    return {"work": work, "seconds": ordered[len(ordered) // 2], **figure(rates, unit)}
+
+
+def beside_goal(row: Row, goal: float) -> Row:
+    """The columns that set a rate beside its goal."""
+    return {"goal": goal, "met": row["rate"] >= goal}
+
+
+def goal_verdict(found: list[Row], none: str, said: Callable[[Row], str]) -> Verdict:
+    """Whether all rows of a work meet their goals; ``none``: the words where it was not measured."""
+    if not found:
+        return Verdict(None, none)
+    return Verdict(all(row["met"] for row in found), "; ".join(f"{said(row)} on {row['graph']}" for row in found))
+
+
+def least_seconds(network: Network, of_vertex: int, bandwidth: float) -> float:
+    """Seconds to move every entry of rows once, and ``of_vertex`` bytes for each vertex, at ``bandwidth``."""
+    return (network.id_dtype.itemsize * network.edges + of_vertex * network.vertices) / bandwidth
+
+
+def ends_of(graph: Rows, directed: bool) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of each edge of a CSR graph; of an undirected edge, which rows have in both directions, once."""
     rows, columns = np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr)), graph.indices.astype(np.int64)
     once = slice(None) if directed else rows <= columns

@@ -2,18 +2,19 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from csaw.engine.plan.plan import Plan
 from csaw.partition import GraphStore
-from csaw.partition.graph.coalesced import Coalesced
-from csaw.partition.graph.write import StoreWriter, cut_points
+from csaw.partition.graph.cuts import cut_points
+from csaw.partition.graph.views import Coalesced
+from csaw.partition.graph.write import StoreWriter
 
 PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
 
 
-def in_partitions(store: GraphStore, count: int, folder: Path) -> Any:
+def in_partitions(store: GraphStore, count: int, folder: Path) -> GraphStore:
     """The store with its partitions merged into ``count``, or a copy of it in ``folder`` that has ``count``."""
     if len(store.partitions) == count:
         return store
@@ -22,8 +23,11 @@ def in_partitions(store: GraphStore, count: int, folder: Path) -> Any:
     return copied(store, count, folder)
 
 
-def copied(store: GraphStore, count: int, folder: Path) -> Any:
-    """Copy the store to ``folder`` with ``count`` partitions, or fewer if a row is longer than one. Holds one partition of the store at a time."""
+def copied(store: GraphStore, count: int, folder: Path) -> GraphStore:
+    """Copy the store to ``folder`` with ``count`` partitions, or fewer if a row is longer than one.
+
+    Holds one partition of the store at a time.
+    """
     indptr = store.read_indptr()
     cuts = cut_points(indptr, count)
     with StoreWriter(folder / "parted.zarr", vertices=store.vertices, weighted=store.weighted) as writer:
@@ -41,8 +45,8 @@ def copied(store: GraphStore, count: int, folder: Path) -> Any:
         return writer.finish(directed=store.directed, vertex_ids=None, report={})
 
 
-def room_for(plan: Any, store: GraphStore, count: int) -> int:
-    """Bytes of memory that a plan for a streamed graph takes while ``count`` of the store's partitions are loaded."""
+def room_for(plan: Plan, store: GraphStore, count: int) -> int:
+    """Bytes of memory of a plan for a streamed graph while ``count`` of the store's partitions are loaded."""
     edge = plan.needs.edge
     each = edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.piece
     return plan.fixed_bytes + plan.batch_bytes + count * store.largest_partition * each

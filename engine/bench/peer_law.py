@@ -1,11 +1,14 @@
-"""Check that a peer draws a work by its law: many draws on a graph of five vertices, with a chi-square test for every situation."""
+"""The test that a peer draws a work by its law: many draws on a graph of five vertices.
 
-from typing import Any
+Every situation has a chi-square test.
+"""
 
 import numpy as np
 
 from csaw.engine.api import registry
+from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.law import GraphView, next_law
+from csaw.engine.bench.bench_row import Row
 from csaw.engine.verify.statistics import chi_square, holm
 from csaw.partition.graph.store import Graph
 
@@ -21,11 +24,15 @@ def small_graph() -> Graph:
     return Graph(indptr, np.array([v for _, v, _ in rows], np.uint32), np.array([w for *_, w in rows], np.float32))
 
 
-def chance_of_law(samples: str, how: dict[str, Any]) -> float:
-    """The smallest p-value of a peer's samples over all situations (previous vertex, vertex), times their number."""
+def chance_of_law(samples: str, how: Row) -> float:
+    """The smallest p-value of a peer's samples over all situations, times their number.
+
+    A situation is (previous vertex, vertex).
+    """
     walks = np.load(samples).astype(np.int64)
     view = GraphView(small_graph(), bool(how.get("weighted")))
     walk = registry.build("node2vec", {"p": how.get("p", 1.0), "q": how.get("q", 1.0)})
+    assert isinstance(walk, Walk)
     found: dict[tuple[int, int], dict[int, int]] = {}
     for step in range(walks.shape[1] - 1):
         before = walks[:, step - 1] if step else np.full(len(walks), -1)
@@ -33,5 +40,5 @@ def chance_of_law(samples: str, how: dict[str, Any]) -> float:
         for (prev, v, then), count in zip(rows.tolist(), counts.tolist(), strict=True):
             outcomes = found.setdefault((prev, v), {})
             outcomes[then] = outcomes.get(then, 0) + count
-    tested = [chi_square(seen, next_law(view, walk, v, prev=prev)) for (prev, v), seen in found.items()]  # type: ignore[arg-type]
+    tested = [chi_square(seen, next_law(view, walk, v, prev=prev)) for (prev, v), seen in found.items()]
     return holm([p for p in tested if p is not None])

@@ -1,16 +1,20 @@
-"""A sampler at work in a process of its own: ``peer_loop.py FILE HOW``, where FILE is one of peers/ and HOW a file of JSON.
+"""A sampler at work in a process of its own: ``peer_loop.py FILE HOW``.
 
-Draws once, prints "ready", then draws for every line on stdin, saves the sample under the name in the line, if any, and prints
-the rate and the process's peak. Needs NumPy and the packages that FILE imports.
+FILE is one of peers/, HOW a file of JSON. Draws once, prints "ready", then draws for every line on stdin, saves the
+sample under the name in the line, if any, and prints the rate and the process's peak. Needs NumPy and the packages that
+FILE imports.
 """
 
 import importlib.util
 import json
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from types import SimpleNamespace as Tool  # of a file of peers/: what it can do differs
 
 
 def peak_mib() -> int:
@@ -19,7 +23,8 @@ def peak_mib() -> int:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
 
 
-def open_tool(file: str, how: dict[str, Any]) -> Any:
+def open_tool(file: str, how: dict) -> "Tool":
+    """Make the Tool of a file of peers/, with its settings and the graph of its folder."""
     spec = importlib.util.spec_from_file_location("csaw_peer", file)
     assert spec is not None
     assert spec.loader is not None
@@ -28,11 +33,13 @@ def open_tool(file: str, how: dict[str, Any]) -> Any:
     return module.Tool(how, lambda: np.load(how["folder"] + "/csr.npz"))
 
 
-def rate(tool: Any, drawn: Any, seconds: float) -> float:
+def rate(tool: "Tool", drawn: list[np.ndarray], seconds: float) -> float:
+    """Edges in a second: by the tool's own clock, or of a draw that took so many seconds."""
     return tool.rate(drawn) if hasattr(tool, "rate") else count(tool, drawn) / seconds
 
 
-def count(tool: Any, drawn: Any) -> int:
+def count(tool: "Tool", drawn: list[np.ndarray]) -> int:
+    """Sampled edges of a draw: as the tool counts them, or those of arrays of walks [walks, vertices]."""
     if hasattr(tool, "edges"):
         return tool.edges(drawn)
     return sum(walks.shape[0] * (walks.shape[1] - 1) for walks in drawn)

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+from csaw.engine.bench.bench_row import Row
 from csaw.partition.errors import OptionError
 
 LOOP, PEERS = Path(__file__).with_name("peer_loop.py"), Path(__file__).with_name("peers")
@@ -24,22 +24,32 @@ def check_folder(name: str, folder: str, programs: Iterable[str]) -> None:
     """OptionError if the folder of a peer's programs has not all of them."""
     if missing := [program for program in programs if not os.access(Path(folder, program), os.X_OK)]:
         raise OptionError(
-            f"--peer {name}={folder}: expected a folder with the programs {' and '.join(programs)}; {missing[0]} is not there, or cannot be run"
+            f"--peer {name}={folder}: expected a folder with the programs {' and '.join(programs)}; "
+            f"{missing[0]} is not there, or cannot be run"
         )
 
 
 class Child:
-    """A sampler in a process of its own, with its graph loaded and one draw done. PeerError if that takes too long."""
+    """A sampler in a process of its own, with its graph loaded and one draw done.
 
-    def __init__(self, name: str, python: str, how: dict[str, Any]) -> None:
+    PeerError if that takes too long.
+    """
+
+    def __init__(self, name: str, python: str, how: Row) -> None:
         settings, self.errors = (Path(how["folder"], f"{name}.{what}") for what in ("json", "txt"))
         settings.write_text(json.dumps(how))
         file = PEERS / f"{name.replace('-', '_')}.py"
         paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if name == "csaw" else {}
         try:
             with open(self.errors, "wb") as errors:
-                self.process = subprocess.Popen([python, str(LOOP), str(file), str(settings)], stdin=subprocess.PIPE,
-                                                stdout=subprocess.PIPE, stderr=errors, env=os.environ | paths, start_new_session=True)  # fmt: skip
+                self.process = subprocess.Popen(
+                    [python, str(LOOP), str(file), str(settings)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=os.environ | paths,
+                    start_new_session=True,
+                )
         except OSError as error:
             raise PeerError(f"{python} cannot be run: {error.strerror}") from error
         while self._line() != "ready":  # skip other lines that it prints when it starts
@@ -58,7 +68,10 @@ class Child:
         return line.decode().strip()
 
     def ask(self, out: str = "") -> dict[str, float]:
-        """Ask for one draw; returns its edges a second and the peak memory so far. The sample is saved as ``out``, if given."""
+        """Ask for one draw; returns its edges a second and the peak memory so far.
+
+        The sample is saved as ``out``, if given.
+        """
         assert self.process.stdin is not None
         self.process.stdin.write(f"{out}\n".encode())
         self.process.stdin.flush()

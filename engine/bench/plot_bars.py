@@ -1,22 +1,24 @@
-"""Bars of one graph and unit: rates with their spread, values beside them, goals as marks, the ceiling as a line. Works of one kind stand under a heading.
+"""Bars of one graph and unit: rates with their spread, values beside them, goals as marks, the ceiling as a line.
 
-Where rates are far apart the axis is logarithmic, and points take the place of bars, whose lengths would say nothing.
+Works of one kind stand under a heading. Where rates are far apart the axis is logarithmic, and points take the place of
+bars, whose lengths would say nothing.
 """
 
 from collections.abc import Iterator
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from csaw.engine.bench.bench_row import FULL, MACHINE, Row, ceiling_text, limits_text, measured
 from csaw.engine.bench.plot_style import CSAW, GRID, INK, LIMIT, MUTED, PEER, SMALL, TEXT, bare
 from csaw.partition.base.sizes import short
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 WIDE = 100  # if the largest value is more than this many times the smallest, the axis is logarithmic
 THICK, GAP = 0.62, 0.3  # of a bar, and between groups, in lines
-NEAR, ENOUGH = (
-    0.1,
-    0.2,
-)  # share of the ceiling from which a row is near it, and share of rows that are, for the ceiling to be drawn
+NEAR = 0.1  # share of the ceiling from which a row is near it,
+ENOUGH = 0.2  # and share of rows that are, for the ceiling to be drawn
 CHARACTER, LABEL_CHARACTER = 4.4, 5.0  # points that a character of a value and of a label takes, about
 LONGEST = 38  # characters of a limit
 MOST_SHARE = 0.75  # of the axis, for a value
@@ -24,7 +26,10 @@ FIRST = "csaw"
 
 
 class Line(NamedTuple):
-    """One line of a panel: a figure with its label, or a heading, which has none. ``y``: its middle, in lines from the top."""
+    """One line of a panel: a figure with its label, or a heading, which has none.
+
+    ``y``: its middle, in lines from the top.
+    """
 
     y: float
     text: str
@@ -32,7 +37,7 @@ class Line(NamedTuple):
 
 
 def lines(rows: list[Row]) -> list[Line]:
-    """Rows under headings: consecutive works whose names begin alike, up to a comma, have their common part as the heading.
+    """Put rows under headings: the common part of the names of consecutive works, up to a comma.
 
     If most works are of no such group, there are no headings.
     """
@@ -47,7 +52,10 @@ def lines(rows: list[Row]) -> list[Line]:
         if not alone:
             found.append(Line(y, kind))
             y += 1
-        found += [Line(y + k, row["work"] if alone else row["work"].removeprefix(f"{kind}, "), row) for k, row in enumerate(group)]  # fmt: skip
+        found += [
+            Line(y + k, row["work"] if alone else row["work"].removeprefix(f"{kind}, "), row)
+            for k, row in enumerate(group)
+        ]
         y, after_group = y + len(group), not alone
     return found
 
@@ -95,7 +103,10 @@ class Scale:
         return row["seconds"] * row["rate"] / row["goal"] if self.seconds else row["goal"]
 
     def limit(self, row: Row) -> float | None:
-        """The seconds of the slowest limit of a row; None without one, and on an axis of rates, which limits are often far beyond."""
+        """The seconds of the slowest limit of a row; None without one.
+
+        None, too, on an axis of rates, which limits are often far beyond.
+        """
         return max(row["limits"].values()) if self.seconds and row.get("limits") else None
 
     def spread(self, row: Row) -> tuple[float, float]:
@@ -116,8 +127,21 @@ def number(value: float) -> str:
     return f"{value:#.3g}".rstrip(".") if value < 1000 else f"{value:,.0f}"
 
 
-def draw(axis: Any, rows: list[Row], scale: Scale, ceiling: float | None, *, beside: list[Row], labels: bool, inches: float) -> None:  # fmt: skip
-    """Draw a panel. ``ceiling``: gathers/s of the machine; ``beside``: rows of all panels with the same axis; ``inches``: the width for bars and values."""
+def draw(
+    axis: "Axes",
+    rows: list[Row],
+    scale: Scale,
+    ceiling: float | None,
+    *,
+    beside: list[Row],
+    labels: bool,
+    inches: float,
+) -> None:
+    """Draw a panel.
+
+    ``ceiling``: gathers/s of the machine; ``beside``: rows of all panels with the same axis; ``inches``: the width for
+    bars and values.
+    """
     shown, full = lines(rows), beside is rows
 
     def share(text: str) -> float:
@@ -130,7 +154,16 @@ def draw(axis: Any, rows: list[Row], scale: Scale, ceiling: float | None, *, bes
     _limits(axis, scale, [*needed, (high, 0.02)])
     for line, text in zip(shown, texts, strict=True):
         if line.row is None:
-            axis.text(0, line.y + 0.1, text, transform=axis.get_yaxis_transform(), va="center", fontsize=SMALL, fontweight="bold", color=MUTED)  # fmt: skip
+            axis.text(
+                0,
+                line.y + 0.1,
+                text,
+                transform=axis.get_yaxis_transform(),
+                va="center",
+                fontsize=SMALL,
+                fontweight="bold",
+                color=MUTED,
+            )
         else:
             _bar(axis, line.y, line.row, scale, text)
     named = [line for line in shown if line.row]
@@ -140,7 +173,9 @@ def draw(axis: Any, rows: list[Row], scale: Scale, ceiling: float | None, *, bes
     axis.grid(axis="x")
     if high:
         ends = [_end(line.row, scale) if line.row else 0.0 for line in shown]
-        _ceiling(axis, high, scale, [(line.y, end, share(text)) for line, end, text in zip(shown, ends, texts, strict=True)])  # fmt: skip
+        _ceiling(
+            axis, high, scale, [(line.y, end, share(text)) for line, end, text in zip(shown, ends, texts, strict=True)]
+        )
 
 
 def has_ceiling(rows: list[Row], ceiling: float) -> bool:
@@ -149,8 +184,11 @@ def has_ceiling(rows: list[Row], ceiling: float) -> bool:
     return len(near) >= ENOUGH * len(rows)
 
 
-def _limits(axis: Any, scale: Scale, needed: list[tuple[float, float]]) -> None:
-    """The ends of the axis. ``needed``: where something ends on it, and the share of the axis that its text takes behind that."""
+def _limits(axis: "Axes", scale: Scale, needed: list[tuple[float, float]]) -> None:
+    """The ends of the axis.
+
+    ``needed``: where something ends on it, and the share of the axis that its text takes behind that.
+    """
     needed = [(end, share + 0.015) for end, share in needed if end]
     most = max(end for end, _ in needed)
     if scale.log:
@@ -164,7 +202,7 @@ def _limits(axis: Any, scale: Scale, needed: list[tuple[float, float]]) -> None:
     axis.set_xticks([tick for tick in axis.get_xticks() if axis.get_xlim()[0] <= tick <= most])
 
 
-def _bar(axis: Any, y: float, row: Row, scale: Scale, text: str) -> None:
+def _bar(axis: "Axes", y: float, row: Row, scale: Scale, text: str) -> None:
     value, (low, high), goal = scale.value(row) / scale.by, scale.spread(row), scale.goal(row)
     color = PEER if is_peer(row) else CSAW
     if scale.log:
@@ -192,7 +230,7 @@ def _end(row: Row, scale: Scale) -> float:
 
 
 def _value_text(row: Row, scale: Scale, *, full: bool) -> str:
-    """The value of a row, and with ``full`` what stands beside it: its goal, and the limit that it exceeds or is measured by."""
+    """The value of a row, and with ``full`` its goal, and the limit that it exceeds or is measured by."""
     said, goal = [scale.text(scale.value(row))], scale.goal(row)
     if full and goal:
         said.append(f"goal {scale.text(goal)}")
@@ -203,19 +241,35 @@ def _value_text(row: Row, scale: Scale, *, full: bool) -> str:
     return ", ".join(said)
 
 
-def _ceiling(axis: Any, at: float, scale: Scale, texts: list[tuple[float, float, float]]) -> None:
-    """The ceiling as a line that leaves out the texts that it would cross. ``texts``: (y, where it begins, its share of the axis)."""
+def _ceiling(axis: "Axes", at: float, scale: Scale, texts: list[tuple[float, float, float]]) -> None:
+    """The ceiling as a line that leaves out the texts that it would cross.
+
+    ``texts``: (y, where it begins, its share of the axis).
+    """
 
     def place(value: float) -> float:
         return axis.transAxes.inverted().transform(axis.transData.transform((value, 0)))[0]
 
-    crossed = [(y - 0.5, y + 0.5) for y, end, share in texts if (begin := place(end) if end else 0.0) <= place(at) <= begin + 1.15 * share + 0.02]  # fmt: skip
+    crossed = [
+        (y - 0.5, y + 0.5)
+        for y, end, share in texts
+        if (begin := place(end) if end else 0.0) <= place(at) <= begin + 1.15 * share + 0.02
+    ]
     begin, end = axis.get_ylim()[1], axis.get_ylim()[0]
     for low, high in [*crossed, (end, end)]:
         axis.plot([at, at], [begin, low], color=LIMIT, linewidth=1.4, zorder=2.5, solid_capstyle="butt")
         begin = high
     text = f"gather ceiling {scale.text(at * scale.by)}"
-    axis.annotate(text, (at, -1.1), xytext=(-5, 0), textcoords="offset points", ha="right", va="center", fontsize=SMALL, color=LIMIT)  # fmt: skip
+    axis.annotate(
+        text,
+        (at, -1.1),
+        xytext=(-5, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=SMALL,
+        color=LIMIT,
+    )
 
 
 def ceiling_of(rows: list[Row]) -> float | None:

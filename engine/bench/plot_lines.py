@@ -1,10 +1,16 @@
-"""Lines over the column that a suite names in X: a small panel for each graph, or for each kind of work, with values at the points."""
+"""Lines over the column that a suite names in X, in small panels with values at the points.
 
-from typing import Any
+Each graph has a panel, or each kind of work.
+"""
+
+from typing import TYPE_CHECKING
 
 from csaw.engine.bench.bench_row import Row
 from csaw.engine.bench.plot_bars import Scale, number
 from csaw.engine.bench.plot_style import CSAW, MUTED, PEER, SMALL, TEXT, bare
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 POOLED = ", pooled"
 MOST_COLUMNS = 4
@@ -12,7 +18,10 @@ PANEL_INCHES = 1.75
 
 
 def panels(rows: list[Row]) -> dict[str, list[Row]]:
-    """The rows of each panel by its title: of each graph, if there are several, else of each series; a pooled one beside its own."""
+    """The rows of each panel by its title: of each graph, if there are several, else of each series.
+
+    A pooled series stands beside its own.
+    """
     by_graph = len({row.get("graph", "") for row in rows}) > 1
     found: dict[str, list[Row]] = {}
     for row in rows:
@@ -25,7 +34,7 @@ def columns(count: int) -> int:
     return count if count <= MOST_COLUMNS else -(-count // -(-count // MOST_COLUMNS))
 
 
-def draw(axis: Any, rows: list[Row], over: str, scale: Scale, most: float) -> None:
+def draw(axis: "Axes", rows: list[Row], over: str, scale: Scale, most: float) -> None:
     """Draw a panel; ``most``: the largest value of the panels that share its axis, in the unit of ``scale``."""
     bare(axis)
     for series in dict.fromkeys(row["series"] for row in rows):
@@ -35,11 +44,23 @@ def draw(axis: Any, rows: list[Row], over: str, scale: Scale, most: float) -> No
         if "efficiency" in here[0] and len(here) > 1:
             axis.plot(x, [y[0] * value / x[0] for value in x], color=MUTED, linewidth=1, linestyle=(0, (1, 2)))
         ends = [scale.spread(row) for row in here]
-        spread = [[value - low for value, (low, _) in zip(y, ends, strict=True)], [high - value for value, (_, high) in zip(y, ends, strict=True)]]  # fmt: skip
-        axis.errorbar(x, y, yerr=spread, color=color, linewidth=1.6, elinewidth=1, marker="o", markersize=4, markeredgewidth=0)  # fmt: skip
+        spread = [
+            [value - low for value, (low, _) in zip(y, ends, strict=True)],
+            [high - value for value, (_, high) in zip(y, ends, strict=True)],
+        ]
+        axis.errorbar(
+            x, y, yerr=spread, color=color, linewidth=1.6, elinewidth=1, marker="o", markersize=4, markeredgewidth=0
+        )
         for at, value in zip(x, y, strict=True):
             word = "pooled " if series.endswith(POOLED) else ""
-            axis.annotate(f"{word}{number(value)}", (at, value), xytext=(2, 6), textcoords="offset points", ha="right", fontsize=SMALL)  # fmt: skip
+            axis.annotate(
+                f"{word}{number(value)}",
+                (at, value),
+                xytext=(2, 6),
+                textcoords="offset points",
+                ha="right",
+                fontsize=SMALL,
+            )
     points = sorted({row[over] for row in rows})
     axis.set_xscale("log", base=2)
     axis.set_xticks(points, [_count(point) for point in points])
@@ -57,7 +78,7 @@ def named(over: str, rows: list[Row]) -> str:
     return over.replace("_", " ")
 
 
-def title(axis: Any, text: str) -> None:
+def title(axis: "Axes", text: str) -> None:
     axis.set_title(text, fontsize=TEXT, loc="left", fontweight="bold", color=MUTED)
 
 

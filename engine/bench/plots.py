@@ -1,4 +1,4 @@
-"""A plot of each suite, PNG and SVG: values with their spread beside goals, peers and the ceiling, or lines over the column that the suite names in X."""
+"""A plot of each suite, PNG and SVG: bars beside goals, peers and the ceiling, or lines over the column X."""
 
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from datetime import date
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.engine.bench import plot_bars, plot_lines, suites
 from csaw.engine.bench.bench_row import MACHINE, Row, exceeded, measured
@@ -14,6 +14,9 @@ from csaw.engine.bench.files import AUTHOR, check_plot, new_file
 from csaw.engine.bench.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
 from csaw.partition.base.sizes import short
 from csaw.partition.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDTH_INCHES, SIDES_INCHES = 7.4, 0.3
 LINE_INCHES = 0.205  # of height
@@ -23,7 +26,10 @@ MOST_BESIDE = 4  # graphs with the same works whose panels stand side by side
 
 
 def check(folder: Path, names: Iterable[str]) -> None:
-    """Check before measuring: MissingDependencyError without Matplotlib, StoreError if a suite's plot may not be written."""
+    """Check before measuring that plots can be written.
+
+    MissingDependencyError without Matplotlib, StoreError if a suite's plot may not replace a file.
+    """
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -50,7 +56,10 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 
 def save(rows: list[Row], name: str, paths: list[Path]) -> None:
-    """Save the plot of a suite to ``paths``; the same rows give the same bytes. An SVG follows the reader's light or dark setting; a PNG is light."""
+    """Save the plot of a suite to ``paths``; the same rows give the same bytes.
+
+    An SVG follows the reader's light or dark setting; a PNG is light.
+    """
     from matplotlib import rc_context
 
     with rc_context(RC):
@@ -61,26 +70,29 @@ def save(rows: list[Row], name: str, paths: list[Path]) -> None:
                 file.write(content)
 
 
-def _svg(figure: Any, title: str) -> bytes:
+def _svg(figure: "Figure", title: str) -> bytes:
     out = BytesIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": AUTHOR, "Title": title})
     return following_the_reader(out.getvalue().decode()).encode()
 
 
-def _png(figure: Any) -> bytes:
+def _png(figure: "Figure") -> bytes:
     out = BytesIO()
     figure.savefig(out, format="png", dpi=200, facecolor="white", metadata={"Software": AUTHOR})
     return out.getvalue()
 
 
 def alternative(rows: list[Row], name: str) -> str:
-    """What the plot of a suite shows, in a sentence for readers who do not see it."""
+    """The plot of a suite in a sentence, for readers who do not see it."""
     found = measured(rows, suite=name)
     best = max(found, key=lambda row: row["rate"] if row["unit"] == found[0]["unit"] else 0)
-    return f"{name} on {rows[0].get('device', 'this machine')}: {len(found)} figures, the highest {short(best['rate'], best['unit'])} ({best['work']})"
+    return (
+        f"{name} on {rows[0].get('device', 'this machine')}: {len(found)} figures, the highest "
+        f"{short(best['rate'], best['unit'])} ({best['work']})"
+    )
 
 
-def plot(rows: list[Row], name: str) -> Any:
+def plot(rows: list[Row], name: str) -> "Figure":
     """A Matplotlib figure of one suite."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -130,8 +142,11 @@ def _day(iso: str) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def _bars(figure: Any, rows: list[Row], ceiling: float | None) -> float:
-    """Panels of bars: a row for each unit, graphs with the same works side by side; returns their height in inches."""
+def _bars(figure: "Figure", rows: list[Row], ceiling: float | None) -> float:
+    """Draw panels of bars: a row for each unit, graphs with the same works side by side.
+
+    Returns their height in inches.
+    """
     grid = list(_grid(rows))
     lengths = [max(plot_bars.lines(cell)[-1].y + 1 for cell in line) for line in grid]
     heights = [PANEL_INCHES + LINE_INCHES * length for length in lengths]
@@ -142,7 +157,9 @@ def _bars(figure: Any, rows: list[Row], ceiling: float | None) -> float:
         for number, (axis, cell) in enumerate(zip(line, row, strict=True)):
             beside = cell if width == 1 else list(chain(*row))
             scale = plot_bars.Scale(beside, seconds=in_seconds(cell))
-            plot_bars.draw(axis, cell, scale, ceiling if width == 1 else None, beside=beside, labels=number == 0, inches=inches)  # fmt: skip
+            plot_bars.draw(
+                axis, cell, scale, ceiling if width == 1 else None, beside=beside, labels=number == 0, inches=inches
+            )
             if width > 1:
                 plot_lines.title(axis, _narrow(cell[0]["graph"]))
             elif len({one.get("graph") for one in rows}) > 1:
@@ -151,7 +168,10 @@ def _bars(figure: Any, rows: list[Row], ceiling: float | None) -> float:
 
 
 def in_seconds(rows: list[Row]) -> bool:
-    """Whether rows are shown as the seconds that they take: those of whole commands, of which some count bytes and others nothing."""
+    """Whether rows are shown as the seconds that they take: those of whole commands.
+
+    Of these some count bytes and others nothing.
+    """
     return any(row["unit"] == "commands/s" for row in rows)
 
 
@@ -168,7 +188,7 @@ def _grid(rows: list[Row]) -> Iterator[list[list[Row]]]:
         yield from ([cell] for units in cells.values() for cell in units.values())
 
 
-def _lines(figure: Any, rows: list[Row], over: str) -> float:
+def _lines(figure: "Figure", rows: list[Row], over: str) -> float:
     """Small panels of lines; returns their height in inches."""
     panels = plot_lines.panels(rows)
     width = plot_lines.columns(len(panels))

@@ -1,7 +1,8 @@
-"""The tables of docs/benchmarks.md from the JSON of real runs: ``python -m csaw.engine.bench.report docs/benchmarks.md``.
+"""The tables of docs/benchmarks.md from JSON of real runs: ``python -m csaw.engine.bench.report PAGE``.
 
-A page has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. The text between them is generated from ``RUN.json`` and the plot
-``RUN-SUITE.svg``, both in the folder beside the page that has the page's name; everything else is written by hand.
+A page has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. The text between them is generated from ``RUN.json``
+and the plot ``RUN-SUITE.svg``, both in the folder beside the page that has the page's name; everything else is written
+by hand.
 """
 
 import re
@@ -96,7 +97,10 @@ def pictures(rows: list[Row], suite: str, stem: str) -> dict[str, list[Row]]:
 
 
 def table(rows: list[Row], suite: str, stem: str) -> str:
-    """The text for one suite of a run: its command, the machine, a table for each graph, the verdict, the plots, whose names begin with ``stem``."""
+    """Write one suite of a run: its command, the machine, a table for each graph, the verdict, the plots.
+
+    The names of plots begin with ``stem``.
+    """
     mine = [row for row in rows if row["suite"] == suite]
     if not mine:
         raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")

@@ -1,9 +1,9 @@
 """R-MAT graphs made on the GPU in seconds, for benchmarks: the same graphs as ``csaw datasets generate`` writes."""
 
 import threading
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import cupy
 import numpy as np
@@ -16,6 +16,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.contracts import Array
 from csaw.partition.graph.store import GraphStore
 
 PARTITION_EDGES = 1 << 26
@@ -26,8 +27,8 @@ RUNS = 16  # leading bits of a source by which keys are counted
 class DeviceRmat(GraphStore):
     """A store whose edges are in GPU memory, with only the parts that sampling reads.
 
-    A graph of more than ``most_keys`` edges (default: as many as fit) is made in ranges of sources, one of which is in memory at a time:
-    reading a partition of another range makes that range again, so read partitions in order.
+    A graph of more than ``most_keys`` edges (default: as many as fit) is made in ranges of sources, one of which is in
+    memory at a time: reading a partition of another range makes that range again, so read partitions in order.
     """
 
     is_plain = False
@@ -46,7 +47,9 @@ class DeviceRmat(GraphStore):
         for number, (low, high, _) in enumerate(self.ranges):
             keys = None  # free the memory of the last range's keys
             keys = self._keys(number)
-            degree[low:high] = cupy.diff(cupy.searchsorted(keys, cupy.arange(low, high + 1, dtype=np.uint64) << np.uint64(32)))  # fmt: skip
+            degree[low:high] = cupy.diff(
+                cupy.searchsorted(keys, cupy.arange(low, high + 1, dtype=np.uint64) << np.uint64(32))
+            )
             if not rmat.undirected:
                 for piece in _pieces(keys.size):
                     seen[keys[piece].astype(np.uint32)] = True
@@ -58,8 +61,8 @@ class DeviceRmat(GraphStore):
         cuts = np.searchsorted(self.originals, [0, *(high for _, high, _ in self.ranges)])
         rows, self.range_of = self._partitions(cuts.tolist())
         super().__init__(Path(spec), self._attributes(spec, rows))
-        self.indices: Any = None
-        self.weights: Any = None
+        self.indices: Array = None
+        self.weights: Array = None
         self.held = -1  # the range whose edges are in memory
         if len(self.ranges) == 1:
             self._hold(0, keys)
@@ -86,11 +89,19 @@ class DeviceRmat(GraphStore):
         rmat = self.rmat
         below = [np.uint64(min(x, 1.0) * 2**32) for x in (rmat.a, rmat.a + rmat.b, rmat.a + rmat.b + rmat.c)]
         return struct(
-            "Rmat", draws=rmat.draws, scale=np.int32(rmat.scale), scramble=np.int32(rmat.scramble), loops=np.int32(rmat.self_loops),
-            undirected=np.int32(rmat.undirected), seed=np.uint64(rmat.seed), below_a=below[0], below_b=below[1], below_c=below[2],
-        )  # fmt: skip
+            "Rmat",
+            draws=rmat.draws,
+            scale=np.int32(rmat.scale),
+            scramble=np.int32(rmat.scramble),
+            loops=np.int32(rmat.self_loops),
+            undirected=np.int32(rmat.undirected),
+            seed=np.uint64(rmat.seed),
+            below_a=below[0],
+            below_b=below[1],
+            below_c=below[2],
+        )
 
-    def _keys(self, number: int) -> Any:
+    def _keys(self, number: int) -> Array:
         """The sorted keys source << 32 | target of the edges in range ``number``."""
         low, high, room = self.ranges[number]
         keys, held = cupy.empty(room, np.uint64), cupy.zeros(1, np.uint64)
@@ -101,7 +112,10 @@ class DeviceRmat(GraphStore):
         return _distinct(keys) if self.rmat.dedup else keys
 
     def _partitions(self, vertices: list[int]) -> tuple[list[tuple[int, int, int, int, int]], list[int]]:
-        """Rows of the store's partition table, and the range of each. ``vertices``: the vertices at which ranges begin."""
+        """Rows of the store's partition table, and the range of each.
+
+        ``vertices``: the vertices at which ranges begin.
+        """
         rows, range_of = [], []
         for number, (begin, end) in enumerate(pairwise(vertices)):
             starts = np.searchsorted(self.indptr, np.arange(self.indptr[begin], self.indptr[end], PARTITION_EDGES))
@@ -113,12 +127,20 @@ class DeviceRmat(GraphStore):
 
     def _attributes(self, spec: str, rows: list[tuple[int, int, int, int, int]]) -> dict:
         return {
-            "vertices": self.originals.size, "edges": int(self.indptr[-1]), "directed": not self.rmat.undirected, "weighted": bool(self.rmat.weights),
-            "multigraph": not self.rmat.dedup, "max_degree": int(np.diff(self.indptr).max(initial=0)), "id_dtype": "uint32",
-            "id_kind": "integer", "fingerprint": f"on the device: {spec}", "report": {}, "partitions": rows,
-        }  # fmt: skip
+            "vertices": self.originals.size,
+            "edges": int(self.indptr[-1]),
+            "directed": not self.rmat.undirected,
+            "weighted": bool(self.rmat.weights),
+            "multigraph": not self.rmat.dedup,
+            "max_degree": int(np.diff(self.indptr).max(initial=0)),
+            "id_dtype": "uint32",
+            "id_kind": "integer",
+            "fingerprint": f"on the device: {spec}",
+            "report": {},
+            "partitions": rows,
+        }
 
-    def _hold(self, number: int, keys: Any = None) -> None:
+    def _hold(self, number: int, keys: Array = None) -> None:
         """Bring the edges of a range into GPU memory, in place of those of another."""
         self.held, self.indices, self.weights = -1, None, None
         keys = self._keys(number) if keys is None else keys
@@ -141,18 +163,14 @@ class DeviceRmat(GraphStore):
             out[:] = offsets
         return offsets
 
-    def read_part(
-        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
-    ) -> None:
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
         with self.lock, self.device:
             if self.held != self.range_of[number]:
                 self._hold(self.range_of[number])
             begins = self.partitions[self.range_of.index(self.range_of[number])].first_edge
             begin = self.partitions[number].first_edge - begins + first
-            span = slice(begin, begin + indices_out.size)
-            self.indices[span].get(out=indices_out)
-            if weights_out is not None:
-                self.weights[span].get(out=weights_out)
+            for name, out in arrays.items():
+                {"indices": self.indices, "weights": self.weights}[name][begin : begin + out.size].get(out=out)
 
     def release(self) -> None:
         with self.lock, self.device:
@@ -174,7 +192,7 @@ def _pieces(size: int) -> list[slice]:
     return [slice(first, first + PARTITION_EDGES) for first in range(0, size, PARTITION_EDGES)]
 
 
-def _distinct(keys: Any) -> Any:
+def _distinct(keys: Array) -> Array:
     """Remove repeats from sorted keys, in place and in pieces, because CuPy's masks end at 2^31 elements."""
     size, before = 0, None
     for span in _pieces(keys.size):

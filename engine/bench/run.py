@@ -1,7 +1,6 @@
 """A benchmark from end to end: the machine, its limits, then suite after suite with a verdict each."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from csaw.engine.bench import suites
 from csaw.engine.bench.bench_row import Row
@@ -10,6 +9,7 @@ from csaw.engine.bench.graphs import default_graph, given, of_paper
 from csaw.engine.bench.judge import judged
 from csaw.engine.bench.machine import about
 from csaw.engine.devices.devices import AUTO, first_gpu, place
+from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.errors import OptionError
 
 
@@ -22,9 +22,21 @@ def chosen(listed: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: str = "auto", threads: int | None = None,
-                 max_edges: int | None = None, repeats: int = 3, quick: bool = False, **more: Any) -> Context:  # fmt: skip
-    """Open devices and graphs. ``graphs``: stores, text files, data sets or specs; ``paper``: take the graphs of this paper instead."""
+def open_context(
+    graphs: tuple[str, ...],
+    *,
+    paper: str | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    max_edges: int | None = None,
+    repeats: int = 3,
+    quick: bool = False,
+    **more: OptionValue,
+) -> Context:
+    """Open devices and graphs.
+
+    ``graphs``: stores, text files, data sets or specs; ``paper``: take the graphs of this paper instead.
+    """
     from csaw.partition.base.parallel import processors
 
     if graphs and paper:
@@ -38,8 +50,15 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
         if paper
         else [given(g) for g in graphs] or [given(default_graph(gpu, quick))]
     )
-    return Context(named, devices, threads or processors(), 1 if quick else repeats, quick=quick,
-                   chosen=bool(graphs or paper), **more)  # fmt: skip
+    return Context(
+        named,
+        devices,
+        threads or processors(),
+        1 if quick else repeats,
+        quick=quick,
+        chosen=bool(graphs or paper),
+        **more,
+    )
 
 
 def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:
@@ -58,5 +77,6 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
             yield judged(name, rows, machine["device"])
     if not found:
         raise OptionError(
-            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without --only to see the names"
+            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without "
+            "--only to see the names"
         )

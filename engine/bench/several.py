@@ -1,23 +1,28 @@
-"""A work on several GPUs at once: each draws its part of the instances, in a thread of its own, and the slowest sets the time."""
+"""A work on several GPUs at once: each draws a part in a thread of its own, and the slowest sets the time."""
 
 import statistics
 import threading
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
-from csaw.engine.runs.run import open_backend, prepare
+from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import prepare
 from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.device_threads import DeviceThread, results_of
 from csaw.partition import GraphStore
 
-# Each GPU first writes this many bytes, this often, about 2 ms, while its thread queues kernels, so that timed kernels do not wait for Python.
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
+
+# Each GPU first writes this many bytes, this often, about 2 ms, while its thread queues kernels, so that timed kernels
+# do not wait for Python.
 AHEAD_BYTES, AHEAD = 256 << 20, 32
 
 
-def on_gpus(store: GraphStore, work: Work, devices: tuple[Any, ...], *, repeats: int) -> Row:
+def on_gpus(store: GraphStore, work: Work, devices: "tuple[Device, ...]", *, repeats: int) -> Row:
     """The figure of ``repeats`` turns after a warm-up, of kernels alone; samples stay on the devices."""
     from csaw.engine.cuda.graphs.node import Node
 
@@ -43,13 +48,23 @@ def on_gpus(store: GraphStore, work: Work, devices: tuple[Any, ...], *, repeats:
                 edges.append(sum(e for _, e in found))
                 rates.append(edges[-1] / seconds[-1])
     return {
-        "work": work.name, **figure(rates), "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": work.instances,
-        "gpus": len(devices), "residency": job.plan.residency, "select": job.plan.select, "layout": job.plan.graph_layout,
-    }  # fmt: skip
+        "work": work.name,
+        **figure(rates),
+        "seconds": statistics.median(seconds),
+        "edges": int(statistics.median(edges)),
+        "instances": work.instances,
+        "gpus": len(devices),
+        "residency": job.plan.residency,
+        "select": job.plan.select,
+        "layout": job.plan.graph_layout,
+    }
 
 
 def _draw(batches: Batches, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
-    """Draw instances first .. last - 1 on one GPU; returns the seconds of its kernels, by its own clock, and the edges. All GPUs begin together."""
+    """Draw instances first .. last - 1 on one GPU; returns the seconds of its kernels, and the edges.
+
+    The seconds are those of the GPU's own clock. All GPUs begin together.
+    """
     import cupy
 
     try:

@@ -1,25 +1,27 @@
-"""Works with a part of the graph in memory, beside the bytes that they must move at least: half, a quarter and a tenth, or what given budgets hold.
+"""Works with a part of the graph in memory, beside the bytes that they must move at least.
 
-The least is what one partition at a time moves, the one that most instances wait for, if instances spread evenly: L (1 - c)^2 graphs for walks of L steps, c
-being the share of the graph that fits, and (1 - c) graphs at each depth of a traversal. A graph counts as many bytes as it takes once it is in memory.
-``of_least`` is the multiple of the least that a run moved; ``limits`` has the seconds that the link takes for the least.
+The part is a half, a quarter and a tenth, or what given budgets hold. Lower bound: the bytes that are moved if only the
+partition with the most waiting instances is loaded each time, and instances spread evenly: L (1 - c)^2 graphs for walks
+of L steps, c being the share of the graph that fits, and (1 - c) graphs at each depth of a traversal. A graph counts as
+many bytes as it takes once it is in memory. ``of_least`` is the multiple of the bound that a run moved; ``limits`` has
+the seconds that the link takes for it.
 """
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.termination import planned_steps
-from csaw.engine.bench.bench_row import Row, measured
+from csaw.engine.bench.bench_row import Row, beside, rate_of
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import room_for
-from csaw.engine.bench.work import Work
-from csaw.engine.runs.run import Job, prepare
+from csaw.engine.bench.work import Options, Work
+from csaw.engine.runs.job import Job, prepare
 from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.sizes import format_size
 
 REPEATS = 1  # of each work, after one that warms up: there are many, and they are long
@@ -59,13 +61,16 @@ def shares(context: Context) -> dict[str, float]:
 
 
 def sized(context: Context, store: GraphStore, work: Work) -> Work:
-    """The work in a size for this device and graph: LONG has a walk from each vertex, if --instances allows as many."""
+    """The work in a size for this device and graph.
+
+    LONG has a walk from each vertex, if --instances allows as many.
+    """
     if not context.on_gpu and work is not LONG:
         work = work.shrunk(CPU_WALKS if "walk_length" in work.options else CPU_TREES)
     return context.shrunk(work.shrunk(store.vertices))
 
 
-def read_rates(store: Any, repeats: int = 3) -> list[float]:
+def read_rates(store: GraphStore, repeats: int = 3) -> list[float]:
     """Rates at which the neighbors of a whole store are read, partition by partition, in bytes/s."""
     room, rates = np.empty(store.largest_partition, store.id_dtype), []
     for _ in range(repeats + 1):
@@ -77,31 +82,37 @@ def read_rates(store: Any, repeats: int = 3) -> list[float]:
 
 
 def compared(context: Context, graph: Graph, link: float) -> Iterator[Row]:
-    """A row for each work and each part of the graph in memory, all of it first. ``link``: bytes/s at which partitions come."""
+    """A row for each work and each part of the graph in memory, all of it first.
+
+    ``link``: bytes/s at which partitions come.
+    """
     given = budget(context)
     for work in works(context, graph.store):
         ways = _budgets(context, graph.store, work) if given else _shares(context, graph.store, work)
         named = {f"{work.name}, {title}": options for title, options in ways.items()}
         jobs = {name: work.having(name, **options) for name, options in named.items() if context.only in name}
         found = list(context.compare(graph, jobs.values(), REPEATS))
-        base = [row["rate"] for row in measured(found, work=f"{work.name}, {WHOLE}")]
+        base = rate_of(found, f"{work.name}, {WHOLE}")
         for row in found:
             if "rate" not in row or row["work"].endswith(WHOLE):
                 yield row
                 continue
-            beside = {"times": row["rate"] / base[0], "times_of": WHOLE} if base else {}
-            yield row | beside | beside_least(job_of(context, graph.store, jobs[row["work"]]), row, link)
+            least = beside_least(job_of(context, graph.store, jobs[row["work"]]), row, link)
+            yield row | beside(row, base, WHOLE) | least
 
 
-def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
-    ways: dict[str, dict[str, Any]] = {WHOLE: {"residency": "resident"}}
+def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, Options]:
+    ways: dict[str, Options] = {WHOLE: {"residency": "resident"}}
     return ways | {title: share_options(context, store, work, share) for title, share in shares(context).items()}
 
 
 def share_options(
     context: Context, store: GraphStore, work: Work, share: float, residency: str = "", in_flight: int | None = None
-) -> dict[str, Any]:
-    """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances, or ``in_flight``, be in flight."""
+) -> Options:
+    """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory.
+
+    All instances, or ``in_flight``, are in flight.
+    """
     where, memory = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
     given = {"residency": residency or where, "in_flight": in_flight or work.instances}
     plan = job_of(context, store, work, **given).plan
@@ -114,9 +125,9 @@ def share_options(
     return given | {memory: budget_bytes}
 
 
-def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
+def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, Options]:
     """Options with the budgets that were given."""
-    ways: dict[str, dict[str, Any]] = {WHOLE: {"residency": "resident"}}
+    ways: dict[str, Options] = {WHOLE: {"residency": "resident"}}
     if not context.on_gpu:
         return ways | {f"--memory {_size(context.memory)}": {"residency": "disk", "memory": context.memory}}
     on_gpu = {"in_flight": None, "gpu_memory": context.gpu_memory}
@@ -130,16 +141,17 @@ def _size(budget: int | None) -> str:
     return format_size(budget or 0).replace(" ", "")
 
 
-def job_of(context: Context, store: GraphStore, work: Work, **given: Any) -> Job:
+def job_of(context: Context, store: GraphStore, work: Work, **given: OptionValue) -> Job:
     """The job of a work on this device; ``given`` replaces options."""
-    options = {"instances": work.instances} | work.options | given
+    options: Values = {"instances": work.instances} | work.options | given
     return prepare(store, work.algo, device=context.kind, threads=context.threads, **options)
 
 
 def beside_least(job: Job, row: Row, link: float, *, begins_empty: bool = False) -> Row:
-    """Columns that set what a run moved beside the least, and beside the seconds that the link takes for that; ``row`` has its transfer_bytes.
+    """Columns that set the bytes that a run moved beside the least, and beside the link's seconds for that.
 
-    ``begins_empty``: whether the run begins with nothing in memory, so that the share that fits is moved too.
+    ``row`` has its transfer_bytes. ``begins_empty``: whether the run begins with nothing in memory, so that the share
+    that fits is moved too.
     """
     edge, store, plan = job.plan.needs.edge, job.store, job.plan
     graph = store.edges * (edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.kept)

@@ -1,11 +1,14 @@
-"""Epochs of a graph neural network with one loader, in a process of its own: ``training_child.py TOOL SETTINGS.json``.
+"""Epochs of a graph neural network with one loader, in a process: ``training_child.py TOOL SETTINGS.json``.
 
-Epochs follow each other, first all without a model and then all with it, as those of a training do. Settings: ``graph`` (path or spec), ``csr`` (.npz of its rows, for tools other than csaw), ``gpu`` (number, or null), ``threads``, ``epochs``, ``mini_batches``, ``seeds`` (of
-each), ``fanout``, ``layer_sizes`` (of LADIES), ``features`` (float32 a vertex), ``hidden``, ``classes``. Prints JSON: for each epoch ``alone``, the seconds of its mini-batches with their features and without a
-model, and ``edges`` in them; ``seconds`` of the epoch, and of these ``waiting`` for mini-batches.
+Epochs follow each other, first all without a model and then all with it, as those of a training do. Prints JSON: for
+each epoch ``alone``, the seconds of its mini-batches with their features and without a model, and ``edges`` in them;
+``seconds`` of the epoch, and of these ``waiting`` for mini-batches.
 
-Any interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields mini-batches as the tool has them. A model takes of them the features of the vertices, labels of the seeds, and for each layer of GraphSAGE the
-edges (source, target), numbered in the mini-batch, with the number of vertices that they lead to, which are the first ones; for each layer of a GCN its sparse matrix. Features are in the memory of the device that trains.
+Every interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields
+mini-batches as the tool has them. A model takes of them the features of the vertices, labels of the seeds, and for each
+layer of GraphSAGE the edges (source, target), numbered in the mini-batch, with the number of vertices that they lead
+to, which are the first ones; for each layer of a GCN its sparse matrix. Features are in the memory of the device that
+trains.
 """
 
 import json
@@ -13,42 +16,79 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-Loader = Callable[[], Iterable[Any]]  # an epoch of mini-batches
+from csaw.partition.base.plain_data import Values
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from csaw.partition import GraphStore
 
 
-def csaw(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+class Settings(TypedDict):
+    """The settings of a training."""
+
+    graph: str  # path or spec
+    csr: str  # .npz of its rows, for tools other than csaw
+    gpu: int | None
+    threads: int
+    epochs: int
+    mini_batches: int
+    seeds: int  # of each mini-batch
+    fanout: list[int]
+    layer_sizes: list[int]  # of LADIES
+    features: int  # float32 of each vertex
+    hidden: int
+    classes: int
+
+
+class Batch(NamedTuple):
+    """A mini-batch for a model: features of vertices, labels of the seeds, and the layers, one for each hop."""
+
+    x: "Tensor"
+    labels: "Tensor"
+    layers: list
+
+
+Loader = Callable[[], Iterable]  # an epoch of mini-batches, as the tool has them
+Features = Callable[[int], "tuple[Tensor, Tensor]"]  # of so many vertices, and their labels
+Seeds = Callable[[int], "Tensor"]  # of a graph of so many vertices
+Ready = Callable[[], object]  # returns when the device is done
+
+
+def csaw(how: Settings, x: Features, seeds: Seeds) -> Loader:
     from csaw.engine.loaders import NeighborLoader
 
-    store, device = opened(how)
+    store, options = opened(how)
     values, labels = x(store.vertices)
-    loader = NeighborLoader(store, how["fanout"], seeds(store.vertices), batch_size=how["seeds"], shuffle=True, device=device, threads=how["threads"],
-                            features={"x": values, "y": labels})  # fmt: skip
+    named = {"x": values, "y": labels}
+    loader = NeighborLoader(store, how["fanout"], seeds(store.vertices), features=named, **options)
     return lambda: loader
 
 
-def ladies(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+def ladies(how: Settings, x: Features, seeds: Seeds) -> Loader:
     from csaw.engine.loaders import LayerLoader
 
-    store, device = opened(how)
+    store, options = opened(how)
     values, labels = x(store.vertices)
-    loader = LayerLoader(store, how["layer_sizes"], seeds(store.vertices), batch_size=how["seeds"], shuffle=True, device=device, threads=how["threads"],
-                         features=values, labels=labels)  # fmt: skip
+    loader = LayerLoader(store, how["layer_sizes"], seeds(store.vertices), features=values, labels=labels, **options)
     return lambda: loader
 
 
-def opened(how: dict[str, Any]) -> tuple[Any, str]:
-    """The graph store, and the device for csaw to draw on."""
+def opened(how: Settings) -> "tuple[GraphStore, Values]":
+    """The graph store, and the options of csaw's loaders."""
     from csaw.engine.bench.graphs import given
     from csaw.engine.devices.devices import place
 
     device = "cpu" if how["gpu"] is None else f"cuda:{how['gpu']}"
     gpus = place(device)
-    return given(how["graph"]).open(gpus[0] if gpus else None).store, device
+    store = given(how["graph"]).open(gpus[0] if gpus else None).store
+    return store, {"batch_size": how["seeds"], "shuffle": True, "device": device, "threads": how["threads"]}
 
 
-def pyg(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+def pyg(how: Settings, x: Features, seeds: Seeds) -> Loader:
     import numpy as np
     import torch
     import torch_geometric.typing as found
@@ -59,14 +99,18 @@ def pyg(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
         raise ImportError("its NeighborLoader needs pyg-lib or torch-sparse, and neither is installed")
     csr = np.load(how["csr"])
     degrees = np.diff(csr["indptr"])
-    edge_index = torch.from_numpy(np.stack([csr["indices"].astype(np.int64), np.repeat(np.arange(degrees.size), degrees)]))  # fmt: skip
+    edge_index = torch.from_numpy(
+        np.stack([csr["indices"].astype(np.int64), np.repeat(np.arange(degrees.size), degrees)])
+    )
     values, labels = x(degrees.size)
     data = Data(x=values, y=labels, edge_index=edge_index)
-    loader = NeighborLoader(data, how["fanout"], seeds(degrees.size), batch_size=how["seeds"], shuffle=True, num_workers=how["threads"] // 2)  # fmt: skip
+    loader = NeighborLoader(
+        data, how["fanout"], seeds(degrees.size), batch_size=how["seeds"], shuffle=True, num_workers=how["threads"] // 2
+    )
     return lambda: loader
 
 
-def dgl(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+def dgl(how: Settings, x: Features, seeds: Seeds) -> Loader:
     import dgl as library
     import numpy as np
 
@@ -75,34 +119,38 @@ def dgl(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
     graph = library.graph(("csc", (indptr, indices, [])))
     values, labels = x(indptr.size - 1)
     loader = library.dataloading.DataLoader(
-        graph, seeds(indptr.size - 1), library.dataloading.NeighborSampler(how["fanout"]), batch_size=how["seeds"],
-        shuffle=True, num_workers=how["threads"] // 2,
-    )  # fmt: skip
+        graph,
+        seeds(indptr.size - 1),
+        library.dataloading.NeighborSampler(how["fanout"]),
+        batch_size=how["seeds"],
+        shuffle=True,
+        num_workers=how["threads"] // 2,
+    )
 
-    def batch_of(drawn: Any) -> Any:
+    def batch_of(drawn: tuple) -> Batch:
         inputs, outputs, blocks = drawn
         layers = [(*block.edges(), block.num_dst_nodes()) for block in blocks]
-        return values[inputs.to(values.device)], labels[outputs.to(values.device)], layers
+        return Batch(values[inputs.to(values.device)], labels[outputs.to(values.device)], layers)
 
     return lambda: map(batch_of, loader)
 
 
-def of_pyg(batch: Any) -> Any:
+def of_pyg(batch: Any) -> Batch:
     """Features, labels and layers of a Data object: a layer leaves out the hops that it needs no more."""
     source, target = batch.edge_index
     layers = []
     for kept in range(len(batch.num_sampled_edges), 0, -1):
         edges, nodes = sum(batch.num_sampled_edges[:kept]), sum(batch.num_sampled_nodes[:kept])
         layers.append((source[:edges], target[:edges], nodes))
-    return batch.x, batch.y[: batch.batch_size], layers
+    return Batch(batch.x, batch.y[: batch.batch_size], layers)
 
 
 class GraphSage:
-    """GraphSAGE with mean aggregation (Hamilton et al., NeurIPS 2017), in plain PyTorch, so that every loader trains the same."""
+    """GraphSAGE with mean aggregation (Hamilton et al., NeurIPS 2017) in plain PyTorch: every loader trains it."""
 
     inputs = 2  # a vertex's own features, and the mean of its neighbors'
 
-    def __init__(self, how: dict[str, Any], device: Any) -> None:
+    def __init__(self, how: Settings, device: "torch.device") -> None:
         import torch
 
         sizes = [how["features"], *[how["hidden"]] * (len(how["fanout"]) - 1), how["classes"]]
@@ -110,7 +158,7 @@ class GraphSage:
         self.layers = [torch.nn.Linear(self.inputs * a, b, device=device) for a, b in pairwise(sizes)]
         self.optimizer = torch.optim.Adam([p for layer in self.layers for p in layer.parameters()])
 
-    def train(self, batch: Any) -> None:
+    def train(self, batch: Batch) -> None:
         x, labels, layers = batch
         for number, layer in enumerate(layers):
             x = self.apply(self.layers[number], x, layer)
@@ -120,16 +168,16 @@ class GraphSage:
         loss.backward()
         self.optimizer.step()
 
-    def apply(self, linear: Any, x: Any, layer: Any) -> Any:
+    def apply(self, linear: "torch.nn.Linear", x: "Tensor", layer: Any) -> "Tensor":
         source, target, size = layer
         return linear(self.torch.cat([x[:size], self.mean(x, source, target, size)], 1))
 
     @staticmethod
-    def edges(layers: Any) -> int:
+    def edges(layers: list) -> int:
         """Sampled edges of a mini-batch: its first layer has those of all hops."""
         return layers[0][0].numel()
 
-    def mean(self, x: Any, source: Any, target: Any, size: int) -> Any:
+    def mean(self, x: "Tensor", source: "Tensor", target: "Tensor", size: int) -> "Tensor":
         """The mean over the edges that lead to each of the first ``size`` vertices, 0 without one."""
         source, target = source.to(x.device), target.to(x.device)
         total = x.new_zeros((size, x.shape[1])).index_add_(0, target, x[source])
@@ -142,19 +190,19 @@ class Gcn(GraphSage):
 
     inputs = 1
 
-    def apply(self, linear: Any, x: Any, layer: Any) -> Any:
+    def apply(self, linear: "torch.nn.Linear", x: "Tensor", layer: Any) -> "Tensor":
         return layer @ linear(x)
 
     @staticmethod
-    def edges(layers: Any) -> int:
+    def edges(layers: list) -> int:
         return sum(layer.values().numel() for layer in layers)
 
 
-Inputs = Callable[[Any], tuple[Any, Any, Any]]  # features, labels and layers of a mini-batch
+Inputs = Callable[[Any], Batch]  # of a mini-batch as the tool has it
 
-TOOLS: dict[str, tuple[Callable, type[GraphSage], Inputs]] = {
+TOOLS: dict[str, tuple[Callable[[Settings, Features, Seeds], Loader], type[GraphSage], Inputs]] = {
     "csaw": (csaw, GraphSage, of_pyg),
-    "ladies": (ladies, Gcn, lambda batch: (batch.x, batch.y, batch.adjs)),
+    "ladies": (ladies, Gcn, lambda batch: Batch(batch.x, batch.y, batch.adjs)),
     "pyg": (pyg, GraphSage, of_pyg),
     "dgl": (dgl, GraphSage, lambda batch: batch),
 }
@@ -163,10 +211,10 @@ TOOLS: dict[str, tuple[Callable, type[GraphSage], Inputs]] = {
 class Waited:
     """Goes through a loader and adds up the seconds that it takes to hand out mini-batches."""
 
-    def __init__(self, loader: Iterable[Any], ready: Callable[[], Any]) -> None:
+    def __init__(self, loader: Iterable[object], ready: Ready) -> None:
         self.loader, self.ready, self.seconds = loader, ready, 0.0
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         items, end = iter(self.loader), object()
         while True:
             self.ready()
@@ -178,7 +226,7 @@ class Waited:
             yield item
 
 
-def alone(loader: Loader, inputs: Inputs, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
+def alone(loader: Loader, inputs: Inputs, model: GraphSage, ready: Ready) -> dict[str, float]:
     """One epoch without a model."""
     began = time.perf_counter()
     edges = sum(model.edges(inputs(batch)[2]) for batch in loader())
@@ -186,7 +234,7 @@ def alone(loader: Loader, inputs: Inputs, model: GraphSage, ready: Callable[[], 
     return {"alone": time.perf_counter() - began, "edges": edges}
 
 
-def trained(loader: Loader, inputs: Inputs, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
+def trained(loader: Loader, inputs: Inputs, model: GraphSage, ready: Ready) -> dict[str, float]:
     """One epoch with a model."""
     began = time.perf_counter()
     waited = Waited(loader(), ready)
@@ -206,10 +254,12 @@ def main() -> None:
     torch.set_num_threads(how["threads"])
     device = torch.device("cpu" if how["gpu"] is None else f"cuda:{how['gpu']}")
 
-    def features(vertices: int) -> Any:
-        return torch.rand((vertices, how["features"]), device=device), torch.randint(how["classes"], (vertices,), device=device)  # fmt: skip
+    def features(vertices: int) -> "tuple[Tensor, Tensor]":
+        return torch.rand((vertices, how["features"]), device=device), torch.randint(
+            how["classes"], (vertices,), device=device
+        )
 
-    def seeds(vertices: int) -> Any:
+    def seeds(vertices: int) -> "Tensor":
         return torch.randperm(vertices)[: how["seeds"] * how["mini_batches"]]
 
     make_loader, model_of, inputs = TOOLS[tool]

@@ -1,17 +1,23 @@
 """Works, the units of measurement: instances of an algorithm, under a name that does not change."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+
+from csaw.partition.base.plain_data import Values
+
+Options = Values
 
 
 @dataclass(frozen=True)
 class Work:
-    """One line of a table; ``goal`` in sampled edges/s on an H200 with the graph of docs/benchmarks.md. ``unit``: what its rate counts, edges/s or samples/s, instances."""
+    """One line of a table; ``goal`` in sampled edges/s on an H200 with the graph of docs/benchmarks.md.
+
+    ``unit``: what its rate counts, edges/s or samples/s, instances.
+    """
 
     name: str
     algo: str
     instances: int
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
     goal: float | None = None
     unit: str = "edges/s"
 
@@ -22,6 +28,6 @@ class Work:
             options["walk_length"] = min(options["walk_length"], steps)
         return replace(self, instances=min(self.instances, instances), options=options)
 
-    def having(self, name: str, **options: Any) -> "Work":
+    def having(self, name: str, **options: object) -> "Work":
         """The work under another name, with these options added."""
         return replace(self, name=name, options=self.options | options)

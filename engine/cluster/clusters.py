@@ -1,4 +1,6 @@
-"""Clusters by name: a scheduler's address or file, workers on this machine, or those that a job scheduler or an MPI job starts."""
+"""Clusters by name: a scheduler's address or file, workers on this machine, or those that a job scheduler or an MPI job
+starts.
+"""
 
 import logging
 import re
@@ -7,11 +9,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol
 
 from csaw.engine.cluster.tracker import silent_tracker
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClusterError, MissingDependencyError, OptionError
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
 
 log = logging.getLogger(__name__)
 FORMS = "a scheduler's address such as tcp://host:8786, its file, local:N, slurm:N, lsf:N or mpi"
@@ -23,7 +29,10 @@ NOISY = ("distributed", "tornado", "asyncio")  # loggers
 
 @dataclass(frozen=True)
 class Cluster:
-    """What ``--cluster`` names: ``kind`` is address, file, mpi, or local, slurm or lsf with a number of ``workers``."""
+    """The cluster that ``--cluster`` names.
+
+    ``kind`` is address, file, mpi, or local, slurm or lsf with a number of ``workers``.
+    """
 
     kind: str
     place: str
@@ -52,7 +61,9 @@ class Cluster:
 
 
 def begin(cluster: Cluster) -> None:
-    """In an MPI job, split its processes: the first one schedules, the second one goes on here, and the others become workers, for which this call does not return."""
+    """In an MPI job, split its processes: the first one schedules, the second one goes on here, and the others become
+    workers, for which this call does not return.
+    """
     if cluster.kind == "mpi":
         library = _library("dask_mpi", "dask-mpi")
         logging.getLogger("distributed").setLevel(
@@ -61,8 +72,14 @@ def begin(cluster: Cluster) -> None:
         library.initialize(nthreads=1, nanny=False, dashboard=False)
 
 
+class Closing(Protocol):
+    """A client or a cluster of Dask."""
+
+    def close(self, timeout: float) -> object: ...
+
+
 @contextmanager
-def connected(cluster: Cluster) -> Iterator[Any]:
+def connected(cluster: Cluster) -> Iterator["Client"]:
     """A client of the cluster, which is started if it has to be, and stopped if it was started here.
 
     ClusterError where it cannot be reached or started, MissingDependencyError where a library is not installed.
@@ -74,7 +91,8 @@ def connected(cluster: Cluster) -> Iterator[Any]:
             client = _client(distributed, cluster, stack)
         except (OSError, RuntimeError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"--cluster {cluster.place} cannot be used: {error or type(error).__name__}; look whether its scheduler runs"
+                f"--cluster {cluster.place} cannot be used: {error or type(error).__name__}; look whether "
+                "its scheduler runs"
             ) from error
         stack.callback(_closed, client)
         yield client
@@ -82,7 +100,9 @@ def connected(cluster: Cluster) -> Iterator[Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let Dask and what it runs on log nothing, not even that its scheduler is lost, with a traceback: what becomes of scheduler and workers is said by the run."""
+    """Let Dask and what it runs on log nothing, not even that its scheduler is lost, with a traceback: what becomes of
+    scheduler and workers is said by the run.
+    """
     known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in NOISY]
     levels = {name: logging.getLogger(name).level for name in (*NOISY, *known)}  # children may have levels of their own
     for name in levels:
@@ -94,15 +114,18 @@ def _quiet() -> Iterator[None]:
             logging.getLogger(name).setLevel(level)
 
 
-def _closed(held: Any) -> None:
-    """Close a client or a cluster. What goes wrong then, as where a worker has just died, changes nothing of the run."""
+def _closed(held: Closing) -> None:
+    """Close a client or a cluster.
+
+    What goes wrong then, as where a worker has just died, changes nothing of the run.
+    """
     try:
         held.close(timeout=10)
     except (OSError, TimeoutError, RuntimeError, LookupError, AttributeError) as error:
         log.debug("the cluster did not close: %r", error)
 
 
-def _client(distributed: Any, cluster: Cluster, stack: ExitStack) -> Any:
+def _client(distributed: ModuleType, cluster: Cluster, stack: ExitStack) -> "Client":
     if cluster.kind == "local":
         stack.enter_context(silent_tracker())
         started = _local(distributed, cluster.workers)
@@ -120,14 +143,22 @@ def _client(distributed: Any, cluster: Cluster, stack: ExitStack) -> Any:
     return distributed.Client(None if cluster.kind == "mpi" else cluster.place, **options)
 
 
-def _local(distributed: Any, workers: int) -> Any:
-    """Workers of one thread for tasks each, on this machine; csaw bounds their memory, not Dask, which would stop them."""
+def _local(distributed: ModuleType, workers: int) -> "LocalCluster":
+    """Start workers on this machine, each with one thread for tasks.
+
+    csaw bounds their memory, not Dask, which would stop them.
+    """
     return distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
-    )  # fmt: skip
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=0,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
+    )
 
 
-def _library(name: str, package: str) -> Any:
+def _library(name: str, package: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:

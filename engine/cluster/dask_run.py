@@ -1,20 +1,26 @@
-"""A sample by the workers of a Dask cluster: this process begins the store, hands out units of groups, and seals the store."""
+"""A sample by the workers of a cluster: this process begins the store, hands out units of groups, and seals the
+store.
+"""
 
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from csaw.engine.cluster.clusters import Cluster, connected
+from csaw.engine.cluster.clusters import Cluster
+from csaw.engine.cluster.drawer import Drawing, Unable, groups_at_once, plan
+from csaw.engine.cluster.executor import Executor, ResultLost, WorkerDied
+from csaw.engine.cluster.opening import opened
 from csaw.engine.cluster.recipe import SPARED, Recipe, check_device
+from csaw.engine.cluster.tasks import SAFE, Tasks
+from csaw.engine.cluster.under_way import UnderWay
 from csaw.engine.cluster.unstarted import is_unstarted, plans_here
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
-from csaw.engine.runs.run import Job, Times, manifest, stored_as, summed_up
+from csaw.engine.runs.job import Job, manifest, stored_as
+from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import open_samples
 from csaw.engine.samples.draft import marker_path
 from csaw.engine.samples.writer import SampleWriter
@@ -22,29 +28,44 @@ from csaw.engine.schedule.workers import Totals
 from csaw.partition import GraphStore
 from csaw.partition.base.kernel_time import Stopwatch, compiled
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.errors import ClusterError, StoreError
 
 log = logging.getLogger(__name__)
 SECONDS_TO_PLAN = 600
-SECONDS_TO_SEE = 120  # until groups that others have written are seen here: file systems of networks may keep old lists of names for a minute
+# until groups that others have written are seen here: file systems of networks may keep old lists of names for a minute
+SECONDS_TO_SEE = 120
 
 
-def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, cluster: str, resume: bool = False, overwrite: bool = False,
-                      virtual: bool = False, progress: Callable[[int], None] | None = None,
-                      began: Callable[[int], None] = lambda instances: None, **given: Any) -> dict[str, Any]:  # fmt: skip
+def sample_on_cluster(
+    graph: str | Path | GraphStore,
+    out: str | Path,
+    algo: str = "deepwalk",
+    *,
+    cluster: str,
+    resume: bool = False,
+    overwrite: bool = False,
+    virtual: bool = False,
+    progress: Callable[[int], None] | None = None,
+    began: Callable[[int], None] = lambda instances: None,
+    **given: OptionValue,
+) -> Record:
     """Draw a sample into the store ``out`` by the workers of a Dask cluster.
 
     Arguments:
 
-    graph, algo, given: as for :func:`prepare`. Device, threads and memory are those of each worker, which sees the graph and ``out`` under the same paths.
+    graph, algo, given: as for :func:`prepare`. Device, threads and memory are those of each worker, which sees the
+    graph and ``out`` under the same paths.
     out, resume, overwrite, progress: as for :func:`execute`.
     cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
     virtual: ``graph`` is the path of a virtual sample, which says what to sample (default: False).
     began: called with the number of instances of the sample before the first is drawn (default: nothing is).
 
-    Returns the summary of the run, with what each of the ``workers`` did. The store has the bytes of one that a single machine writes, except ``results``.
+    Returns the summary of the run, with what each of the ``workers`` did. The store has the bytes of one that a single
+    machine writes, except ``results``.
 
-    Errors: those of :func:`execute`; ClusterError where the cluster cannot be used or is lost, StoreError where a worker has another csaw or another graph.
+    Errors: those of :func:`execute`; ClusterError where the cluster cannot be used or is lost, StoreError where a
+    worker has another csaw or another graph.
     """
     watch, before, where = Stopwatch(), compiled(), Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)
@@ -53,11 +74,11 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
         earlier = len(writer.done)
-        with connected(where) as client, run_on(client, recipe, where) as name:
-            plans = plans_on(client, name)
+        with opened(where, SAFE) as executor, executor.joined(Drawing(recipe)) as name:
+            plans = plans_on(executor, name)
             began(job.plan.request.instances)
             working = Stopwatch()
-            tasks = _drawn(client, name, writer, progress, plans)
+            tasks = _drawn(executor, name, writer, progress, plans)
             worked = working.read()
         sealing = Stopwatch()
         _see_all(writer)
@@ -70,22 +91,39 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
     return results
 
 
-def plan_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, cluster: str, virtual: bool = False,
-                    **given: Any) -> tuple[Job, dict[str, Plan | str]]:  # fmt: skip
-    """The job as this process sees it, and the plan of each worker of a cluster by its name, or why it has none; nothing is sampled.
+def plan_on_cluster(
+    graph: str | Path | GraphStore,
+    out: str | Path,
+    algo: str = "deepwalk",
+    *,
+    cluster: str,
+    virtual: bool = False,
+    **given: OptionValue,
+) -> tuple[Job, dict[str, Plan | str]]:
+    """Plan a run on a cluster without sampling.
 
-    A cluster that the run itself would start is not started: its workers are planned here, jobs as on machines such as this one. Errors as :func:`sample_on_cluster`.
+    Returns the job as this process sees it, and the plan of each worker by its name, or why it has none.
+
+    A cluster that the run itself would start is not started: its workers are planned here, jobs as on machines such as
+    this one. Errors as :func:`sample_on_cluster`.
     """
     where = Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)
     job = recipe.here()
     if is_unstarted(where):
         return job, plans_here(where, recipe)
-    with connected(where) as client, run_on(client, recipe, where) as name:
-        return job, _planned(client, name)
+    with opened(where, SAFE) as executor, executor.joined(Drawing(recipe)) as name:
+        return job, _planned(executor, name)
 
 
-def recipe_of(where: Cluster, graph: str | Path | GraphStore, out: str | Path, algo: str, given: Mapping[str, Any], virtual: bool) -> Recipe:  # fmt: skip
+def recipe_of(
+    where: Cluster,
+    graph: str | Path | GraphStore,
+    out: str | Path,
+    algo: str,
+    given: Mapping[str, OptionValue],
+    virtual: bool,
+) -> Recipe:
     """The recipe of a run on a cluster. The workers of a local one share this machine's processors and memory."""
     check_device(given.get("device"), where.is_local)
     recipe = Recipe.of(graph, out, algo, given, virtual)
@@ -96,22 +134,12 @@ def recipe_of(where: Cluster, graph: str | Path | GraphStore, out: str | Path, a
     )
 
 
-@contextmanager
-def run_on(client: Any, recipe: Recipe, where: Cluster) -> Iterator[str]:
-    """Register a run with all workers, those that come later too, and yield its name. At the end, also after Ctrl-C, workers drop it.
+def plans_on(executor: Executor, name: str) -> dict[str, Plan]:
+    """The plans of the workers, by their names.
 
-    ClusterError where a worker has another csaw; it names the first one.
+    What keeps one from its work is logged with its name, and raised where it keeps all.
     """
-    from csaw.engine.cluster.drawer import Drawing
-    from csaw.engine.cluster.joined import joined
-
-    with joined(client, lambda name: Drawing(recipe, name, where.is_local)) as name:
-        yield name
-
-
-def plans_on(client: Any, name: str) -> dict[str, Plan]:
-    """The plans of the workers, by their names. What keeps one from its work is logged with its name, and raised where it keeps all."""
-    planned = _planned(client, name, begun=True)
+    planned = _planned(executor, name, begun=True)
     found = {worker: one for worker, one in planned.items() if isinstance(one, Plan)}
     for one in planned.values():
         if not isinstance(one, Plan):
@@ -119,57 +147,67 @@ def plans_on(client: Any, name: str) -> dict[str, Plan]:
     return found
 
 
-def _planned(client: Any, name: str, *, begun: bool = False) -> dict[str, Any]:
-    from csaw.engine.cluster.drawer import Unable, plan
-
-    futures = {
-        address: client.submit(plan, name, begun, workers=[address], pure=False) for address in client.nthreads()
-    }
-    found: dict[str, Any] = {}
-    refused: list[Unable] = []
-    for address, future in futures.items():
-        one = _result(client, address, future)
-        if isinstance(one, Unable):
-            refused.append(one)
-            found[one.worker] = str(one)
-        elif one is not None:
-            found[one[0]] = one[1]
+def _planned(executor: Executor, name: str, *, begun: bool = False) -> dict[str, Plan | str]:
+    """The plan of each worker by its name, or why it has none."""
+    outcomes = _asked(executor, name, begun)
+    refused = [one for one in outcomes if isinstance(one, Unable)]
     fatal = [one for one in refused if not isinstance(one.error, SPARED)] if begun else []
-    if fatal or (refused and begun and len(refused) == len(found)):
+    if fatal or (refused and begun and len(refused) == len(outcomes)):
         worst = (fatal or refused)[0]
         raise type(worst.error)(str(worst))
-    return found
+    return dict((one.worker, str(one)) if isinstance(one, Unable) else one for one in outcomes)
 
 
-def _result(client: Any, address: str, future: Any) -> Any:
-    """The result of a task that is bound to one worker; None where that has gone."""
+def _asked(executor: Executor, name: str, begun: bool) -> list[tuple[str, Plan] | Unable]:
+    """Ask each worker for its plan, in the order of their addresses.
+
+    Workers that have gone are left out.
+    """
+    tasks: UnderWay[str] = UnderWay(executor, SECONDS_TO_PLAN)
+    addresses = list(executor.workers)
+    said: Record = {}
+    for address in addresses:
+        tasks.submit(address, plan, name, begun, only=address)
     end = time.monotonic() + SECONDS_TO_PLAN
-    while time.monotonic() < end:
-        with suppress(TimeoutError):
-            return future.result(timeout=0.5)
-        if address not in client.nthreads():
-            future.cancel()
-            return None
-    raise ClusterError(f"worker {address} has not planned its run in {SECONDS_TO_PLAN} seconds; look what it does")
+    while len(tasks):
+        if (taken := tasks.take()) is not None:
+            address, outcome = taken
+            if isinstance(outcome, BaseException) and not isinstance(outcome, WorkerDied | ResultLost):
+                raise outcome
+            said[address] = outcome
+        executor.look()
+        for address in set(tasks.tasks.values()) - set(executor.workers):
+            tasks.cancel(address)
+        if time.monotonic() > end:
+            slow = next(iter(tasks.tasks.values()))
+            raise ClusterError(f"worker {slow} has not planned its run in {SECONDS_TO_PLAN} seconds; look what it does")
+    return [said[address] for address in addresses if not isinstance(said.get(address), BaseException | None)]
 
 
-def _drawn(client: Any, name: str, writer: SampleWriter, progress: Callable[[int], None] | None, plans: Mapping[str, Plan]) -> Any:  # fmt: skip
-    from csaw.engine.cluster.drawer import groups_at_once
-    from csaw.engine.cluster.tasks import Tasks
-
+def _drawn(
+    executor: Executor,
+    name: str,
+    writer: SampleWriter,
+    progress: Callable[[int], None] | None,
+    plans: Mapping[str, Plan],
+) -> Tasks:
     together = max((groups_at_once(plan) for plan in plans.values() if plan.residency.streams), default=1)
-    tasks = Tasks(client, name, writer, progress, together)
+    tasks = Tasks(executor, name, writer, progress, together)
     tasks.run()
     return tasks
 
 
 def _see_all(writer: SampleWriter) -> None:
-    """Wait until this process sees the groups that others have committed. StoreError where it does not: then they were written elsewhere."""
+    """Wait until this process sees the groups that others have committed.
+
+    StoreError where it does not: then they were written elsewhere.
+    """
     end = time.monotonic() + SECONDS_TO_SEE
     while missing := _unseen(writer):
         if time.monotonic() > end:
             raise StoreError(
-                f"{writer.partial}: workers have written group {missing[0]}, and it is not there; all of them must see this folder under the same path, on a file system that they share"
+                f"{writer.partial}: workers have written group {missing[0]}, and it is not there; all of "
+                "them must see this folder under the same path, on a file system that they share"
             )
         time.sleep(0.5)
 
@@ -179,7 +217,7 @@ def _unseen(writer: SampleWriter) -> list[int]:
     return [g for g in range(writer.groups) if marker_path(writer.partial, g).name not in names]
 
 
-def _totals(tasks: Any) -> Totals:
+def _totals(tasks: Tasks) -> Totals:
     """The counts of all processes of workers, and the largest of their times."""
     totals = Totals()
     for report in tasks.reports.values():
@@ -188,9 +226,9 @@ def _totals(tasks: Any) -> Totals:
     return totals
 
 
-def _workers(tasks: Any) -> dict[str, dict[str, Any]]:
-    """What each worker did, those too that have died since."""
-    found: dict[str, dict[str, Any]] = {}
+def _workers(tasks: Tasks) -> dict[str, Record]:
+    """Return the work that each worker did, those too that have died since."""
+    found: dict[str, Record] = {}
     for report in tasks.reports.values():
         each = found.setdefault(report.worker, {"busy_seconds": 0.0, "sampling_seconds": 0.0, "bytes_written": 0})
         each["busy_seconds"] = round(each["busy_seconds"] + report.busy_seconds, 6)

@@ -1,4 +1,6 @@
-"""A worker's part: it opens a job once, keeps the graph in memory, and draws and commits the units of groups that it is given."""
+"""A worker's part: it opens a job once, keeps the graph in memory, and draws and commits the units of groups that it is
+given.
+"""
 
 import logging
 import secrets
@@ -7,32 +9,43 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
-from distributed import Worker, get_worker
-
-from csaw.engine.cluster.joined import Joined
-from csaw.engine.cluster.recipe import Recipe, device_of, memory_of
+from csaw.engine.cluster.executor import Member, Seat, member_of
+from csaw.engine.cluster.recipe import Recipe, device_of
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
-from csaw.engine.runs.run import Job, manifest, open_backend, stored_as
+from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import Job, manifest, stored_as
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.group_units import Units
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.schedule.workers import WRITERS, Totals, draw_and_write, totals_of
 from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, StoreError
 
+Done = TypeVar("Done")
 log = logging.getLogger(__name__)
 PARTS = 4  # of a unit, at least: one is written while the next is drawn; but a streamed graph is read again for each
-HERE_ALONE = (StoreError, BudgetError, DeviceError, MissingDependencyError, MemoryError, OSError)
+HERE_ALONE: tuple[type[Exception], ...] = (
+    StoreError,
+    BudgetError,
+    DeviceError,
+    MissingDependencyError,
+    MemoryError,
+    OSError,
+)
 """Errors that one worker may have where others have none."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A unit that is committed. ``totals``, ``bytes_written`` and ``busy_seconds`` are those of the process since it opened the job."""
+    """A unit that is committed.
+
+    ``totals``, ``bytes_written`` and ``busy_seconds`` are those of the process since it opened the job.
+    """
 
     worker: str
     process: str
@@ -58,7 +71,10 @@ class Unable:
 
 
 def writer_of(job: Job, out: str) -> GroupWriter:
-    """What writes groups of a job into the store that is begun. StoreError where that is of another request, graph or version of draws."""
+    """Make the writer of groups of a job into the store that is begun.
+
+    StoreError where that is of another request, graph or version of draws.
+    """
     writer = GroupWriter(out, manifest(job), **stored_as(job))
     writer.join()
     return writer
@@ -99,8 +115,15 @@ class Drawer:
         self.busy += spent
         totals = totals_of(self.batches, self.busy)
         return Report(
-            worker, self.process, units.edges, units.dead_ends, spent.whole, totals, self.writer.bytes_written, self.busy.whole,
-        )  # fmt: skip
+            worker,
+            self.process,
+            units.edges,
+            units.dead_ends,
+            spent.whole,
+            totals,
+            self.writer.bytes_written,
+            self.busy.whole,
+        )
 
     def stop(self) -> None:
         """End the unit that is drawn, from another thread; its groups that are committed stay."""
@@ -113,33 +136,28 @@ class Drawer:
         self.batches.close()
 
 
-class Drawing(Joined):
-    """What Dask hands to each worker of a run, those that come later too: the recipe of its job. The job is opened with the first unit.
+class Drawing(Member):
+    """A worker's member of a sampling run, which has the recipe of its job. The job is opened with the first unit.
 
-    All work on it is done in one thread, since a GPU's backend belongs to the thread that has opened it; a worker with several threads draws one unit at a time.
+    All work on it is done in one thread, since a GPU's backend belongs to the thread that has opened it; a worker with
+    several threads draws one unit at a time.
     """
 
-    def __init__(self, recipe: Recipe, name: str, local: bool) -> None:
-        super().__init__(local)
-        self.recipe, self.name = recipe, name
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
 
-    def setup(self, worker: Worker) -> None:
-        super().setup(worker)
-        limit = worker.memory_manager.memory_limit
-        self.worker, self.address = f"{worker.name} ({worker.address})", worker.address
-        if str(worker.name) == worker.address:
-            self.worker = worker.address
-        number = worker.name if self.local and isinstance(worker.name, int) else None
-        device = device_of(self.recipe.given.get("device"), number)
-        place: dict[str, Any] = {"threads": worker.state.nthreads}
-        if limit:
-            place["memory"] = min(available_bytes(), memory_of(limit))
+    def setup(self, seat: Seat) -> None:
+        self.worker, self.address = seat.worker, seat.address
+        device = device_of(self.recipe.given.get("device"), seat.number)
+        place: Record = {"threads": seat.threads}
+        if seat.memory is not None:
+            place["memory"] = min(available_bytes(), seat.memory)
         self.place = place if device is None else place | {"device": device}
         self.thread = ThreadPoolExecutor(1)
         self.drawer: Drawer | None = None
         self.stopped = False
 
-    def teardown(self, worker: Worker) -> None:
+    def teardown(self) -> None:
         self.stopped = True
         if (drawer := self.drawer) is not None:
             drawer.stop()
@@ -147,17 +165,20 @@ class Drawing(Joined):
         self.thread.shutdown(wait=False)
 
     def plan(self, begun: bool) -> tuple[str, Plan] | Unable:
-        """The plan of this worker, and its name; why it has none. Nothing of the graph is loaded. ``begun``: compare its request with that of the store."""
+        """The plan of this worker, and its name; why it has none.
+
+        Nothing of the graph is loaded. ``begun``: compare its request with that of the store.
+        """
         return self._tried(lambda: (self.worker, self._plan(begun)))
 
     def draw(self, groups: Sequence[int]) -> Report | Unable:
         """Draw and commit some groups, or say why this worker cannot. Raises what no worker could help."""
         return self._tried(lambda: self._draw(groups))
 
-    def _tried(self, work: Callable[[], Any]) -> Any:
+    def _tried(self, work: Callable[[], Done]) -> Done | Unable:
         try:
             return self.thread.submit(work).result()
-        except (*HERE_ALONE, *_failures()) as error:
+        except HERE_ALONE + _failures() as error:
             self._drop()
             log.warning("worker %s: %s", self.worker, error)
             said = error if isinstance(error, CsawError) else DeviceError(f"{type(error).__name__}: {error}")
@@ -188,14 +209,15 @@ class Drawing(Joined):
         return self.drawer.draw(groups, self.worker)
 
 
-def _failures() -> Any:
+def _failures() -> tuple[type[Exception], ...]:
     """Errors of CUDA, where it is in use."""
     cuda = sys.modules.get("csaw.engine.cuda.backend")
-    return () if cuda is None else cuda.CudaBackend.failures
+    failures: tuple[type[Exception], ...] = () if cuda is None else cuda.CudaBackend.failures
+    return failures
 
 
 def _run(name: str) -> Drawing:
-    found = get_worker().plugins[name]
+    found = member_of(name)
     assert isinstance(found, Drawing)
     return found
 

@@ -1,11 +1,14 @@
-"""What a run on a cluster is expected to take: the share of each worker, the bytes that it reads and writes, its seconds, and what limits it.
+"""The expected cost of a run on a cluster, and what limits it.
 
-Workers share the groups in proportion to how fast each of them draws, so they end together where drawing limits them. A worker reads its graph, makes the
-layout, and then draws while it writes, so that the slower of these two counts:
+It has the share of each worker, the bytes that it reads and writes, and its seconds.
+
+Workers share the groups in proportion to how fast each of them draws, so they end together where drawing limits them. A
+worker reads its graph, makes the layout, and then draws while it writes, so that the slower of these two counts:
 
     seconds = reading + building + max(sampling, writing)
 
-A graph in memory is read once. One that is streamed from its store is read again for each batch, and a worker has as many batches as its share has.
+A graph in memory is read once. One that is streamed from its store is read again for each batch, and a worker has as
+many batches as its share has.
 """
 
 from collections.abc import Mapping
@@ -25,7 +28,7 @@ READING, BUILDING, SAMPLING, WRITING = (
 
 @dataclass(frozen=True)
 class Share:
-    """What one worker is expected to do."""
+    """The expected work of one worker."""
 
     groups: int
     instances: int
@@ -53,8 +56,9 @@ class Share:
 def shares(plans: Mapping[str, Plan], store: Store, *, one_disk: bool) -> dict[str, Share]:
     """The share of each worker, by its name.
 
-    ``plans``: those of the workers that can draw. ``store``: the graph. ``one_disk``: whether all workers read and write by the disk of one machine, as
-    those of a local cluster do; otherwise each is expected to have as much of the shared file system as its own rates say.
+    ``plans``: those of the workers that can draw. ``store``: the graph. ``one_disk``: whether all workers read and
+    write by the disk of one machine, as those of a local cluster do; otherwise each is expected to have as much of the
+    shared file system as its own rates say.
     """
     if not plans:
         return {}
@@ -79,7 +83,10 @@ def _ends(groups: int, speeds: list[float]) -> list[int]:
 
 
 def _share(plan: Plan, store: Store, first: int, last: int, sharing: int) -> Share:
-    """The share of the groups ``first`` to ``last`` - 1. ``sharing``: workers that write to one disk, or stream from it."""
+    """The share of the groups ``first`` to ``last`` - 1.
+
+    ``sharing``: workers that write to one disk, or stream from it.
+    """
     request = plan.request
     instances = min(last * request.group_size, request.instances) - min(first * request.group_size, request.instances)
     part, written = (
@@ -96,16 +103,23 @@ def _share(plan: Plan, store: Store, first: int, last: int, sharing: int) -> Sha
             reading = once + (reading - once) * again
     works = bool(instances)
     parts = {
-        READING: reading * works, BUILDING: plan.expected["building_seconds"] * works, SAMPLING: plan.expected["sampling_seconds"] * part,
+        READING: reading * works,
+        BUILDING: plan.expected["building_seconds"] * works,
+        SAMPLING: plan.expected["sampling_seconds"] * part,
         WRITING: written * sharing / plan.rates.disk_writes,
-    }  # fmt: skip
+    }
     return Share(
         last - first, instances, read * works, written, {name: round(value, 6) for name, value in parts.items()}
     )
 
 
 def of_all(found: Mapping[str, Share]) -> dict[str, object]:
-    """The expected seconds of the run, which are those of the slowest worker; what limits it; and the bytes of all workers together. Empty without workers."""
+    """Return the expected seconds of the run, what limits it, and the bytes of all workers together.
+
+    The seconds are those of the slowest worker.
+
+    Empty without workers.
+    """
     if not found:
         return {}
     slowest = max(found.values(), key=lambda share: share.seconds)

@@ -1,18 +1,23 @@
-"""An ingest by the workers of a Dask cluster: this process cuts the input, numbers the ids and seals the store, workers read, deal and build."""
+"""An ingest by the workers of a Dask cluster: this process cuts the input, numbers the ids and seals the store, workers
+read, deal and build.
+"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-from csaw.engine.cluster import recipe
-from csaw.engine.cluster.clusters import Cluster, connected
+from csaw.engine.cluster.clusters import Cluster
+from csaw.engine.cluster.executor import Member, seat
+from csaw.engine.cluster.opening import opened
+from csaw.engine.cluster.task_map import Spread
 from csaw.partition import GraphStore, IngestOptions
 from csaw.partition.base.parallel import processors
 from csaw.partition.ingestion.distributed_ingest import ingest_spread
-from csaw.partition.ingestion.pipeline import memory_of
+from csaw.partition.ingestion.job import Job, memory_of
 
+Result = TypeVar("Result")
 SAFE = "nothing is left under its name; run it again"
 LEAST_MEMORY = 16 << 20
 
@@ -25,28 +30,30 @@ def ingest_on_cluster(
     cluster: str,
     progress: Callable[[int, int], None] | None = None,
 ) -> GraphStore:
-    """Make the store ``out`` from edge lists or tables by the workers of a Dask cluster, which see both under the same paths. It has the bytes of ``ingest``.
+    """Make the store ``out`` from edge lists or tables by the workers of a Dask cluster.
+
+    The workers see input and store under the same paths.
+
+    It has the bytes of ``ingest``.
 
     Arguments:
 
-    path, out, options, progress: as of ``csaw.partition.ingest``; ``options.threads`` and ``options.memory`` are those of a task (default: a thread, and a worker's
+    path, out, options, progress: as of ``csaw.partition.ingest``; ``options.threads`` and ``options.memory`` are those
+    of a task (default: a thread, and a worker's
         share of its machine, divided by the tasks that it does at a time).
     cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
 
-    Errors: those of ``ingest``; OptionError for standard input and pipes; ClusterError where the cluster cannot be used or is lost, or a worker has another csaw.
+    Errors: those of ``ingest``; OptionError for standard input and pipes; ClusterError where the cluster cannot be used
+    or is lost, or a worker has another csaw.
     """
     where = Cluster.of(cluster)
-    with connected(where) as client:
-        from csaw.engine.cluster.joined import Joined, joined
-        from csaw.engine.cluster.task_map import Spread
+    with opened(where, SAFE) as executor, executor.joined(Member()):
+        spread = Spread(executor)
 
-        with joined(client, lambda _: Joined(where.is_local)):
-            spread = Spread(client, SAFE)
+        def work(function: Callable[..., Result], arguments: Sequence[tuple[object, ...]]) -> Iterator[Result]:
+            return spread(partial(_by_worker, function), arguments)
 
-            def work(function: Callable[..., Any], arguments: Sequence[tuple]) -> Any:
-                return spread(partial(_by_worker, function), arguments)
-
-            return ingest_spread(path, out, options, work, progress, _of_task(options, where))
+        return ingest_spread(path, out, options, work, progress, _of_task(options, where))
 
 
 def _of_task(options: IngestOptions, where: Cluster) -> IngestOptions:
@@ -58,14 +65,13 @@ def _of_task(options: IngestOptions, where: Cluster) -> IngestOptions:
     return replace(options, threads=threads, memory=memory)
 
 
-def _by_worker(function: Callable[..., Any], how: Any, *given: Any) -> Any:
-    """A task, with the memory that the worker has for each of those that it does at a time, unless the user said how much."""
-    from distributed import get_worker
+def _by_worker(function: Callable[..., Result], job: Job, *given: object) -> Result:
+    """Do a task with its share of the worker's memory, unless the user said how much.
 
-    if how.options.memory is None:
-        worker = get_worker()
-        limit = worker.memory_manager.memory_limit
-        most = min(memory_of(how.options), recipe.memory_of(limit)) if limit else memory_of(how.options)
-        memory = max(LEAST_MEMORY, most // worker.state.nthreads)
-        how = replace(how, options=replace(how.options, memory=memory))
-    return function(how, *given)
+    The worker divides its memory by the tasks that it does at a time.
+    """
+    if job.options.memory is None:
+        here, most = seat(), memory_of(job.options)
+        memory = max(LEAST_MEMORY, min(most, here.memory or most) // here.threads)
+        job = replace(job, options=replace(job.options, memory=memory))
+    return function(job, *given)

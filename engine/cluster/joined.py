@@ -1,4 +1,6 @@
-"""The workers of a cluster joined for one run: there, of this version of csaw, and with the run's own plugin, which they drop at its end."""
+"""The workers of a cluster joined for one run: there, of this version of csaw, and with the run's own plugin, which
+they drop at its end.
+"""
 
 import logging
 import secrets
@@ -7,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
-from distributed import Worker, WorkerPlugin
+from distributed import Client, Worker, WorkerPlugin
 
-from csaw.engine.runs.run import DRAWS
+from csaw.engine.cluster.executor import Member, Seat
+from csaw.engine.cluster.recipe import memory_of
+from csaw.engine.runs.job import DRAWS
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import ClusterError
 
@@ -19,26 +22,47 @@ log = logging.getLogger(__name__)
 
 
 class Joined(WorkerPlugin):
-    """What a worker is told of a run. Ctrl-C is for the process that leads, which stops the workers: those on its machine do not hear it."""
+    """The member of a run in a worker of Dask.
 
-    def __init__(self, local: bool) -> None:
-        self.local = local
+    Ctrl-C is for the process that leads, which stops the workers: those on its machine do not hear it.
+    """
+
+    def __init__(self, member: Member, local: bool) -> None:
+        self.member, self.local = member, local
 
     def setup(self, worker: Worker) -> None:
         if self.local and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.member.setup(seat_of(worker, self.local))
+
+    def teardown(self, worker: Worker) -> None:
+        self.member.teardown()
+
+
+def seat_of(worker: Worker, local: bool) -> Seat:
+    """The seat of a worker; ``local``: whether it was started on this machine for the run."""
+    address, limit = worker.address, worker.memory_manager.memory_limit
+    return Seat(
+        worker=address if str(worker.name) == address else f"{worker.name} ({address})",
+        address=address,
+        number=worker.name if local and isinstance(worker.name, int) else None,
+        threads=worker.state.nthreads,
+        memory=memory_of(limit) if limit else None,
+    )
 
 
 @contextmanager
-def joined(client: Any, plugin: Callable[[str], Joined]) -> Iterator[str]:
-    """Register the plugin of a run with all workers, those that come later too, and yield the run's name. At the end, also after Ctrl-C, workers drop it.
+def joined(client: Client, plugin: Joined) -> Iterator[str]:
+    """Register the plugin of a run with all workers, those that come later too, and yield the run's name.
+
+    At the end, also after Ctrl-C, workers drop it.
 
     ClusterError where a worker has another csaw; it names the first one.
     """
     _await_workers(client)
     _check_versions(client)
     name = f"csaw-{secrets.token_hex(8)}"
-    client.register_plugin(plugin(name), name=name)
+    client.register_plugin(plugin, name=name)
     try:
         yield name
     finally:
@@ -47,7 +71,7 @@ def joined(client: Any, plugin: Callable[[str], Joined]) -> Iterator[str]:
                 client.unregister_worker_plugin(name)
 
 
-def _await_workers(client: Any) -> None:
+def _await_workers(client: Client) -> None:
     """Wait for a first worker, for as long as its job may wait in a queue."""
     reminded = time.monotonic()
     while not client.nthreads():
@@ -57,14 +81,15 @@ def _await_workers(client: Any) -> None:
         time.sleep(0.1)
 
 
-def _check_versions(client: Any) -> None:
+def _check_versions(client: Client) -> None:
     wanted = (VERSION, DRAWS)
     for address, found in client.run(_version_probe(), on_error="return").items():
         if isinstance(found, BaseException):
             raise ClusterError(f"worker {address} has no csaw ({found}); install csaw {VERSION} there")
         if tuple(found) != wanted:
             raise ClusterError(
-                f"worker {address} has csaw {found[0]}, whose draws are version {found[1]}; expected {wanted[0]} with draws of version {wanted[1]}, as here"
+                f"worker {address} has csaw {found[0]}, whose draws are version {found[1]}; expected "
+                f"{wanted[0]} with draws of version {wanted[1]}, as here"
             )
 
 
@@ -72,9 +97,9 @@ def _version_probe() -> Callable[[], tuple[str, int]]:
     """A function that workers without csaw can load: Dask sends what is defined inside of another one as it is."""
 
     def said() -> tuple[str, int]:
-        from csaw.engine.runs import run
+        from csaw.engine.runs import job
         from csaw.partition.base import version
 
-        return version.VERSION, run.DRAWS
+        return version.VERSION, job.DRAWS
 
     return said

@@ -4,12 +4,13 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+from csaw.engine.plan.machine import INTERPRETER_BYTES
 from csaw.engine.plan.options import BASELINES, RUN, options
-from csaw.engine.plan.plan import INTERPRETER_BYTES
-from csaw.engine.runs.run import DRAWS, Job, prepare
+from csaw.engine.runs.job import DRAWS, Job, prepare
 from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError, StoreError
 
@@ -29,14 +30,21 @@ class Recipe:
     graph: str
     algo: str
     out: str
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, OptionValue] = field(default_factory=dict)
     virtual: bool = False
     own: tuple[str, str] | None = None  # the path of the user's own file of an algorithm, and its SHA-256
     version: str = VERSION
     draws: int = DRAWS
 
     @classmethod
-    def of(cls, graph: str | Path | GraphStore, out: str | Path, algo: str, given: Mapping[str, Any], virtual: bool = False) -> Self:  # fmt: skip
+    def of(
+        cls,
+        graph: str | Path | GraphStore,
+        out: str | Path,
+        algo: str,
+        given: Mapping[str, OptionValue],
+        virtual: bool = False,
+    ) -> Self:
         """The recipe of a job that :func:`prepare` or :func:`open_virtual` would open here."""
         place = graph.path if isinstance(graph, GraphStore) else Path(graph)
         wanted = {name: value for name, value in given.items() if value is not None}
@@ -48,14 +56,18 @@ class Recipe:
         return cls(str(place.absolute()), algo, str(Path(out).absolute()), wanted, virtual, own)
 
     def here(self) -> Job:
-        """The job of the process that leads: its request and the form of its store. Where and how it runs is for the workers."""
+        """The job of the process that leads: its request and the form of its store.
+
+        Where and how it runs is for the workers.
+        """
         return self._job({name: value for name, value in self.given.items() if name not in LATE} | {"device": "cpu"})
 
-    def there(self, **place: Any) -> Job:
+    def there(self, **place: OptionValue) -> Job:
         """The job of a worker, whose ``place`` says device, threads and memory where the user did not."""
         if (self.version, self.draws) != (VERSION, DRAWS):
             raise StoreError(
-                f"csaw {VERSION}, whose draws are version {DRAWS}, is installed here; expected {self.version} with {self.draws}"
+                f"csaw {VERSION}, whose draws are version {DRAWS}, is installed here; expected "
+                f"{self.version} with {self.draws}"
             )
         device = {name: place[name] for name in ("device",) if name in place}  # chosen among those that the user named
         job = self._job({**place, **self.given, **device})
@@ -63,38 +75,45 @@ class Recipe:
             job = self._job({**place, **self.given, "device": job.devices[0]})
         return job
 
-    def _job(self, given: dict[str, Any]) -> Job:
+    def _job(self, given: Record) -> Job:
         if self.virtual:
             from csaw.engine.runs.virtual import open_virtual
 
-            return open_virtual(self.graph, algo=self._algo(), **given).job
-        job = prepare(self.graph, self._algo(), **given)
+            return open_virtual(self.graph, algo=self._own_algo(), **given).job
+        job = prepare(self.graph, self._own_algo() or self.algo, **given)
         request = replace(job.plan.request, algorithm=self.algo)  # as the user has named it
         return replace(job, plan=replace(job.plan, request=request))
 
-    def _algo(self) -> Any:
-        """The algorithm's name here, none where a virtual sample names one that csaw ships. StoreError where the user's own file is another than where the run was started."""
+    def _own_algo(self) -> str | None:
+        """The name of the user's own algorithm here; None where csaw ships the algorithm.
+
+        StoreError where the user's own file is another than where the run was started.
+        """
         if self.own is None:
-            return None if self.virtual else self.algo
+            return None
         file, digest = self.own
         if _digest(Path(file)) != digest:
             raise StoreError(f"{file} is another file here than where the run was started; put the same one there")
         return f"{file}:{self.algo.partition(':')[2]}"
 
-    def with_given(self, **more: Any) -> "Recipe":
+    def with_given(self, **more: OptionValue) -> "Recipe":
         """The same recipe, with options where the user gave none."""
         return replace(self, given=more | dict(self.given))
 
 
-def check_device(device: Any, local: bool) -> None:
-    """OptionError where the user names several GPUs for each of the workers of a cluster that they did not start here."""
+def check_device(device: object, local: bool) -> None:
+    """Raise OptionError for an opened device, and for several GPUs for each worker of a cluster.
+
+    The workers of a local cluster, which csaw starts, share several GPUs.
+    """
     if not isinstance(device, str | None):
         raise OptionError(
             "--cluster: expected the name of a device, such as cuda, which each worker opens, found an opened one"
         )
     if device is not None and "," in device and not local:
         raise OptionError(
-            f"--device {device}: each worker of a cluster draws on one GPU; give --device cuda, and start a worker for each GPU that sees it alone (dask-cuda)"
+            f"--device {device}: each worker of a cluster draws on one GPU; give --device cuda, and start "
+            "a worker for each GPU that sees it alone (dask-cuda)"
         )
 
 
@@ -111,7 +130,7 @@ def memory_of(limit: float) -> int:
     return max(1 << 20, int(limit * SHARE) - INTERPRETER_BYTES)
 
 
-def _is_file(given: Any) -> bool:
+def _is_file(given: object) -> bool:
     return isinstance(given, Path) or (isinstance(given, str) and given != "all" and not given.startswith("random:"))
 
 

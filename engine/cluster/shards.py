@@ -1,11 +1,16 @@
-"""Shards: processes that draw a part of one sample each and know nothing of each other, as the tasks of an array job. The last one seals the store."""
+"""Shards: processes that draw a part of one sample each and know nothing of each other, as the tasks of an array job.
+
+The last one seals the store.
+"""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from csaw.engine.runs.run import Job, Times, backends_of, manifest, stored_as, summed_up
+from csaw.engine.runs.backends import backends_of
+from csaw.engine.runs.job import Job, manifest, stored_as
+from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import check, files, open_samples
 from csaw.engine.samples.place import partial_of
 from csaw.engine.samples.seal import draft_sizes
@@ -13,6 +18,7 @@ from csaw.engine.samples.shared import SharedWriter, named
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.partition import open_graph
 from csaw.partition.base.kernel_time import Stopwatch, compiled
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
@@ -45,9 +51,7 @@ class Shard:
         return f"{self.number}/{self.parts}"
 
 
-def draw_shard(
-    job: Job, out: str | Path, shard: Shard, progress: Callable[[int], None] | None = None
-) -> dict[str, Any]:
+def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int], None] | None = None) -> Record:
     """Draw a shard of a job into the store that all shards write, and seal it if nothing is missing then.
 
     Arguments:
@@ -57,7 +61,8 @@ def draw_shard(
     shard: which part to draw. Groups of it that are there already stay.
     progress: called with the number of finished instances of the shard, each time that it grows (default: None).
 
-    Returns a summary: that of the whole sample if this shard sealed it, otherwise that of this shard, with the number of groups ``left`` to other shards.
+    Returns a summary: that of the whole sample if this shard sealed it, otherwise that of this shard, with the number
+    of groups ``left`` to other shards.
 
     Errors: those of :func:`execute`; StoreError where another run has begun at ``out``, or has the place for itself.
     """
@@ -85,7 +90,7 @@ def draw_shard(
         if left := len(writer.missing()):
             return said | {"left": left}
 
-        def results() -> dict[str, Any]:
+        def results() -> Record:
             times = Times(watch.read(), worked, sealing.read(), compiled() - before)
             return summed_up(job, writer, _totals(writer), times) | _of_all(writer)
 
@@ -93,12 +98,17 @@ def draw_shard(
         return open_samples(out).results if sealed else said | {"left": 0, "resumed": SEALED}
 
 
-def _of_shard(writer: SharedWriter, shard: Shard, totals: Totals) -> dict[str, Any]:
+def _of_shard(writer: SharedWriter, shard: Shard, totals: Totals) -> Record:
     own = shard.groups(writer.groups)
     return {
-        "version": VERSION, "shard": str(shard), "instances": sum(map(writer.rows, own)), "groups": len(own),
-        "sampled_edges": totals.edges, "bytes_written": writer.bytes_written, "sampling_seconds": round(totals.seconds, 6),
-    }  # fmt: skip
+        "version": VERSION,
+        "shard": str(shard),
+        "instances": sum(map(writer.rows, own)),
+        "groups": len(own),
+        "sampled_edges": totals.edges,
+        "bytes_written": writer.bytes_written,
+        "sampling_seconds": round(totals.seconds, 6),
+    }
 
 
 def _totals(writer: SharedWriter) -> Totals:
@@ -109,21 +119,25 @@ def _totals(writer: SharedWriter) -> Totals:
     return totals
 
 
-def _of_all(writer: SharedWriter) -> dict[str, Any]:
-    """What the summary of a sample says of its shards; the number of edges is that of the groups, whoever drew them."""
+def _of_all(writer: SharedWriter) -> Record:
+    """Return the part of a sample's summary that is about its shards.
+
+    The number of edges is that of the groups, whoever drew them.
+    """
     reports, sizes = writer.reports(), draft_sizes(writer)
     shown = [{name: value for name, value in said.items() if name != "totals"} for said in reports]
     edges = {} if sizes is None else {"sampled_edges": sizes["edges"]}
     return edges | {"bytes_written": sum(said["bytes_written"] for said in reports), "shards": shown}
 
 
-def seal_sample(out: str | Path, graph: str | Path | None = None) -> dict[str, Any]:
+def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
     """Seal a sample all of whose groups are there, after their checksums are compared.
 
-    Arguments: out, the path that the sample will have; graph, the path of its graph store (default: None, where it was).
+    Arguments: out, the path that the sample will have; graph, the path of its graph store (default: None, where it
+    was).
 
-    Returns its summary. Errors: StoreError where groups are missing or damaged, which it names, where there is no such sample, where the graph is missing or
-    another, and while a run has the place for itself.
+    Returns its summary. Errors: StoreError where groups are missing or damaged, which it names, where there is no such
+    sample, where the graph is missing or another, and while a run has the place for itself.
     """
     path, watch = Path(out), Stopwatch()
     partial = partial_of(path)
@@ -133,10 +147,11 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> dict[str, A
     with _opened(path, files.read_json(partial / "zarr.json"), graph) as writer:
         if missing := writer.missing():
             raise StoreError(
-                f"{partial}: {named(missing)} missing of {writer.groups:,}; run the shards that have not ended again, or csaw sample --resume"
+                f"{partial}: {named(missing)} missing of {writer.groups:,}; run the shards that have not "
+                "ended again, or csaw sample --resume"
             )
 
-        def results() -> dict[str, Any]:
+        def results() -> Record:
             sealing = round(watch.read().whole, 6)
             return {"version": VERSION, "instances": writer.instances, "sealing_seconds": sealing} | _of_all(writer)
 
@@ -144,7 +159,7 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> dict[str, A
         return open_samples(path).results if sealed else {"resumed": SEALED}
 
 
-def _opened(path: Path, node: Any, graph: str | Path | None) -> SharedWriter:
+def _opened(path: Path, node: Record, graph: str | Path | None) -> SharedWriter:
     """The writer of an unfinished sample, as that says of itself what it is."""
     try:
         said = node["attributes"]
@@ -158,8 +173,15 @@ def _opened(path: Path, node: Any, graph: str | Path | None) -> SharedWriter:
     store = open_graph(where)
     if store.fingerprint != wanted:
         raise StoreError(
-            f"{path} is sampled from another graph than {where}: expected the fingerprint {wanted}, found {store.fingerprint}; name the graph with --graph"
+            f"{path} is sampled from another graph than {where}: expected the fingerprint {wanted}, found "
+            f"{store.fingerprint}; name the graph with --graph"
         )
     return SharedWriter(
-        path, manifest, layout=layout, dense_dtype=store.id_dtype, vertex_ids=None if ids == "dense" else store.stored_ids(), ids=ids, **counts,
-    )  # fmt: skip
+        path,
+        manifest,
+        layout=layout,
+        dense_dtype=store.id_dtype,
+        vertex_ids=None if ids == "dense" else store.stored_ids(),
+        ids=ids,
+        **counts,
+    )

@@ -1,6 +1,8 @@
-"""Python's resource tracker beside a cluster on this machine: a process that remembers what workers share, and that prints tracebacks once another one was killed.
+"""Python's resource tracker beside a cluster on this machine: a process that remembers what workers share, and that
+prints tracebacks once another one was killed.
 
-Where it dies, Python begins another, which knows nothing of what the first one remembered and says so for each of it. Nothing of a run depends on it.
+Where it dies, Python begins another, which knows nothing of what the first one remembered and says so for each of it.
+Nothing of a run depends on it.
 """
 
 import os
@@ -20,7 +22,7 @@ STDERR = 2
 @contextmanager
 def silent_tracker() -> Iterator[None]:
     """Let trackers that are begun inside the block write to nowhere, for as long as they live."""
-    tracker: Any = getattr(resource_tracker, "_resource_tracker", None)
+    tracker = getattr(resource_tracker, "_resource_tracker", None)
     held = [name for name in BEGINS if hasattr(tracker, name)]
     for name in held:
         setattr(tracker, name, _silently(tracker, getattr(tracker, name)))
@@ -36,8 +38,8 @@ def silent_tracker() -> Iterator[None]:
             delattr(tracker, name)
 
 
-def _silently(tracker: Any, begin: Callable[..., Any]) -> Callable[..., Any]:
-    def begun(*given: Any) -> Any:
+def _silently(tracker: Any, begin: Callable[..., object]) -> Callable[..., object]:
+    def begun(*given: object) -> object:
         if tracker._fd is not None and tracker._check_alive():
             return begin(*given)
         with warnings.catch_warnings(), _to_nowhere():

@@ -1,13 +1,15 @@
-"""The plans of workers that have not been started: of processes on this machine, or of jobs that would run on machines such as this one."""
+"""The plans of workers that have not been started: of processes on this machine, or of jobs that would run on machines
+such as this one.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from csaw.engine.cluster.clusters import JOBS, Cluster
 from csaw.engine.cluster.recipe import SPARED, Recipe, device_of, memory_of
 from csaw.engine.devices import rates
 from csaw.engine.plan.plan import Plan
+from csaw.partition.base.plain_data import OptionValue, Record
 
 
 def is_unstarted(where: Cluster) -> bool:
@@ -16,7 +18,10 @@ def is_unstarted(where: Cluster) -> bool:
 
 
 def plans_here(where: Cluster, recipe: Recipe) -> dict[str, Plan | str]:
-    """The plan of each worker by its name, or why it has none. The rates of this machine are measured if they are not known yet."""
+    """The plan of each worker by its name, or why it has none.
+
+    The rates of this machine are measured if they are not known yet.
+    """
     workers, place = of_jobs(where.kind, where.workers) if where.kind in JOBS else (where.workers, {})
     rates.measured()
     found: dict[str | None, Plan | str] = {}
@@ -29,7 +34,7 @@ def plans_here(where: Cluster, recipe: Recipe) -> dict[str, Plan | str]:
     return plans
 
 
-def _planned(recipe: Recipe, place: Mapping[str, Any]) -> Plan | str:
+def _planned(recipe: Recipe, place: Mapping[str, OptionValue]) -> Plan | str:
     try:
         job = recipe.there(**place)
         if job.devices and any(name in job.plan.rates.assumed for name in rates.GPU):
@@ -40,9 +45,12 @@ def _planned(recipe: Recipe, place: Mapping[str, Any]) -> Plan | str:
     return job.plan
 
 
-def of_jobs(kind: str, jobs: int) -> tuple[int, dict[str, Any]]:
-    """The number of workers that so many jobs start, and the threads and memory of each, by dask-jobqueue's configuration; what it does not say is left out."""
-    held: Mapping[str, Any] = {}
+def of_jobs(kind: str, jobs: int) -> tuple[int, Record]:
+    """Return the number of workers that so many jobs start, and the threads and memory of each.
+
+    dask-jobqueue's configuration says them; what it does not say is left out.
+    """
+    held: Mapping[str, OptionValue] = {}
     with suppress(ImportError):
         from dask import config
 
@@ -52,7 +60,7 @@ def of_jobs(kind: str, jobs: int) -> tuple[int, dict[str, Any]]:
         from distributed.deploy.utils import nprocesses_nthreads
 
         processes = nprocesses_nthreads(int(cores))[0]  # as dask-jobqueue does
-    each, place = int(processes or 1), dict[str, Any]()
+    each, place = int(processes or 1), Record()
     if cores:
         place["threads"] = max(1, int(cores) // each)
     if memory := held.get("memory"):

@@ -1,9 +1,10 @@
-"""Constant folding in functions of kernel files: branches that the constants rule out are dropped, and with them the functions they call."""
+"""Constant folding in functions of kernel files: branches that the constants rule out are dropped, and with them the
+functions they call.
+"""
 
 import ast
 import operator
 from collections.abc import Iterable
-from typing import Any
 
 COMPARED = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
 
@@ -17,9 +18,12 @@ def names_of(tree: ast.AST) -> set[str]:
 
 
 class Folding(ast.NodeTransformer):
-    """Call it with a function to get a copy with these constants, without docstrings and without statements after a way out."""
+    """Copies functions with these constants, without docstrings and without statements after a way out.
 
-    def __init__(self, constants: dict[str, Any]) -> None:
+    Call it with a function.
+    """
+
+    def __init__(self, constants: dict[str, object]) -> None:
         self.constants = constants
 
     def __call__(self, function: ast.FunctionDef) -> ast.FunctionDef:

@@ -1,4 +1,5 @@
-"""The graph in host memory: all of it, or address space for all of it, with memory for single rows, and slots for partitions behind that.
+"""The graph in host memory: all of it, or address space for all of it, with memory for single rows, and slots for
+partitions behind that.
 
 Kernels see whole arrays and do not know which rows are in memory; the scheduler sees to it that they read no others.
 """
@@ -15,62 +16,104 @@ from csaw.engine.cpu.places import Places
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.cpu.slots import Slots
-from csaw.engine.plan.contracts import Partitions, WaitingBatch
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
+from csaw.engine.cpu.specialize import Kernels
+from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
+from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
+from csaw.engine.plan.needs import Needs, filter_words
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
+from csaw.partition import Partition
+from csaw.partition.graph.edge_columns import WEIGHT
+from csaw.partition.graph.store import INDICES
 
-PIECES, PIECE_EDGES = (
-    32,
-    1 << 12,
-)  # tasks of a partition, and least edges of a task: a smaller task takes less time than handing it to a thread
+PIECES = 32  # tasks of a partition
+PIECE_EDGES = 1 << 12  # least edges of a task: a smaller one takes less time than handing it to a thread
 
 
 class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
-    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions are loaded and evicted;
-    ``capacity``: bytes for those in memory.
+    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions
+    are loaded and evicted; ``capacity``: bytes for those in memory.
     ``columns`` float64 [columns, V]: data of vertices.
     """
 
     def __init__(
-        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: GraphLayout, bloom: bool, streamed: bool,
-        capacity: int, columns: np.ndarray,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        kernels: Kernels,
+        table_kernels: Kernels,
+        params: tuple[float, ...],
+        threads: ThreadPoolExecutor,
+        needs: Needs,
+        *,
+        layout: GraphLayout,
+        bloom: bool,
+        streamed: bool,
+        capacity: int,
+        columns: np.ndarray,
+    ) -> None:
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
-        self.params, self.threads = params, threads
-        self.table, self.summed, self.weighted = layout.has_alias_tables, layout.has_sums, needs.weights
-        self.keeps_weights = needs.single_weights  # whether weights stay beside the tables made of them
+        self.params, self.threads, self.layout = params, threads, layout
+        self.table, self.summed = layout.has_alias_tables, layout.has_sums
         self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
-        edges, none = store.edges, np.dtype(store.id_dtype)
-        parts = (edges, store.largest_partition, len(store.partitions))
-        places = Slots.places(*parts) if streamed else edges
-        self.indices = Reserved(places, none)
-        self.weights = Reserved(places if self.weighted else 0, np.dtype(np.float32))
-        self.entries = Reserved(ALIAS_IDS * places if self.table else 0, none)
-        self.sums = Reserved(edges if self.summed else 0, np.dtype(np.int64))
-        self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
-        self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
-        self.bloom = Reserved(filter_words(edges) if bloom else 0, np.dtype(np.uint64))
-        # What holds edges, with the number of elements of each: of a partition while its table is made, and while it is loaded.
-        arrays = ((self.indices, 1), (self.weights, 1), (self.entries, ALIAS_IDS))
-        self.edge_arrays = tuple((array, each) for array, each in arrays if array.array.size)
-        beside = ((self.weights, 1),) if self.keeps_weights else ()
-        self.lasting = ((self.entries, ALIAS_IDS), *beside) if self.table else self.edge_arrays
+        parts = (store.edges, store.largest_partition, len(store.partitions))
+        self._reserve(needs, bloom, Slots.places(*parts) if streamed else store.edges)
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
         self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
         self.places = Places(store.partitions, store.vertices if streamed else 0)
-        self.arrays = GraphArrays(
-            store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
-            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(store.partitions), np.int64), np.zeros(len(store.partitions) + 1, np.uint8),
-            self.places.near, self.places.begins, self.places.alone, columns.ravel(), np.empty(0, none), np.full(3, -1, np.int64),
-        )  # fmt: skip
+        self.arrays = self._arrays(columns)
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
         self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
         self.coming: int | None = None  # the partition that the system was asked to read ahead
+
+    def _reserve(self, needs: Needs, bloom: bool, places: int) -> None:
+        """Reserve address space for arrays of ``places`` edges, and for what is built of them."""
+        store, ids = self.store, np.dtype(self.store.id_dtype)
+        self.indices, self.weights = Reserved(places, ids), Reserved(places if needs.weights else 0, WEIGHT.dtype)
+        self.edge_columns = tuple(Reserved(places, column.dtype) for column in needs.edge_columns)
+        self.entries = Reserved(ALIAS_IDS * places if self.table else 0, ids)
+        self.sums = Reserved(store.edges if self.summed else 0, np.dtype(np.int64))
+        self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
+        self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
+        self.bloom = Reserved(filter_words(store.edges) if bloom else 0, np.dtype(np.uint64))
+        # What is read from the store, by its names there.
+        weights = [self.weights] if needs.weights else []
+        beside = zip(needs.stored_columns, [*weights, *self.edge_columns], strict=True)
+        self.stored = {INDICES: self.indices} | {column.array: held for column, held in beside}
+        # What holds edges, with the number of elements of each: of a partition while its table is made, and while it is
+        # loaded.
+        self.edge_arrays = tuple((array, 1) for array in self.stored.values())
+        self.lasting = self.edge_arrays
+        if self.table:
+            self.edge_arrays += ((self.entries, ALIAS_IDS),)
+            kept = weights if needs.single_weights else []  # weights that stay beside the tables made of them
+            self.lasting = ((self.entries, ALIAS_IDS), *((array, 1) for array in kept))
+
+    def _arrays(self, columns: np.ndarray) -> GraphArrays:
+        """The arrays that kernels read; ``columns`` as of the constructor."""
+        parts = len(self.store.partitions)
+        return GraphArrays(
+            indptr=self.store.read_indptr(),
+            indices=self.indices.array,
+            weights=self.weights.array,
+            table=self.entries.array,
+            sums=self.sums.array,
+            possible=self.possible.array,
+            strength=self.strength.array,
+            bloom=self.bloom.array,
+            moved=np.zeros(parts, np.int64),
+            loaded=np.zeros(parts + 1, np.uint8),
+            near=self.places.near,
+            begins=self.places.begins,
+            alone=self.places.alone,
+            columns=columns.ravel(),
+            edge_columns=tuple(column.array for column in self.edge_columns),
+            path=np.empty(0, self.store.id_dtype),
+            known=np.full(3, -1, np.int64),
+            edge=0,
+        )
 
     @property
     def indptr(self) -> np.ndarray:
@@ -144,8 +187,7 @@ class HostGraph(Partitions):
         """Read a partition and build the tables, sums and filters that kernels read."""
         part = self.store.partitions[number]
         low, high = self._edges_of(number)
-        weights = self.weights.array[low:high] if self.weighted else None
-        self.store.read_partition(number, self.indices.array[low:high], weights)
+        self.store.read_edges(number, {name: held.array[low:high] for name, held in self.stored.items()})
         if self.table:
             self._over_vertices(part, self.build_table)
             if self.kept is not None:
@@ -155,19 +197,23 @@ class HostGraph(Partitions):
                     array.release(each * low, each * high)
         if self.summed:
             self._over_vertices(part, self._build_sums)
-            self.weights.release(low, high)
+            for name, held in self.stored.items():
+                if name != INDICES:
+                    held.release(low, high)
         if self.bloom.array.size:
             self.kernels.build_bloom(self.arrays, self.bloom.array, part.first_vertex, part.last_vertex)
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Let the system read the partition that most instances wait for into its page cache meanwhile: 1.2 times as fast from a cold disk."""
+        """Let the system read the partition that most instances wait for into its page cache meanwhile: 1.2 times as
+        fast from a cold disk.
+        """
         following = max(waiting, key=waiting.__getitem__, default=None)
         if following is None or following == self.coming:
             return
         if self.kept is not None and following in self.kept:
             self.kept.ahead(following)
         else:
-            self.store.read_ahead(following, self.weighted)
+            self.store.read_ahead(following, self.stored.keys())
         self.coming = following
 
     def evict(self, number: int) -> None:
@@ -192,8 +238,11 @@ class HostGraph(Partitions):
     def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_sums(self.params, self.arrays, first, last, bad)
 
-    def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
-        """Run ``work(first vertex, end vertex, bad)`` in threads over ranges of a partition's vertices with about equal numbers of edges."""
+    def _over_vertices(self, part: Partition, work: Callable[[int, int, np.ndarray], None]) -> None:
+        """Run ``work(first vertex, end vertex, bad)`` in threads over ranges of a partition's vertices.
+
+        The ranges have about equal numbers of edges.
+        """
         pieces = min(PIECES, 1 + part.edges // PIECE_EDGES)
         cuts = np.linspace(part.first_edge, part.first_edge + part.edges, pieces + 1).astype(np.int64)
         bounds = np.searchsorted(self.indptr, cuts)

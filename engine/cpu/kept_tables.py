@@ -1,4 +1,6 @@
-"""Alias tables of a streamed graph, kept on disk once they are made: reading one again takes a fifth of the time of making it."""
+"""Alias tables of a streamed graph, kept on disk once they are made: reading one again takes a fifth of the time of
+making it.
+"""
 
 import logging
 from collections.abc import Iterable
@@ -13,7 +15,10 @@ log = logging.getLogger(__name__)
 
 
 class KeptTables:
-    """``keep`` the columns of a partition, and ``read`` them later. A partition is in it once it is kept; none is where no disk has room."""
+    """``keep`` the columns of a partition, and ``read`` them later.
+
+    A partition is in it once it is kept; none is where no disk has room.
+    """
 
     def __init__(self, folder: Path, threads: ThreadPoolExecutor) -> None:
         self.file = ScratchFile(folder, threads.map)

@@ -1,6 +1,7 @@
 """Walks whose steps go to disk in the order in which they are drawn, where memory has no room for all walks at once.
 
-Fewer, larger batches of walkers then share the loads of partitions. Steps are kept by ranges of walkers and sorted out when a range is read.
+Fewer, larger batches of walkers then share the loads of partitions. Steps are kept by ranges of walkers and sorted out
+when a range is read.
 """
 
 import threading
@@ -17,7 +18,9 @@ FIELDS = 3  # of a step: walker, number of the step, vertex; all of the type of 
 
 
 class Paths:
-    """``note`` steps; ``rows`` are walks, a row each, as they are stored. ``room``: bytes for steps on their way, and for the walks of a range.
+    """``note`` steps; ``rows`` are walks, a row each, as they are stored.
+
+    ``room``: bytes for steps on their way, and for the walks of a range.
 
     ``length``: steps of a walk, or about so many where walks have no limit; those are read with ``fill``.
     """
@@ -55,7 +58,10 @@ class Paths:
                 self._write()
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """The walks of the walkers first .. last - 1. One thread at a time reads steps, so that memory holds few of them."""
+        """The walks of the walkers first .. last - 1.
+
+        One thread at a time reads steps, so that memory holds few of them.
+        """
         out = np.full((last - first, self.length + 1), np.iinfo(self.dtype).max, self.dtype)
         out[:, 0] = self.sources[first:last]
         for walker, steps in self._found(first, last):
@@ -97,7 +103,8 @@ class Paths:
                 place = self.file.append(steps.view(np.uint8).reshape(-1))
             except OSError as error:
                 raise StoreError(
-                    f"{self.file.folder}: no room for the steps of walks in flight ({error.strerror}); free some, or raise --memory"
+                    f"{self.file.folder}: no room for the steps of walks in flight ({error.strerror}); "
+                    "free some, or raise --memory"
                 ) from error
             written.append((place, len(steps)))
             waiting.clear()

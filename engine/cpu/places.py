@@ -1,4 +1,5 @@
-"""The partition of each vertex, in little memory: a table of blocks of vertices, a search where a block has several partitions, and a bit for single rows.
+"""The partition of each vertex, in little memory: a table of blocks of vertices, a search where a block has several
+partitions, and a bit for single rows.
 
 A number for each vertex takes two bytes a vertex and is no faster, because it fits no cache (docs/tuning.md).
 """
@@ -15,9 +16,11 @@ BIT = np.uint8(1)
 
 
 class Places:
-    """``near`` uint32 [blocks + 1]: the partition of each block's first vertex; the last one stands for the end of the graph.
+    """``near`` uint32 [blocks + 1]: the partition of each block's first vertex; the last one stands for the end of the
+    graph.
 
-    ``begins`` int64 [partitions + 1]: the first vertex of each partition, and the end of the graph. ``alone`` uint8 [vertices / 8 + 1]: bits of single rows.
+    ``begins`` int64 [partitions + 1]: the first vertex of each partition, and the end of the graph. ``alone`` uint8
+    [vertices / 8 + 1]: bits of single rows.
     """
 
     def __init__(self, partitions: Sequence[Partition], vertices: int) -> None:
@@ -34,7 +37,10 @@ class Places:
         return found.reshape(vertices.shape)
 
     def readable(self, vertices: np.ndarray, loaded: np.ndarray) -> np.ndarray:
-        """bool: whether the row of each vertex is in memory, with its partition or alone. ``loaded``: as in kernels/access.py."""
+        """bool: whether the row of each vertex is in memory, with its partition or alone.
+
+        ``loaded``: as in kernels/access.py.
+        """
         here = np.empty(vertices.size, np.uint8)
         flat = np.ascontiguousarray(vertices, np.int64).ravel()
         _look(self.near, self.begins, self.alone, loaded, flat, here)

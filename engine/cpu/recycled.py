@@ -1,4 +1,6 @@
-"""Memory of samples that nobody holds any more, used again: the system clears fresh memory first, which can take a third of the time of short walks."""
+"""Memory of samples that nobody holds any more, used again: the system clears fresh memory first, which can take a
+third of the time of short walks.
+"""
 
 import math
 import weakref

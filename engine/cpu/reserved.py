@@ -14,7 +14,10 @@ NORESERVE = getattr(mmap, "MAP_NORESERVE", _VALUE if sys.platform == "linux" els
 
 
 class Reserved:
-    """An array of ``count`` elements that takes memory only where it has been written, and can give back any range of it."""
+    """An array of ``count`` elements that takes memory only where it has been written.
+
+    It can give back any range of it.
+    """
 
     def __init__(self, count: int, dtype: np.dtype) -> None:
         self.item = np.dtype(dtype).itemsize
@@ -24,7 +27,9 @@ class Reserved:
         self.huge_pages(True)
 
     def huge_pages(self, wanted: bool, first: int = 0, last: int | None = None) -> None:
-        """Choose whether memory written from now on may take pages of 2 MiB, which are faster if most of a page is used.
+        """Choose whether memory written from now on may take pages of 2 MiB.
+
+        They are faster if most of a page is used.
 
         Given elements ``first`` and ``last``, only those pages that lie between the two.
         """
@@ -38,7 +43,10 @@ class Reserved:
                 self.memory.madvise(mmap.MADV_HUGEPAGE if wanted else mmap.MADV_NOHUGEPAGE, begin, length)
 
     def release(self, first: int, last: int) -> None:
-        """Give back the whole pages between elements ``first`` and ``last``; their elements read as zero from then on."""
+        """Give back the whole pages between elements ``first`` and ``last``.
+
+        Their elements read as zero from then on.
+        """
         begin, end = -(-first * self.item // PAGE) * PAGE, last * self.item // PAGE * PAGE
         if end > begin and self.array.size:
             self.memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)

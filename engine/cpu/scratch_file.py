@@ -1,4 +1,5 @@
-"""A file without a name for what memory has no room for: beside the graph store or in the system's folder for such files, and gone however a run ends.
+"""A file without a name for what memory has no room for: beside the graph store or in the system's folder for such
+files, and gone however a run ends.
 
 A checksum of each block stays in memory, 4 bytes for 4 KiB.
 """
@@ -7,10 +8,10 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -24,7 +25,7 @@ PIECE = 1 << 20  # bytes that a thread reads or writes at a time
 class ScratchFile:
     """``append`` bytes, and ``read`` them later. ``over``: a ``map`` that has threads share the pieces."""
 
-    def __init__(self, folder: Path, over: Callable[..., Any] = map) -> None:
+    def __init__(self, folder: Path, over: Callable[..., Iterable] = map) -> None:
         self.folder, self.over = folder, over
         self.file: IO[bytes] | None = None
         self.end = 0
@@ -59,7 +60,8 @@ class ScratchFile:
             fill(self.folder / "(a file without a name)", handle, piece, begin + at)
             if first_damaged(piece, BLOCK, sums[at // BLOCK : -(-(at + piece.size) // BLOCK)]) >= 0:
                 raise StoreError(
-                    f"{self.folder}: a file without a name, for what memory had no room for, has changed since it was written; check this disk and run again"
+                    f"{self.folder}: a file without a name, for what memory had no room for, has changed "
+                    "since it was written; check this disk and run again"
                 )
 
         list(self.over(read, range(0, out.size, PIECE)))

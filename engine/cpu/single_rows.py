@@ -1,4 +1,7 @@
-"""Single rows in host memory, each at its own place in address space for the whole graph, on small pages, so that a row takes little more than its bytes."""
+"""Single rows in host memory, each at its own place in address space for the whole graph.
+
+The space is on small pages, so that a row takes little more than its bytes.
+"""
 
 import numpy as np
 
@@ -7,7 +10,10 @@ from csaw.engine.schedule.single_rows import SingleRows
 
 
 class HostRows(SingleRows):
-    """Single rows of a ``HostGraph``, which its ``places`` note. The last entry of its ``loaded`` says whether there are any."""
+    """Single rows of a ``HostGraph``, which its ``places`` note.
+
+    The last entry of its ``loaded`` says whether there are any.
+    """
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes of memory that the row of each vertex takes: whole pages, of every array."""
@@ -17,7 +23,8 @@ class HostRows(SingleRows):
     def bring(self, vertices: np.ndarray) -> None:
         self.graph.slots.trim()
         graph, begin = self.graph, self.graph.indptr[vertices]
-        self.read_edges(begin, graph.degrees(vertices), begin, graph.indices.array, graph.weights.array)
+        arrays = {name: held.array for name, held in graph.stored.items()}
+        self.read_edges(begin, graph.degrees(vertices), begin, arrays)
         if graph.table:
             bads = np.zeros((vertices.size, 3), np.int64)
             list(graph.threads.map(graph.build_table, vertices.tolist(), (vertices + 1).tolist(), bads))

@@ -1,4 +1,5 @@
-"""Slots: fixed places for the partitions of a streamed graph, so that a partition is read into the memory of one before it.
+"""Slots: fixed places for the partitions of a streamed graph, so that a partition is read into the memory of one before
+it.
 
 To clear new pages takes longer than to read a partition into pages that are there (docs/tuning.md).
 """
@@ -13,8 +14,9 @@ ALIGNED = HUGE // 4  # edges, of 4 bytes or a multiple of them: a slot begins wh
 class Slots:
     """Slots for partitions of at most ``largest`` edges, behind the first ``edges`` places of each of ``arrays``.
 
-    ``arrays``: each with its number of elements of an edge; they have as many places as ``places`` says, so that each partition can have a slot. A slot that is free keeps its memory, and so does
-    one that a smaller partition is in, as long as all slots together have memory for at most ``most`` edges.
+    ``arrays``: each with its number of elements of an edge; they have as many places as ``places`` says, so that each
+    partition can have a slot. A slot that is free keeps its memory, and so does one that a smaller partition is in, as
+    long as all slots together have memory for at most ``most`` edges.
     """
 
     def __init__(self, arrays: Sequence[tuple[Reserved, int]], edges: int, largest: int, most: int) -> None:
@@ -48,7 +50,10 @@ class Slots:
         self.free.append(slot)
 
     def trim(self, most: int = 0) -> None:
-        """Give back memory that no partition uses, where most of it is first, until there is memory for at most ``most`` edges, or no more of it."""
+        """Give back memory that no partition uses, where most of it is first.
+
+        It ends when there is memory for at most ``most`` edges, or no more of it.
+        """
         while sum(self.filled) > max(most, sum(self.used)):
             slot = max(range(len(self.used)), key=lambda slot: self.filled[slot] - self.used[slot])
             begin = self._begin(slot)

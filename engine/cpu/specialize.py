@@ -1,9 +1,10 @@
-"""Kernels compiled for one plan: each function of the kernel files with its constants folded in, in a file of its own in a cache folder.
+"""Kernels compiled for one plan: each function of the kernel files with its constants folded in, in a file of its own
+in a cache folder.
 
-Numba caches compiled code by file and cannot cache a function that closes over another; with a file for each function, a second process
-starts at once. A file's name is a hash of its text and of the files it imports, so two plans share the machine code of every function that
-reads no hook and none of the constants in which they differ. Parameters such as p and q stay run-time
-arguments, so changing them compiles nothing.
+Numba caches compiled code by file and cannot cache a function that closes over another; with a file for each function,
+a second process starts at once. A file's name is a hash of its text and of the files it imports, so two plans share the
+machine code of every function that reads no hook and none of the constants in which they differ. Parameters such as p
+and q stay run-time arguments, so changing them compiles nothing.
 """
 
 import ast
@@ -22,7 +23,22 @@ from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.kernel_time import finds
 
 FOLDER = Path(__file__).with_name("kernels")
-FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "searches.py", "rejection.py", "questions.py", "select.py", "traverse.py", "pools.py", "rows.py", "hops.py", "minibatches.py", "clocks.py")  # fmt: skip
+FILES = (
+    "constants.py",
+    "access.py",
+    "weigh.py",
+    "walk.py",
+    "searches.py",
+    "rejection.py",
+    "questions.py",
+    "select.py",
+    "traverse.py",
+    "pools.py",
+    "rows.py",
+    "hops.py",
+    "minibatches.py",
+    "clocks.py",
+)
 IMPORTED = ("../../draws/random.py", "../../draws/portable.py", "memory.py")  # imported by the header of each file
 HEADER = """\
 # Written by csaw; delete at will.
@@ -41,12 +57,14 @@ loading = threading.Lock()
 
 
 class Kernels:
-    """The functions of the kernel files, as attributes, with these constants and hooks in place of those in constants.py.
+    """The functions of the kernel files, as attributes, for these constants and hooks.
+
+    They stand in place of those in constants.py.
 
     A function is loaded, with the functions it calls, when it is first asked for.
     """
 
-    def __init__(self, constants: dict[str, Any], hooks: list[Hook]) -> None:
+    def __init__(self, constants: dict[str, object], hooks: list[Hook]) -> None:
         with TREES:
             functions, given = _parsed(tuple(_body(file) for file in FILES))
         self._functions: dict[str, ast.FunctionDef | Hook] = {**functions, **{hook.name: hook for hook in hooks}}
@@ -72,10 +90,10 @@ class Kernels:
 
 
 @cache
-def _parsed(texts: tuple[str, ...]) -> tuple[dict[str, ast.FunctionDef], dict[str, Any]]:
+def _parsed(texts: tuple[str, ...]) -> tuple[dict[str, ast.FunctionDef], dict[str, object]]:
     """The functions of kernel files by name, and the constants that these files define."""
     functions: dict[str, ast.FunctionDef] = {}
-    constants: dict[str, Any] = {}
+    constants: dict[str, object] = {}
     for statement in (statement for text in texts for statement in ast.parse(text).body):
         if isinstance(statement, ast.FunctionDef) and statement.name not in SAME:
             functions[statement.name] = statement
@@ -84,7 +102,7 @@ def _parsed(texts: tuple[str, ...]) -> tuple[dict[str, ast.FunctionDef], dict[st
     return functions, constants
 
 
-def _assigned(statement: ast.Assign) -> dict[str, Any]:
+def _assigned(statement: ast.Assign) -> dict[str, object]:
     """The names that an assignment defines, with their values."""
     value = eval(
         compile(ast.Expression(statement.value), "<constant>", "eval")

@@ -31,12 +31,12 @@ RETURNS = {"edge_bias": "a number", "vertex_bias": "a number", "update": "a vert
 
 
 def check_own_hooks(backend: Specialization) -> None:
-    """OptionError if a hook of a user's own algorithm cannot be compiled, or may return something other than a number."""
+    """Raise OptionError if a hook of a user's own algorithm cannot be compiled, or may return no number."""
     algorithm, hooks = backend.algorithm, backend.hooks()
     if not is_own(type(algorithm)):
         return
     kernels = Kernels(backend.constants() | {"STREAMED": backend.streamed}, hooks)
-    signature = (typeof(backend.params), _graph(np.dtype(backend.store.id_dtype)), uint64, *(int64,) * 6, float64)
+    signature = (typeof(backend.params), _graph(backend), uint64, *(int64,) * 6, float64)
     for hook in hooks:
         where, function = f"{algorithm.name()}.{hook.name}", getattr(kernels, hook.name)
         try:
@@ -48,29 +48,33 @@ def check_own_hooks(backend: Specialization) -> None:
             raise OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {_named(returned)}")
 
 
-def _graph(ids: np.dtype) -> Any:
-    kinds = [
-        np.int64,
-        ids,
-        np.float32,
-        ids,
-        np.int64,
-        np.uint32,
-        np.float64,
-        np.uint64,
-        np.int64,
-        np.uint8,
-        np.uint32,
-        np.int64,
-        np.uint8,
-        np.float64,
-        ids,
-        np.int64,
-    ]
-    return typeof(GraphArrays(*(np.empty(0, kind) for kind in kinds)))
+def _graph(backend: Specialization) -> Any:
+    """Numba's type of the graph that hooks get."""
+    ids = np.dtype(backend.store.id_dtype)
+    kinds: dict[str, object] = {
+        "indptr": np.int64,
+        "indices": ids,
+        "weights": np.float32,
+        "table": ids,
+        "sums": np.int64,
+        "possible": np.uint32,
+        "strength": np.float64,
+        "bloom": np.uint64,
+        "moved": np.int64,
+        "loaded": np.uint8,
+        "near": np.uint32,
+        "begins": np.int64,
+        "alone": np.uint8,
+        "columns": np.float64,
+        "path": ids,
+        "known": np.int64,
+    }
+    arrays = {name: np.empty(0, kind) for name, kind in kinds.items()}
+    further = tuple(np.empty(0, column.dtype) for column in backend.needs.edge_columns)
+    return typeof(GraphArrays(**arrays, edge_columns=further, edge=0))
 
 
-def _named(kind: Any) -> str:
+def _named(kind: types.Type) -> str:
     if isinstance(kind, types.Optional):
         return f"None on one of them and {kind.type} on another"
     known = {types.none: "None", types.unicode_type: "text", types.boolean: "True or False; write 1.0 if ... else 0.0"}

@@ -1,7 +1,8 @@
-"""Kernels compiled for one algorithm and one kind of GPU, without a GPU: constants and hooks in front of the CUDA C++ files.
+"""Kernels compiled for one algorithm and one kind of GPU, without a GPU: constants and hooks in front of the CUDA C++
+files.
 
-A hook is Python; numba-cuda compiles it to LTO-IR and nvJitLink inlines it into the kernels. Nothing is contracted to fused multiply-adds, so
-that a bias has the same bits here and on the CPU. The result, a cubin, is kept on disk.
+A hook is Python; numba-cuda compiles it to LTO-IR and nvJitLink inlines it into the kernels. Nothing is contracted to
+fused multiply-adds, so that a bias has the same bits here and on the CPU. The result, a cubin, is kept on disk.
 """
 
 import hashlib
@@ -10,7 +11,6 @@ import re
 import threading
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.api.hook_scope import CALLED, INLINED
 from csaw.engine.api.hooks import ARGUMENTS, Hook
@@ -29,6 +29,8 @@ DECLARATIONS = {
     "is_neighbor": "int64(uint64, int64, int64)",
     "path_vertex": "int64(uint64, int64, int64)",
     "column_value": "float64(uint64, int64, int64)",
+    "edge_integer": "int64(uint64, int64)",
+    "edge_real": "float64(uint64, int64)",
     "hook_word": "uint64(uint64, int64, int64, int64)",
     "fraction": "float64(uint64)",
     "below_wide": "uint64(uint64, uint64)",
@@ -39,9 +41,44 @@ PORTABLE = {
     "csaw_logarithm": "float64(float64)",
 }
 CONSTANTS: dict[str, int] = {
-    "PIECES": 0, "STREAMED": 0, "CHECKED": 0, "READS_PATH": 0, "EXTREME": 0, "MEMBERSHIP": 0, "ASKS_LATER": 0, "QUESTIONS": 1, "UNLIMITED": 0, "BUILDS": 0, "MEMBER_WEIGHTS": 0, "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
-    "UNIFORM": 0, "SELECT": 0, "REPLACE": 0, "PLACED": 0, "DISJOINT": 0, "POOLED": 0, "INDUCED": 0, "COLLECTIVE": 0, "KEYED": 0, "EVERYWHERE": 0, "EACH_EDGE_ONCE": 0, "GEOMETRIC": 0, "COLLISION": 0, "DETECT": 0, "EACH": 0, "DENSE": 8192,
-}  # fmt: skip
+    "PIECES": 0,
+    "STREAMED": 0,
+    "CHECKED": 0,
+    "READS_PATH": 0,
+    "EXTREME": 0,
+    "MEMBERSHIP": 0,
+    "ASKS_LATER": 0,
+    "QUESTIONS": 1,
+    "UNLIMITED": 0,
+    "BUILDS": 0,
+    "MEMBER_WEIGHTS": 0,
+    "EDGE_COLUMNS": 0,
+    "EDGE_TYPES": 0,
+    "WIDE": 0,
+    "LAYOUT": 0,
+    "UNDIRECTED": 0,
+    "SIMPLE": 0,
+    "WEIGHTED": 0,
+    "NEIGHBOR_WEIGHTS": 0,
+    "HAS_UPDATE": 0,
+    "HAS_DEAD_END": 0,
+    "UNIFORM": 0,
+    "SELECT": 0,
+    "REPLACE": 0,
+    "PLACED": 0,
+    "DISJOINT": 0,
+    "POOLED": 0,
+    "INDUCED": 0,
+    "COLLECTIVE": 0,
+    "KEYED": 0,
+    "EVERYWHERE": 0,
+    "EACH_EDGE_ONCE": 0,
+    "GEOMETRIC": 0,
+    "COLLISION": 0,
+    "DETECT": 0,
+    "EACH": 0,
+    "DENSE": 8192,
+}
 BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}
 INSTALL = 'install the CUDA extra that fits the driver: pip install "csaw[cuda13]" or "csaw[cuda12]"'
 COMPILING = threading.Lock()  # numba-cuda compiles in one thread at a time, and what one has made the others find
@@ -96,7 +133,8 @@ def _versions() -> str:
 def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, Hook], params: tuple) -> str:
     """One translation unit: constants, shared ones too, the graph, the hooks' C++ side, the kernels.
 
-    Constants that none of the files reads are left out, so that plans that differ in nothing else share their machine code.
+    Constants that none of the files reads are left out, so that plans that differ in nothing else share their machine
+    code.
     """
     read = set(re.findall(r"\w+", " ".join(_texts(files).values())))
     lines = [f"#define {name} {int(value)}" for name, value in sorted((SHARED | constants).items()) if name in read]
@@ -125,8 +163,11 @@ def _included(folder: Path, name: str) -> Path:
 
 
 def _hook_side(name: str, hook: Hook | None, params: tuple) -> str:
-    """What a kernel calls: the compiled hook, the number it always returns, or the default."""
-    arguments = "const Params& params, const Context& context, u64 seed, i64 instance, i64 depth, i64 source, i64 prev, i64 src, i64 dst, double weight"
+    """Return the function that a kernel calls: the compiled hook, the number it always returns, or the default."""
+    arguments = (
+        "const Params& params, const Context& context, u64 seed, i64 instance, i64 depth, i64 source, i64 "
+        "prev, i64 src, i64 dst, double weight"
+    )
     kind, declaration, body = RETURNS[name], "", BODIES[name]
     if hook is not None and not _compiled(hook):
         body = f"return {hook.constant!r};"
@@ -144,9 +185,13 @@ def _kernels(text: str, architecture: str) -> bytes:
     from cuda.core import Program, ProgramOptions
 
     options = ProgramOptions(
-        arch=architecture, std="c++17", relocatable_device_code=True, link_time_optimization=True, fma=False,
+        arch=architecture,
+        std="c++17",
+        relocatable_device_code=True,
+        link_time_optimization=True,
+        fma=False,
         include_path=[str(FOLDER)],  # what is beside a file is found without it
-    )  # fmt: skip
+    )
     return bytes(Program(text, "c++", options).compile("ltoir").code)
 
 
@@ -158,7 +203,7 @@ def _hook(hook: Hook, params: tuple, architecture: str) -> bytes:
     text = re.sub(r"\bparams\[(\d+)\]", r"params_\1", hook.source)
     text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
     text = text.replace(INLINED, "").replace(CALLED, '@cuda.jit(device=True, inline="always")\n')
-    scope: dict[str, Any] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
+    scope: dict[str, object] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
     declared = {f"csaw_{name}": signature for name, signature in DECLARATIONS.items()} | PORTABLE
     functions = {name: cuda.declare_device(name, signature, abi="c") for name, signature in declared.items()}
     scope |= functions | {name: functions[f"csaw_{name}"] for name in DECLARATIONS}

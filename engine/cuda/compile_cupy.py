@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TypeVar
 
 import cupy
 from cupy.cuda import nvrtc
@@ -15,19 +15,25 @@ NAME = "kernels of CuPy"
 def time_compiler() -> None:
     """Count the time of NVRTC, CUDA's run-time compiler, as CuPy calls it in this process, as that of compiling.
 
-    CuPy has no listeners as Numba has, but it calls this one function of its public binding for every kernel that it has not compiled before. The
-    compiler's library is loaded here, too, before sampling is timed.
+    CuPy has no listeners as Numba has, but it calls this one function of its public binding for every kernel that it
+    has not compiled before. The compiler's library is loaded here, too, before sampling is timed.
     """
     if not hasattr(nvrtc.compileProgram, "__wrapped__"):
         nvrtc.getVersion()
         nvrtc.compileProgram = timed(nvrtc.compileProgram, lambda: cupy.cuda.Device().synchronize())
 
 
-def timed(function: Callable[..., Any], wait: Callable[[], None]) -> Callable[..., Any]:
-    """``function``, whose calls count as compiling. ``wait`` is called before: a device that still works then would do so in time that does not count."""
+T = TypeVar("T")
+
+
+def timed(function: Callable[..., T], wait: Callable[[], None]) -> Callable[..., T]:
+    """``function``, whose calls count as compiling.
+
+    ``wait`` is called before: a device that still works then would do so in time that does not count.
+    """
 
     @wraps(function)
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> T:
         wait()
         with compiles(NAME):
             return function(*arguments)

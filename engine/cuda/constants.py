@@ -1,4 +1,6 @@
-"""Numbers that kernels and the code that launches them share: declared here once, and defined in front of every kernel's text."""
+"""Numbers that kernels and the code that launches them share: declared here once, and defined in front of every
+kernel's text.
+"""
 
 from csaw.engine.plan.detectors import CODES
 from csaw.engine.plan.layouts import GraphLayout
@@ -27,9 +29,25 @@ NEAR_BITS = 8  # log2 of the vertices that share an entry of a table of ranges
 OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above them
 
 SHARED = {
-    "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "CHUNK_CELLS": CHUNK_CELLS,
-    "WAYS_PIECE": WAYS_PIECE, "PUSH_PIECE": PUSH_PIECE, "MOST_PARTS": MOST_PARTS, "PART_SLOTS": PART_SLOTS, "PART_TILE": PART_TILE,
-    "GROUP_BUCKETS": GROUP_BUCKETS, "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS,
-    "SELECT_UNIFORM": Method.UNIFORM.code, "SELECT_KEYS": Method.KEYS.code, "BIPARTITE": Collision.BIPARTITE.code, "UPDATED": Collision.UPDATED.code,
-    "CONTIGUOUS": CODES["contiguous"], "LINEAR": CODES["linear"],
-} | {layout.name: layout.code for layout in GraphLayout}  # fmt: skip
+    "HUB_BLOCK": HUB_BLOCK,
+    "WALK_BLOCK": WALK_BLOCK,
+    "TREE_BLOCK": TREE_BLOCK,
+    "STAGED_PARENTS": STAGED_PARENTS,
+    "CHUNK_CELLS": CHUNK_CELLS,
+    "WAYS_PIECE": WAYS_PIECE,
+    "PUSH_PIECE": PUSH_PIECE,
+    "MOST_PARTS": MOST_PARTS,
+    "PART_SLOTS": PART_SLOTS,
+    "PART_TILE": PART_TILE,
+    "GROUP_BUCKETS": GROUP_BUCKETS,
+    "GROUP_BLOCK": GROUP_BLOCK,
+    "GROUP_TILE": GROUP_TILE,
+    "NEAR_BITS": NEAR_BITS,
+    "OFFSET_BITS": OFFSET_BITS,
+    "SELECT_UNIFORM": Method.UNIFORM.code,
+    "SELECT_KEYS": Method.KEYS.code,
+    "BIPARTITE": Collision.BIPARTITE.code,
+    "UPDATED": Collision.UPDATED.code,
+    "CONTIGUOUS": CODES["contiguous"],
+    "LINEAR": CODES["linear"],
+} | {layout.name: layout.code for layout in GraphLayout}

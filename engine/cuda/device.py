@@ -1,4 +1,7 @@
-"""The GPUs of this machine and their properties. CuPy is imported here first, so errors about missing software are raised here."""
+"""The GPUs of this machine and their properties.
+
+CuPy is imported here first, so errors about missing software are raised here.
+"""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -10,7 +13,9 @@ from csaw.partition.errors import DeviceError, MissingDependencyError
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU: its number, name, architecture (such as ``sm_90``), number of multiprocessors, and free memory in bytes."""
+    """A GPU: its number, name, architecture (such as ``sm_90``), number of multiprocessors,
+    and free memory in bytes.
+    """
 
     number: int
     name: str
@@ -21,7 +26,10 @@ class Device:
 
 
 def open_device(number: int = 0) -> Device:
-    """Open GPU ``number``. DeviceError if there is none, MissingDependencyError if the packages to use it are not installed."""
+    """Open GPU ``number``.
+
+    DeviceError if there is none, MissingDependencyError if the packages to use it are not installed.
+    """
     missing = [module for module in ("cupy", "numba_cuda", "cuda.core") if not _installed(module)]
     if missing:
         raise MissingDependencyError(f"no GPU can be used: {', '.join(missing)} is not installed; {INSTALL}")

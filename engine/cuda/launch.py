@@ -1,10 +1,8 @@
 """Compiled kernels on a device, and the one place that launches them.
 
-Arguments keep the types that the kernels declare: an int is an i64, a float a double; anything else comes as a NumPy scalar, an array
-(its address) or a struct.
+Arguments keep the types that the kernels declare: an int is an i64, a float a double; anything else comes as a NumPy
+scalar, an array (its address) or a struct.
 """
-
-from typing import Any
 
 import cupy
 import numpy as np
@@ -19,18 +17,25 @@ SHARED_UNASKED = 40 << 10  # where these and those that it declares are more tha
 
 
 class Kernels:
-    """The functions of some .cu files, compiled for one algorithm and loaded on the current device: a module of its own, with its own GRAPH."""
+    """The functions of some .cu files, compiled for one algorithm and loaded on the current device: a module of its
+    own, with its own GRAPH.
+    """
 
     def __init__(self, unit: Unit, device: Device) -> None:
         self.device = device
         self.module = cupy.cuda.Module()  # RawModule would share one module among all who load the same file
         self.module.load_file(str(unit.compile(device.architecture)))
-        self.functions: dict[str, Any] = {}
+        self.functions: dict[str, cupy.cuda.Function] = {}
         self.fitting: dict[tuple[str, int], int] = {}
         self.params = parameters(unit.params)
 
     def launch(
-        self, name: str, blocks: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any, shared: int = 0
+        self,
+        name: str,
+        blocks: int | tuple[int, ...],
+        block: int | tuple[int, ...],
+        *arguments: object,
+        shared: int = 0,
     ) -> None:
         """Queue a kernel on the current stream, with ``blocks`` blocks of ``block`` threads; with 0 blocks, do nothing.
 
@@ -43,7 +48,7 @@ class Kernels:
                 cupy.cuda.driver.funcSetAttribute(function.ptr, MOST_SHARED, shared)
             function(grid, shape, tuple(_argument(a) for a in arguments), shared_mem=shared)
 
-    def function(self, name: str) -> Any:
+    def function(self, name: str) -> "cupy.cuda.Function":
         """The kernel of this name."""
         if name not in self.functions:
             self.functions[name] = self.module.get_function(name)
@@ -57,11 +62,16 @@ class Kernels:
         return self.fitting[name, block]
 
     def staged(self, parents: int, size: int) -> int:
-        """Parents of a block of a hop in which each of ``parents`` picks ``size`` neighbors: enough picks to keep it busy, few enough that every multiprocessor gets two blocks."""
+        """Parents of a block of a hop in which each of ``parents`` picks ``size`` neighbors: enough picks to keep it
+        busy, few enough that every multiprocessor gets two blocks.
+        """
         return max(1, min(STAGED_PARENTS, BLOCK_PICKS // max(size, 1), parents // (2 * self.device.processors)))
 
-    def over(self, name: str, threads: int, *arguments: Any, block: int = BLOCK) -> None:
-        """Launch a kernel with about a thread for each of ``threads`` items; the kernel strides over items beyond the launch."""
+    def over(self, name: str, threads: int, *arguments: object, block: int = BLOCK) -> None:
+        """Launch a kernel with about a thread for each of ``threads`` items.
+
+        The kernel strides over items beyond the launch.
+        """
         self.launch(name, min(-(-threads // block), 2**31 - 1), block, *arguments)
 
     def set_graph(self, graph: np.ndarray) -> None:
@@ -73,7 +83,7 @@ class Kernels:
         cupy.ndarray(graph.nbytes, np.uint8, place).set(graph.view(np.uint8).ravel())
 
 
-def _argument(value: Any) -> Any:
+def _argument(value: object) -> object:
     if value is None:
         return np.uint64(0)
     if isinstance(value, (bool, int)):

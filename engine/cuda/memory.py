@@ -1,24 +1,31 @@
-"""Page-locked host memory, made quickly, which GPUs copy at full rate and can read over the bus; and copies from ordinary host memory."""
+"""Page-locked host memory, made quickly, and copies from ordinary host memory.
+
+GPUs copy page-locked memory at full rate and can read it over the bus.
+"""
 
 import math
 import mmap
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
 
 import cupy
 import numpy as np
+from numpy.typing import DTypeLike
+
+from csaw.engine.plan.contracts import Array
 
 HUGE, PAGE = 2 << 20, 4096  # bytes
 TOUCHERS = 8
 
 
-def page_locked(count: int, dtype: Any) -> np.ndarray:
+def page_locked(count: int, dtype: DTypeLike) -> np.ndarray:
     """A page-locked array of ``count`` elements that every GPU can read, as long as it or a view of it lives.
 
-    Threads touch huge pages before they are locked: 4 GiB take 0.2 s, while CUDA's own allocation takes 1.5 s (docs/tuning.md). CuPy's pool
-    is not used: it keeps memory that was freed, and takes up to twice the size. MemoryError if the system has no memory left.
+    Threads touch huge pages before they are locked: 4 GiB take 0.2 s, while CUDA's own allocation takes 1.5 s
+    (docs/tuning.md). CuPy's pool
+    is not used: it keeps memory that was freed, and takes up to twice the size. MemoryError if the system has no memory
+    left.
     """
     size = count * np.dtype(dtype).itemsize
     if size == 0:
@@ -54,15 +61,21 @@ def _unlock(address: int) -> None:
         cupy.cuda.runtime.hostUnregister(address)
 
 
-def on_device(host: np.ndarray) -> Any:
-    """Copy an array to the current GPU. CuPy's own copy allocates page-locked memory of the same size first and takes five times as long."""
+def on_device(host: np.ndarray) -> Array:
+    """Copy an array to the current GPU.
+
+    CuPy's own copy allocates page-locked memory of the same size first and takes five times as long.
+    """
     there = cupy.empty(host.shape, host.dtype)
     there.set(host)
     return there
 
 
 def pinned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A page-locked array from CuPy's pool, which reuses memory. The same as cupyx has, whose import takes an eighth of a second."""
+    """A page-locked array from CuPy's pool, which reuses memory.
+
+    The same as cupyx has, whose import takes an eighth of a second.
+    """
     count = math.prod(shape)
     memory = cupy.cuda.alloc_pinned_memory(count * dtype.itemsize)
     return np.frombuffer(memory, dtype, count).reshape(shape)

@@ -1,4 +1,6 @@
-"""Launches on a streamed graph: one over all loaded partitions, or one for each partition in parallel (C-SAW, section V-C)."""
+"""Launches on a streamed graph: one over all loaded partitions, or one for each partition in parallel (C-SAW, section
+V-C).
+"""
 
 import statistics
 from collections.abc import Callable, Iterable
@@ -11,8 +13,9 @@ ALL_PARTITIONS = -1
 class Streams:
     """Makes launches and times them.
 
-    One launch serves the queues of all loaded partitions, and its blocks go where instances wait: no partition has more of the GPU than
-    its queue needs. Without ``balancing``, each partition has a stream and the same number of blocks, as in C-SAW's baseline.
+    One launch serves the queues of all loaded partitions, and its blocks go where instances wait: no partition has more
+    of the GPU than its queue needs. Without ``balancing``, each partition has a stream and the same number of blocks,
+    as in C-SAW's baseline.
     """
 
     def __init__(self, balancing: bool) -> None:
@@ -23,7 +26,10 @@ class Streams:
         ] = []  # for each pass, the first and last event of each stream
 
     def run(self, partitions: Iterable[int], launch: Callable[[int, int], None]) -> None:
-        """Call ``launch(partition, share)`` for each partition in parallel, or ``launch(ALL_PARTITIONS, 1)``; ``share``: launches that share the GPU."""
+        """Call ``launch(partition, share)`` for each partition in parallel, or ``launch(ALL_PARTITIONS, 1)``.
+
+        ``share``: launches that share the GPU.
+        """
         if self.balancing:
             self.events.append([self._timed(cupy.cuda.get_current_stream(), launch, ALL_PARTITIONS, 1)])
             return
@@ -50,7 +56,10 @@ class Streams:
         return begin, stream.record()
 
     def seconds(self) -> tuple[float, float]:
-        """Seconds in kernels, adding up the slowest stream of each pass; and the mean deviation between streams, as a share of their mean."""
+        """Return the seconds in kernels, and the mean deviation between streams, as a share of their mean.
+
+        The seconds add up the slowest stream of each pass.
+        """
         passes = [[_elapsed(pair) for pair in timed] for timed in self.events if timed]
         spread = [statistics.pstdev(times) / max(statistics.mean(times), 1e-9) for times in passes]
         return sum(map(max, passes)), statistics.mean(spread) if spread else 0.0

@@ -1,4 +1,6 @@
-"""C structs of the engine's .cu and .cuh files, filled by the names of their members; only the CUDA text declares their order and types.
+"""C structs of the engine's .cu and .cuh files, filled by the names of their members.
+
+Only the CUDA text declares their order and types.
 
 Needs no GPU and no CuPy, so that tests can compare every struct, and every place that fills one, with the text.
 """
@@ -13,10 +15,19 @@ import numpy as np
 
 ENGINE = Path(__file__).parents[1]
 CODES = {"i64": "q", "u64": "Q", "double": "d", "int": "i", "u32": "I", "float": "f"}
-ARRAYS = {  # by the type that a pointer points to: the element types that an array may have (any, if kernels read bytes)
-    "i64": ("int64",), "u64": ("uint64",), "u32": ("uint32",), "int": ("int32",), "double": ("float64",), "float": ("float32",),
-    "vertex_t": ("uint32", "uint64"), "unsigned short": ("uint16",), "unsigned char": ("uint8", "bool"), "uint2": ("uint32",),
-}  # fmt: skip
+# by the type that a pointer points to: the element types that an array may have (any, if kernels read bytes)
+ARRAYS = {
+    "i64": ("int64",),
+    "u64": ("uint64",),
+    "u32": ("uint32",),
+    "int": ("int32",),
+    "double": ("float64",),
+    "float": ("float32",),
+    "vertex_t": ("uint32", "uint64"),
+    "unsigned short": ("uint16",),
+    "unsigned char": ("uint8", "bool"),
+    "uint2": ("uint32",),
+}
 
 
 class Member(NamedTuple):
@@ -55,7 +66,9 @@ def _parsed(body: str) -> dict[str, Member]:
 
 @cache
 def _layout(name: str) -> tuple[dict[str, str | None], Struct, np.dtype]:
-    """For each member the element types that its array may have, as characters (None: no pointer; empty: any); and the struct's layout."""
+    """For each member the element types that its array may have, as characters (None: no pointer; empty: any); and the
+    struct's layout.
+    """
     fields = members(name)
     kinds = {key: _characters(field) if field.pointer else None for key, field in fields.items()}
     layout = Struct(
@@ -75,9 +88,12 @@ def record(name: str) -> np.dtype:
 
 
 def struct(name: str, **values: Any) -> np.ndarray:
-    """Fill struct ``name``, to pass it by value to a launch. Takes some microseconds, because short runs launch every 50.
+    """Fill struct ``name``, to pass it by value to a launch.
 
-    Give a pointer as an array on the GPU, None, or an address (np.uint64). TypeError if a member is missing, unknown, or an array of another type.
+    Takes some microseconds, because short runs launch every 50.
+
+    Give a pointer as an array on the GPU, None, or an address (np.uint64). TypeError if a member is missing, unknown,
+    or an array of another type.
     """
     kinds, layout, dtype = _layout(name)
     if values.keys() != kinds.keys():

@@ -1,4 +1,6 @@
-"""Where a run takes place: on the device that the user named, or on the one that is expected to end the whole run first."""
+"""Where a run takes place: on the device that the user named, or on the one that is expected to end the whole run
+first.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +24,9 @@ Planned = Callable[[Devices, Rates], Plan]
 
 @dataclass(frozen=True)
 class Choice:
-    """The devices of a run, the rates that its plan counts on, and where it could have taken place: the seconds that a plan expects, or why there is none."""
+    """The devices of a run, the rates that its plan counts on, and where it could have taken place: the seconds that a
+    plan expects, or why there is none.
+    """
 
     devices: Devices
     rates: Rates
@@ -32,8 +36,8 @@ class Choice:
 def choose(device: str | object, planned: Planned, measure: bool) -> Choice:
     """Choose the devices of a run.
 
-    ``device``: what the user named, or auto. ``planned`` makes the plan for GPUs, or for the CPU without any. ``measure``: whether to measure
-    rates that are not known and on which the plan depends.
+    ``device``: what the user named, or auto. ``planned`` makes the plan for GPUs, or for the CPU without any.
+    ``measure``: whether to measure rates that are not known and on which the plan depends.
     """
     if not is_auto(device):
         devices = place(device)
@@ -51,7 +55,9 @@ def _rates(devices: Devices, planned: Planned, measure: bool) -> Rates:
 
 
 def _fastest(planned: Planned, first: Devices, rates: Rates) -> Choice:
-    """The way that is expected to take least time: the CPU, the first GPU, and if the graph does not fit there all GPUs that it reaches."""
+    """The way that is expected to take least time: the CPU, the first GPU, and if the graph does not fit there all GPUs
+    that it reaches.
+    """
     plans: dict[Devices, Plan] = {}
     refused: dict[Devices, CsawError] = {}
 

@@ -5,18 +5,23 @@ import re
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
+from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import DeviceError, MissingDependencyError, OptionError
 
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
+
 log = logging.getLogger(__name__)
 AUTO = "auto"
-Devices = tuple[Any, ...]  # of engine/cuda/device.py; none: the CPU
+Devices = tuple["Device", ...]  # none: the CPU
 
 
-def begin_to_open(device: Any) -> None:
-    """Open the GPUs that ``device`` names in a thread, while what a run needs is imported: that takes CUDA some tenths of a second.
+def begin_to_open(device: object) -> None:
+    """Open the GPUs that ``device`` names in a thread, while what a run needs is imported: that takes CUDA some tenths
+    of a second.
 
     What goes wrong is said when they are opened again.
     """
@@ -38,12 +43,12 @@ def _numbers(device: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(n) for n in device.partition(":")[2].split(",") if n)) or (0,)
 
 
-def is_auto(device: Any) -> bool:
+def is_auto(device: object) -> bool:
     """Whether the device is left to csaw."""
     return isinstance(device, str) and device == AUTO
 
 
-def place(device: Any) -> Devices:
+def place(device: OptionValue) -> Devices:
     """The GPUs that ``device`` names: cpu, cuda, cuda:1, cuda:0,1, or what open_device returned."""
     if isinstance(device, str) and device == "cpu":
         return ()

@@ -1,7 +1,8 @@
-"""The rates of this machine: measured in a fraction of a second when a plan first depends on them, and kept in the cache folder.
+"""The rates of this machine: measured in a fraction of a second when a plan first depends on them, and kept in the
+cache folder.
 
-The file ``rates.json`` has an entry for each machine, by its processor, and one for each kind of GPU in it, so that machines may share the folder.
-An entry that is missing or damaged is measured again.
+The file ``rates.json`` has an entry for each machine, by its processor, and one for each kind of GPU in it, so that
+machines may share the folder. An entry that is missing or damaged is measured again.
 """
 
 import json
@@ -15,15 +16,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.engine.devices.devices import Devices
 from csaw.engine.plan.machine import processor_name
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
 from csaw.partition.arrays.regular import read_regular
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.plain_data import Record
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
 
 log = logging.getLogger(__name__)
 Found = dict[str, float]
@@ -35,13 +41,16 @@ WRITE_SECONDS = 0.15  # after which the file that is read is long enough
 TURNS = 5
 
 
-def kept(devices: tuple[Any, ...] = ()) -> Rates:
-    """The rates as they were measured on this machine and its GPUs (``devices``, of one kind); assumed ones where they were not."""
+def kept(devices: Devices = ()) -> Rates:
+    """Return the rates as they were measured on this machine and its GPUs, assumed ones where they were not.
+
+    ``devices``: of one kind.
+    """
     found = _read()
     return _rates({name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()})
 
 
-def measured(devices: tuple[Any, ...] = ()) -> Rates:
+def measured(devices: Devices = ()) -> Rates:
     """The rates of this machine and its GPUs. What has not been measured yet is measured now, and kept."""
     found, before = _read(), _read()
     for names, key in _entries(devices):
@@ -57,7 +66,7 @@ def _rates(found: Found) -> Rates:
     return replace(ASSUMED, **found, assumed=tuple(name for name in ASSUMED.assumed if name not in found))
 
 
-def _entries(devices: tuple[Any, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _entries(devices: Devices) -> Iterator[tuple[tuple[str, ...], str]]:
     """The names of the rates that are kept together, and the key under which they are."""
     machine = f"{processor_name()}, {processors()} processors"
     yield HOST, machine
@@ -65,7 +74,7 @@ def _entries(devices: tuple[Any, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
         yield GPU, f"{devices[0].name} in {machine}"
 
 
-def _of(found: Mapping[str, Any], key: str, names: tuple[str, ...]) -> Found:
+def _of(found: Mapping[str, object], key: str, names: tuple[str, ...]) -> Found:
     """The rates of a kept entry; none unless each is there and above zero."""
     entry = found.get(key)
     if not isinstance(entry, dict) or not all(_is_rate(entry.get(name)) for name in names):
@@ -73,7 +82,7 @@ def _of(found: Mapping[str, Any], key: str, names: tuple[str, ...]) -> Found:
     return {name: float(entry[name]) for name in names}
 
 
-def _is_rate(value: Any) -> bool:
+def _is_rate(value: object) -> bool:
     return isinstance(value, float | int) and math.isfinite(value) and value > 0
 
 
@@ -81,7 +90,7 @@ def _path() -> Path:
     return cache_dir() / "rates.json"
 
 
-def _read() -> dict[str, Any]:
+def _read() -> Record:
     try:
         found = json.loads(read_regular(_path()))
     except (OSError, ValueError):  # not measured yet, or cut short
@@ -89,7 +98,7 @@ def _read() -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _keep(found: dict[str, Any]) -> None:
+def _keep(found: Record) -> None:
     draft = _path().with_suffix(f".{os.getpid()}")
     try:
         draft.parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +109,10 @@ def _keep(found: dict[str, Any]) -> None:
 
 
 def _host() -> Found:
-    """Measure the host's memory and the disk of the cache folder. A disk that cannot be written there keeps what is assumed of it."""
+    """Measure the host's memory and the disk of the cache folder.
+
+    A disk that cannot be written there keeps what is assumed of it.
+    """
     try:
         return {"gathers": _gathers(), **_disk()}
     except OSError as error:
@@ -122,7 +134,10 @@ def _gathers() -> float:
 
 
 def _disk() -> Found:
-    """Bytes written a second and synced; bytes read a second in order, and reads a second from random places, of a file that the system does not hold in memory."""
+    """Measure the bytes written a second and synced, the bytes read a second, and the reads a second.
+
+    Bytes are read in order, and reads come from random places, of a file that the system does not hold in memory.
+    """
     with _file() as (file, size, written):
         places = np.random.default_rng(0).permutation(size >> 12)[:ROWS] << 12
         in_order = _reading(file, np.arange(0, size, PIECE_BYTES), PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
@@ -132,7 +147,9 @@ def _disk() -> Found:
 
 @contextmanager
 def _file() -> Iterator[tuple[int, int, float]]:
-    """A file of noise, written to the disk, that is gone afterwards: its descriptor, its size, and the bytes that were written a second."""
+    """A file of noise, written to the disk, that is gone afterwards: its descriptor, its size, and the bytes that were
+    written a second.
+    """
     cache_dir().mkdir(parents=True, exist_ok=True)
     noise, size = np.random.default_rng(0).bytes(SYNCED_BYTES), 0
     clock = time.perf_counter()
@@ -159,7 +176,7 @@ def _reading(file: int, places: np.ndarray, size: int, advice: int) -> float:
         return _least(lambda: list(threads.map(read, shares)), forget)
 
 
-def _device(device: Any) -> Found:
+def _device(device: "Device") -> Found:
     """Measure a GPU. One without memory for that keeps what is assumed, and is measured another time."""
     from csaw.engine.cuda.rates import device_rates
 
@@ -170,7 +187,7 @@ def _device(device: Any) -> Found:
         return {}
 
 
-def _least(run: Callable[[], Any], before: Callable[[], None] = lambda: None) -> float:
+def _least(run: Callable[[], object], before: Callable[[], None] = lambda: None) -> float:
     """The least seconds of a few turns: what else the machine does can only add to them."""
     found = []
     for _ in range(TURNS):
@@ -179,7 +196,7 @@ def _least(run: Callable[[], Any], before: Callable[[], None] = lambda: None) ->
     return min(found)
 
 
-def _seconds(run: Callable[[], Any]) -> float:
+def _seconds(run: Callable[[], object]) -> float:
     clock = time.perf_counter()
     run()
     return time.perf_counter() - clock

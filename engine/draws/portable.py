@@ -1,6 +1,8 @@
-"""Powers, exponentials and logarithms that are the same to the last bit on every device: C libraries and GPUs each round their own way.
+"""Powers, exponentials and logarithms that are the same to the last bit on every device: C libraries and GPUs each
+round their own way.
 
-Made of + - * / and exact scaling alone; relative error below 1e-13. The twin of cuda/portable.cuh. Hooks get these for ``**``, ``math.exp``
+Made of + - * / and exact scaling alone; relative error below 1e-13. The twin of cuda/portable.cuh. Hooks get these for
+``**``, ``math.exp``
 and their like: see hooks.py.
 """
 
@@ -16,7 +18,8 @@ LARGEST_EXPONENT = 709.78271289338397  # of e, from which on float64 has no numb
 
 @njit
 def log_parts(x):
-    """log(m) and e of x = m 2^e with m in [sqrt(1/2), sqrt(2)), for a finite x above 0: what every logarithm here is made of.
+    """log(m) and e of x = m 2^e with m in [sqrt(1/2), sqrt(2)), for a finite x above 0: what every logarithm here is
+    made of.
 
     log(m) = 2 atanh((m - 1) / (m + 1)) by its series; error below 1e-15 relative.
     """

@@ -9,10 +9,12 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     pick j of k      j + k * trial
     exponential key  position of the edge in its row
     hooks            HOOK_DRAWS + call site of ``random`` in the hook
-    coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS + number
-    shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the depth
-    order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances that are joined (--target)
-    pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all tries a pick
+    coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS +
+                     number
+    shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the
+                     depth order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances
+                     that are joined (--target) pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's
+                     first vertex; a number is a try, or beyond all tries a pick
 """
 
 import numpy as np
@@ -54,7 +56,9 @@ def draw64(seed, instance, slot, draw):
 
 @njit(inline="always")
 def below(word, bound):
-    """``floor(word / 2^64 * bound)`` for a bound below 2^32: an index whose chance is off by less than 2^-32 / bound."""
+    """``floor(word / 2^64 * bound)`` for a bound below 2^32: an index whose chance is off by
+    less than 2^-32 / bound.
+    """
     return ((word >> SHIFT) * bound + (((word & LOW) * bound) >> SHIFT)) >> SHIFT
 
 
@@ -84,13 +88,15 @@ def neg_log(word):
 
 @njit
 def hook_word(seed, instance, step, site):
-    """What ``e.random()`` and ``e.random_vertex()`` read at their call site."""
+    """Return the random word that ``e.random()`` and ``e.random_vertex()`` read at their call site."""
     return draw64(uint64(seed), uint64(instance), uint64(step), HOOK_DRAWS + uint64(site))
 
 
 @njit
 def distinct(words, bound, out):
-    """Distinct integers below ``bound`` to ``out``, one a word, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987)."""
+    """Distinct integers below ``bound`` to ``out``, one a word, every subset equally likely (Floyd: Bentley, CACM
+    30(9), 1987).
+    """
     count = words.size
     capacity = 4
     while capacity < 2 * count:
@@ -129,7 +135,9 @@ def pool_word(seed, instance, slot, number):
 
 @njit
 def draw_subsets(seed, instance, slot, bound, first, out):
-    """out[i] [size]: distinct numbers below bound[i], every subset equally likely, by the words from number ``first`` on."""
+    """out[i] [size]: distinct numbers below bound[i], every subset equally likely, by the words from number ``first``
+    on.
+    """
     words = np.empty(out.shape[1], np.uint64)
     for i in range(instance.size):
         for j in range(words.size):

@@ -1,15 +1,17 @@
-"""What Parquet files of samples and of graphs have in common: vertices as Arrow arrays, and metadata of the schema and of its fields.
+"""Parquet files of samples and of graphs alike: vertices as Arrow arrays, and metadata of the schema and
+of its fields.
 
-The metadata of a schema say what made the rows: ``csaw_version``, ``fingerprint`` of the graph, and of samples ``algorithm``, ``parameters`` (JSON) and ``seed``. Those of a field
-are its ``description`` and ``units``.
+The metadata of a schema say what made the rows: ``csaw_version``, ``fingerprint`` of the graph, and of samples
+``algorithm``, ``parameters`` (JSON) and ``seed``. Those of a field are its ``description`` and ``units``.
 """
 
 import base64
 import json
 from collections.abc import Mapping
 from itertools import filterfalse
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +20,10 @@ from csaw.engine.samples.check_numbers import check_names
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from pyarrow import Array, DataType, Schema
+    from pyarrow.parquet import ParquetWriter
 
 
 def pyarrow() -> ModuleType:
@@ -29,16 +35,26 @@ def pyarrow() -> ModuleType:
     return pyarrow
 
 
-def schema_of(fields: Mapping[str, tuple[Any, str, str]], facts: Mapping[str, Any]) -> Any:
-    """A schema whose ``fields`` have a type, a description and units each."""
+def schema_of(fields: Mapping[str, tuple["DataType", str, str]], facts: Mapping[str, object]) -> "Schema":
+    """Make a schema whose ``fields`` have a type, a description and units each."""
     pa = pyarrow()
     said = {"csaw_version": VERSION, **facts}
     texts = {key: value if isinstance(value, str) else json.dumps(value, sort_keys=True) for key, value in said.items()}
-    return pa.schema([pa.field(name, kind, metadata={"description": what, "units": units}) for name, (kind, what, units) in fields.items()], metadata=texts)  # fmt: skip
+    return pa.schema(
+        [
+            pa.field(name, kind, metadata={"description": what, "units": units})
+            for name, (kind, what, units) in fields.items()
+        ],
+        metadata=texts,
+    )
 
 
-def writer(file: Any, schema: Any) -> Any:
-    """A ParquetWriter. Readers find plain strings where a field of the schema is a dictionary: that each word comes once is how the file is made, not what it says."""
+def writer(file: IO[bytes], schema: "Schema") -> "ParquetWriter":
+    """Open a ParquetWriter.
+
+    Readers find plain strings where a field of the schema is a dictionary: that each word comes once is how the file is
+    made, not what it says.
+    """
     import pyarrow.parquet as pq
 
     shown = pyarrow().schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
@@ -49,16 +65,19 @@ def writer(file: Any, schema: Any) -> Any:
     return made
 
 
-def _plain(kind: Any) -> Any:
-    """A type, or that of the elements of a list, without the dictionary."""
+def _plain(kind: "DataType") -> "DataType":
+    """Return a type, or that of the elements of a list, without the dictionary."""
     pa = pyarrow()
     if pa.types.is_list(kind):
         return pa.list_(_plain(kind.value_type))
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def vertices(ids: np.ndarray, words: Words | None, nulls: np.ndarray | None = None, where: Any = "") -> Any:
-    """Ids as an Arrow array: numbers, or numbers of the strings behind them; null where ``nulls`` says. ``where`` names the store in errors."""
+def vertices(ids: np.ndarray, words: Words | None, where: Path, nulls: np.ndarray | None = None) -> "Array":
+    """Make an Arrow array of ids: numbers, or numbers of the strings behind them; null where ``nulls`` says.
+
+    ``where`` names the store in errors.
+    """
     pa = pyarrow()
     if words is None:
         return pa.array(ids, mask=nulls)

@@ -1,8 +1,10 @@
-"""Rows of cells as text: ids, numbers and weights with something around them, which is what CSV, Matrix Market and GraphML are made of."""
+"""Rows of cells as text: ids, numbers and weights with something around them, which is what CSV, Matrix Market and
+GraphML are made of.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -21,14 +23,21 @@ SPECIAL[[*range(33), *b'",;#%&<>', *range(127, 256)]] = True
 
 @dataclass(frozen=True)
 class Rows:
-    """How rows are written. ``around``: what stands before the first cell, between cells, and after the last one. ``kinds``: of each cell. ``words``: the string ids, as they are written."""
+    """How rows are written.
+
+    ``around``: what stands before the first cell, between cells, and after the last one. ``kinds``: of each cell.
+    ``words``: the string ids, as they are written.
+    """
 
     around: Sequence[bytes]
     kinds: Sequence[int]
     words: Words | None = None
 
     def text(self, columns: Sequence[np.ndarray], filled: np.ndarray | None = None) -> memoryview:
-        """Rows of these cells, a column for each kind. ``filled``: of each row the number of cells that are not empty (default: None, all)."""
+        """Rows of these cells, a column for each kind.
+
+        ``filled``: of each row the number of cells that are not empty (default: None, all).
+        """
         from csaw.engine.export import kernels  # brings Numba
 
         cells = np.empty((columns[0].size, len(columns)), np.uint64)
@@ -43,7 +52,7 @@ class Rows:
         cells = np.concatenate([_bits(first)[:, None], _bits(ids)], axis=1)
         return self._written(kernels, cells, filled)
 
-    def _written(self, kernels: Any, cells: np.ndarray, filled: np.ndarray | None) -> memoryview:
+    def _written(self, kernels: ModuleType, cells: np.ndarray, filled: np.ndarray | None) -> memoryview:
         words = self.words or Words(np.zeros(1, np.int64), np.zeros(0, np.uint8))
         out = np.empty(self._room(cells, filled), np.uint8)
         around, ends = np.frombuffer(b"".join(self.around), np.uint8), np.cumsum([len(some) for some in self.around])
@@ -77,7 +86,10 @@ def _bits(column: np.ndarray) -> np.ndarray:
 
 
 def csv_words(words: Words | None) -> Words | None:
-    """String ids as cells of CSV (RFC 4180): in quotes where they need them, or would begin a comment. OptionError for one that csaw would not read again."""
+    """String ids as cells of CSV (RFC 4180): in quotes where they need them, or would begin a comment.
+
+    OptionError for one that csaw would not read again.
+    """
 
     def quoted(word: bytes) -> bytes:
         if not _csv_holds(word):
@@ -106,7 +118,9 @@ def xml_words(words: Words | None) -> Words | None:
 
 
 def plain_words(words: Words | None) -> Words | None:
-    """String ids as they are; OptionError for one that a line of words would not give again: with a blank or a quote, with nothing, or like a comment or an empty line."""
+    """String ids as they are; OptionError for one that a line of words would not give again: with a blank or a quote,
+    with nothing, or like a comment or an empty line.
+    """
 
     def kept(word: bytes) -> bytes:
         if any(byte in b'\0 \t\r\n\v\f"' for byte in word) or word[:1] in (b"#", b"%") or not word.strip(b",;"):
@@ -123,7 +137,10 @@ def plain_words(words: Words | None) -> Words | None:
 def refused(word: bytes, where: str, why: str) -> OptionError:
     """The error for an id that a format cannot hold."""
     can = ["CSV"] * (_csv_holds(word) and len(word) <= LONGEST_WORD // 2) + ["Parquet"] * is_utf8(word) + [".npz"]
-    return OptionError(f"vertex id {quoted(word.decode('utf-8', 'backslashreplace'))} cannot stand in {where}: {why}; export to {' or '.join(can)} instead")  # fmt: skip
+    return OptionError(
+        f"vertex id {quoted(word.decode('utf-8', 'backslashreplace'))} cannot stand in {where}: {why}; "
+        f"export to {' or '.join(can)} instead"
+    )
 
 
 def _csv_holds(word: bytes) -> bool:

@@ -1,19 +1,22 @@
-"""The edges of a graph store in pieces, in order: what exports of graphs are made of. Memory holds some pieces, and arrays of the number of vertices."""
+"""The edges of a graph store in pieces, in order: what exports of graphs are made of.
+
+Memory holds some pieces, and arrays of the number of vertices.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from csaw.partition.arrays.loader import read_array
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.notebook import counted
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.attributes import EDGE_IDS
-from csaw.partition.graph.store import GraphStore, Partition, array_name
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
+from csaw.partition.graph.store import INDICES, GraphStore, Partition
 
+Made = TypeVar("Made")
 PIECE = 1 << 18  # edges of a piece
 EDGE_BYTES = 128  # that a piece takes for each of its edges, about
 WORK = 1 << 30  # bytes that pieces may take together
@@ -24,7 +27,11 @@ NUMERIC[list(b"+-0123456789 \t\v\f,;")] = True
 
 
 class Piece(NamedTuple):
-    """Some edges. ``src`` int64 and ``dst``: dense ids; ``weights`` float32 and ``edge_ids`` int64, or None where the store has none; ``stop``: the edges up to the last of them."""
+    """Some edges.
+
+    ``src`` int64 and ``dst``: dense ids; ``weights`` float32 and ``edge_ids`` int64, or None where the store has none;
+    ``stop``: the edges up to the last of them.
+    """
 
     src: np.ndarray
     dst: np.ndarray
@@ -33,7 +40,7 @@ class Piece(NamedTuple):
     stop: int
 
     def where(self, some: np.ndarray) -> "Piece":
-        """Those of the edges where ``some``, bool, is true."""
+        """Return the edges where ``some``, bool, is true."""
         weights, edge_ids = (None if one is None else one[some] for one in (self.weights, self.edge_ids))
         return Piece(self.src[some], self.dst[some], weights, edge_ids, self.stop)
 
@@ -43,21 +50,22 @@ class Edges:
 
     def __init__(self, store: GraphStore, threads: int) -> None:
         self.store, self.threads = store.stored, threads
-        self.has_edge_ids = EDGE_IDS in store.attributes
+        self.has_edge_ids = EDGE_ID in store.edge_columns
         self.written = 0
         """Edges that the last ``map`` has handed on."""
         self.met = np.zeros(store.vertices, bool)
         """Vertices that have been an end of an edge."""
 
-    def map(self, work: Callable[[Piece], Any], once: str = "") -> Iterator[tuple[int, Any]]:
-        """The number of stored edges up to the end of each piece, and what ``work`` has made of it, in order.
+    def map(self, work: Callable[[Piece], Made], once: str = "") -> Iterator[tuple[int, Made]]:
+        """Yield the number of stored edges up to the end of each piece, and its result of ``work``, in order.
 
-        once: of an undirected graph take each edge once, in the "upper" triangle of its matrix, from the smaller dense id to the larger, or in the "lower" one (default: as it is
-        stored, in both directions). StoreError where one of its edges has no opposite.
+        once: of an undirected graph take each edge once, in the "upper" triangle of its matrix, from the smaller dense
+        id to the larger, or in the "lower" one (default: as it is stored, in both directions). StoreError where one of
+        its edges has no opposite.
         """
         apart, balance, self.written = once and not self.store.directed, 0, 0
 
-        def made(part: Partition, offsets: np.ndarray, first: int) -> tuple[Piece, int, Any]:
+        def made(part: Partition, offsets: np.ndarray, first: int) -> tuple[Piece, int, Made]:
             piece = self._read(part, offsets, first)
             side = np.sign(piece.dst.astype(np.int64) - piece.src) if apart else None
             kept = piece if side is None else piece.where(side <= 0 if once == "lower" else side >= 0)
@@ -70,7 +78,8 @@ class Edges:
                 yield piece.stop, found
         if balance:
             raise StoreError(
-                f"{self.store.path} says that it is undirected, and {abs(balance):,} of its edges or more have no opposite; make it again with csaw partition --undirected"
+                f"{self.store.path} says that it is undirected, and {abs(balance):,} of its edges or more "
+                "have no opposite; make it again with csaw partition --undirected"
             )
 
     def _spans(self) -> Iterator[tuple[Partition, np.ndarray, int]]:
@@ -84,18 +93,12 @@ class Edges:
         low, high = int(np.searchsorted(offsets, first, "right")) - 1, int(np.searchsorted(offsets, stop, "left"))
         counts = np.diff(np.clip(offsets[low : high + 1], first, stop))
         src = np.repeat(np.arange(part.first_vertex + low, part.first_vertex + high), counts)
-        dst = np.empty(stop - first, self.store.id_dtype)
-        weights = np.empty(dst.size, np.float32) if self.store.weighted else None
-        self.store.read_part(part.number, first, dst, weights)
-        return Piece(src, dst, weights, self._edge_ids(part, first, dst.size), part.first_edge + stop)
-
-    def _edge_ids(self, part: Partition, first: int, size: int) -> np.ndarray | None:
-        if not self.has_edge_ids:
-            return None
-        out = np.empty(size, np.int64)
-        array, most = self.store.stored.array(array_name(part.number, EDGE_IDS)), self.store.attributes[EDGE_IDS]
-        read_array(array, out, max(most - 1, 0), first, part.edges)
-        return out
+        arrays = {INDICES: np.empty(stop - first, self.store.id_dtype)}
+        written = (column for column in self.store.edge_columns if column in (WEIGHT, EDGE_ID))
+        arrays |= {column.array: np.empty(stop - first, column.dtype) for column in written}
+        self.store.read_edges(part.number, arrays, first)
+        weights, edge_ids = arrays.get(WEIGHT.array), arrays.get(EDGE_ID.array)
+        return Piece(src, arrays[INDICES], weights, edge_ids, part.first_edge + stop)
 
     @property
     def loops(self) -> int:
@@ -121,18 +124,42 @@ class Edges:
 
 
 def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
-    """What a file lacks of its graph, and why. ``holds``: what its format has room for; ``numbers`` that it counts vertices from 1."""
+    """Return the reason for each thing of its graph that a file lacks, by name.
+
+    ``holds``: what its format has room for; ``numbers`` that it counts vertices from 1.
+    """
     store = edges.store
     numbered = "numbers" in holds and _counts_from_1(store.stored_ids())
     alone = 0 if "vertices" in holds else store.vertices - int(edges.met.sum())
     names = "ids" in holds and "names" not in holds and edges.words is not None and _like_numbers(edges.words)
     reasons = {
-        "vertices": f"{counted(alone, 'vertex has', 'vertices have')} no edge, and rows of edges cannot say so; matrix-market, metis, graphml and npz can" if alone else "",
-        "ids": "rows are numbered in the order of dense ids; export with --format ids writes the original id of each" if store.stored_ids() is not None and not numbered else "",
-        "names": "some ids begin like numbers, and rows of text cannot say that they are words; read it with --ids string" if names else "",
+        "vertices": (
+            f"{counted(alone, 'vertex has', 'vertices have')} no edge, and rows of edges cannot say so; "
+            "matrix-market, metis, graphml and npz can"
+        )
+        if alone
+        else "",
+        "ids": "rows are numbered in the order of dense ids; export with --format ids writes the original id of each"
+        if store.stored_ids() is not None and not numbered
+        else "",
+        "names": (
+            "some ids begin like numbers, and rows of text cannot say that they are words; read it with --ids string"
+        )
+        if names
+        else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
-        "direction": "edges are written once, and the format cannot say that they have no direction; read it with --undirected" if not store.directed else "",
-    }  # fmt: skip
+        "edge_columns": (
+            f"of the numbers of edges, weights and edge ids alone are exported, and not {further}; csaw.open_graph(...)"
+            ".load(columns) gives them"
+        )
+        if (further := ", ".join(column.name for column in store.further_columns))
+        else "",
+        "direction": (
+            "edges are written once, and the format cannot say that they have no direction; read it with --undirected"
+        )
+        if not store.directed
+        else "",
+    }
     return {name: reason for name, reason in reasons.items() if reason and name not in holds}
 
 

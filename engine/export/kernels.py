@@ -1,7 +1,9 @@
-"""Compiled loops that write numbers, ids and weights as text; loaded when a file of text is written, for other formats need none of them.
+"""Compiled loops that write numbers, ids and weights as text; loaded when a file of text is written, for other formats
+need none of them.
 
-A number is written four digits at a time from a table. A weight is written with the fewest of 6 to 9 digits that give the same float32 again: six are enough for each that was
-written with so few, nine for every one (Steele and White, How to print floating-point numbers accurately, PLDI 1990).
+A number is written four digits at a time from a table. A weight is written with the fewest of 6 to 9 digits that give
+the same float32 again: six are enough for each that was written with so few, nine for every one (Steele and White, How
+to print floating-point numbers accurately, PLDI 1990).
 """
 
 import numpy as np
@@ -127,7 +129,9 @@ def _power_of(value):
 
 @njit
 def shortest(value):
-    """The digits of a positive float32 as a number without zeros at its end, how many they are, and the power of ten of the first."""
+    """The digits of a positive float32 as a number without zeros at its end, how many they are, and the power of ten of
+    the first.
+    """
     wide = np.float64(value)
     power, count = _power_of(wide), LEAST
     while True:
@@ -194,8 +198,9 @@ def weight(value, digits, out, at):
 def rows(cells, filled, kinds, around, ends, offsets, text, digits, out):
     """Rows of ``cells``, uint64 [rows, columns], each with what stands ``around`` it; the bytes that they take.
 
-    ``around``: what a row has before its first cell, between cells and after the last, up to ``ends`` [columns + 1] each. ``filled``: how many cells of each row are not empty; no
-    numbers if all are full. ``kinds`` are those of :mod:`csaw.engine.export.kinds`; a weight is the bits of a float32.
+    ``around``: what a row has before its first cell, between cells and after the last, up to ``ends`` [columns + 1]
+    each. ``filled``: how many cells of each row are not empty; no numbers if all are full. ``kinds`` are those of
+    :mod:`csaw.engine.export.kinds`; a weight is the bits of a float32.
     """
     weights = cells.view(np.float32)
     at = 0
@@ -226,7 +231,9 @@ def rows(cells, filled, kinds, around, ends, offsets, text, digits, out):
 
 @njit(nogil=True)
 def adjacency(offsets, neighbors, weights, digits, out):
-    """A line of neighbors for each vertex, counted from 1, each with its weight after it if there are ``weights``, uint64; the bytes that they take."""
+    """A line of neighbors for each vertex, counted from 1, each with its weight after it if there are ``weights``,
+    uint64; the bytes that they take.
+    """
     at = 0
     for row in range(offsets.size - 1):
         for k in range(offsets[row], offsets[row + 1]):

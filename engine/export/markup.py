@@ -1,4 +1,4 @@
-"""What GraphML files of samples and of graphs have in common."""
+"""GraphML files of samples and of graphs alike."""
 
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
@@ -7,12 +7,16 @@ from csaw.partition.base.version import VERSION
 
 NODE = (b'<node id="', b'"/>\n')
 BETWEEN = (b'<edge source="', b'" target="')
-"""What stands before the source of an edge, and before its target."""
+"""The text before the source of an edge, and that before its target."""
 END = b"</graph>\n</graphml>\n"
 
 
 def document(keys: Mapping[str, tuple[str, str]], said: Mapping[str, object], *, directed: bool) -> bytes:
-    """The beginning of a document, up to the nodes. ``keys``: what nodes or edges have, and its type, such as ``{"weight": ("edge", "float")}``. ``said``: facts of the graph."""
+    """The beginning of a document, up to the nodes.
+
+    ``keys``: what nodes or edges have, and its type, such as ``{"weight": ("edge", "float")}``. ``said``: facts of the
+    graph.
+    """
     facts = {"csaw_version": VERSION, **said}
     declared = [(name, *key) for name, key in keys.items()] + [(name, "graph", "string") for name in facts]
     lines = [

@@ -1,11 +1,17 @@
-"""The formats of exports: those of samples in the folder ``samples``, those of graphs in ``graphs``; a file or a folder for each, and these folders are the registry.
+"""The formats of exports: those of samples in the folder ``samples``, those of graphs in ``graphs``; a file or a folder
+for each, and these folders are the registry.
 
-A format has ``SUFFIXES``, of file names that choose it, and ``write``, which streams into an open binary file whose bytes do not depend on ``threads``:
+A format has ``SUFFIXES``, of file names that choose it, and ``write``, which streams into an open binary file whose
+bytes do not depend on ``threads``:
 
-samples  ``write(samples, file, name, update, threads)``; ``name`` is the file's final name. One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places
-         of edges in it.
-graphs   ``write(edges, file, update)``; ``edges`` is what :mod:`csaw.engine.export.edges` makes of a graph store. ``HOLDS`` names what a file can say of ``ids`` (the original
-         ones; ``numbers`` where it counts vertices from 1), ``names`` (that ids are words), ``edge_ids``, ``vertices`` (those without an edge) and ``direction`` (that edges have none).
+samples  ``write(samples, file, name, update, threads)``; ``name`` is the file's final name. One with ``NUMBERS_EDGES``
+         takes the graph store besides, or None, for the places of edges in it. Instead of ``write`` a format may have
+         ``parts(samples)``, spans of instances, and ``write_part(samples, file, start, stop)``: several spans are a
+         folder of files.
+graphs   ``write(edges, file, update)``; ``edges`` is what :mod:`csaw.engine.export.edges` makes of a graph store.
+         ``HOLDS`` names what a file can say of ``ids`` (the original ones; ``numbers`` where it counts vertices from
+         1), ``names`` (that ids are words), ``edge_ids``, ``vertices`` (those without an edge) and ``direction`` (that
+         edges have none).
 
 A format's file imports Numba, pyarrow and their like where it writes: asking which formats there are must stay cheap.
 """
@@ -13,14 +19,14 @@ A format's file imports Numba, pyarrow and their like where it writes: asking wh
 import pkgutil
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from csaw.partition.errors import OptionError
 
 SAMPLES, GRAPHS = "samples", "graphs"
 
 
-def formats(of: str = SAMPLES) -> dict[str, Any]:
+def formats(of: str = SAMPLES) -> dict[str, ModuleType]:
     """Every format of samples or of graphs by name."""
     room = import_module(f"csaw.engine.export.{of}")
     found = (one.name for one in pkgutil.iter_modules(room.__path__))
@@ -41,5 +47,6 @@ def chosen(of: str, out: Path, format: str | None) -> str:
         if out.name.endswith(suffix):
             return name
     raise OptionError(
-        f"{out}: expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(known)}, which are the formats of {of}"
+        f"{out}: expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(known)}, "
+        f"which are the formats of {of}"
     )

@@ -3,46 +3,54 @@
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, cast
 
 from csaw.engine.export.cells import Rows, kind_of_ids
 from csaw.engine.export.edges import Edges, Piece
 from csaw.engine.export.kinds import NUMBER, WEIGHT
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError
-from csaw.partition.ingestion.text.columns import ENDS
+from csaw.partition.ingestion.columns import ENDS
 
 Update = Callable[[int], None]
 
 
 @contextmanager
-def packed(file: IO[bytes], name: str) -> Iterator[Any]:
+def packed(file: IO[bytes], name: str) -> Iterator[IO[bytes]]:
     """``file``, or what packs into it where the ``name`` ends in .gz; the same bytes whenever it is made."""
     if not name.endswith(".gz"):
         yield file
         return
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as inside:
-        yield inside
+        yield cast(IO[bytes], inside)
 
 
 def names_of_ends(words: Words | None, usual: tuple[str, str]) -> tuple[str, str]:
-    """The names of the columns of both ends: the ``usual`` ones, or others that say the same where a vertex is called so, which would make a header look like an edge."""
+    """The names of the columns of both ends: the ``usual`` ones, or others that say the same where a vertex is called
+    so, which would make a header look like an edge.
+    """
     pairs = (usual, *((f"{a}_id", f"{b}_id") for a, b in (("source", "target"), ("src", "dst"), ("from", "to"))), *ENDS)
     free = (pair for pair in pairs if words is None or max(words.find(pair)) < 0)
     if (pair := next(free, None)) is None:
-        raise OptionError(f"vertices have the names of all columns that rows of edges may have, such as {' and '.join(usual)}; export to Parquet instead")  # fmt: skip
+        raise OptionError(
+            "vertices have the names of all columns that rows of edges may have, such as "
+            f"{' and '.join(usual)}; export to Parquet instead"
+        )
     return pair
 
 
 def columns_of(edges: Edges) -> list[str]:
-    """What the store has of an edge beside its ends."""
+    """Return the columns that the store has of an edge beside its ends."""
     return ["weight"] * edges.store.weighted + ["edge_id"] * edges.has_edge_ids
 
 
 def write_edges(
-    edges: Edges, file: Any, update: Update, around: Sequence[bytes], words: Words | None, once: str = "upper"
+    edges: Edges, file: IO[bytes], update: Update, around: Sequence[bytes], words: Words | None, once: str = "upper"
 ) -> None:
-    """Write a row for each edge: its ends as original ids, and the ``columns_of`` the store. ``words``: string ids as they are written."""
+    """Write a row for each edge: its ends as original ids, and the ``columns_of`` the store.
+
+    ``words``: string ids as they are written.
+    """
     ids = kind_of_ids(edges.id_dtype, edges.words)
     rows = Rows(around, [ids, ids, *({"weight": WEIGHT, "edge_id": NUMBER}[name] for name in columns_of(edges))], words)
 

@@ -1,10 +1,12 @@
-"""Loaders for training: walks and skip-grams as PyTorch datasets, mini-batches of neighbors as PyTorch Geometric has them, layers of vertices with their matrices.
+"""Loaders for training: walks and skip-grams as PyTorch datasets, mini-batches of neighbors as PyTorch Geometric has
+them, layers of vertices with their matrices.
 
-PyTorch and PyTorch Geometric are optional: ``pip install 'csaw[torch]'`` or ``'csaw[pyg]'``. A name loads what it needs.
+PyTorch and PyTorch Geometric are optional: ``pip install 'csaw[torch]'`` or ``'csaw[pyg]'``. A name loads what it
+needs.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from csaw.engine.loaders.layer_loader import LayerLoader
@@ -26,7 +28,7 @@ _WHERE = {
 __all__ = ["LayerLoader", "Layers", "NeighborLoader", "NeighborSampler", "SkipGrams", "WalkDataset", "WalkStream"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names load with their module: walks need PyTorch alone."""
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,10 +3,16 @@
 from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from enum import Enum
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
-END: Any = object()
+
+
+class End(Enum):
+    """The mark after the last item."""
+
+    END = 0
 
 
 class Ahead(Generic[Item]):
@@ -17,11 +23,11 @@ class Ahead(Generic[Item]):
 
     def __init__(self, items: Generator[Item, None, None], most: int) -> None:
         self.items, self.thread = items, ThreadPoolExecutor(1)
-        self.waiting: deque[Future[Item]] = deque(self.thread.submit(next, items, END) for _ in range(most))
+        self.waiting: deque[Future[Item | End]] = deque(self.thread.submit(next, items, End.END) for _ in range(most))
 
     def __iter__(self) -> Iterator[Item]:
-        while (item := self.waiting.popleft().result()) is not END:
-            self.waiting.append(self.thread.submit(next, self.items, END))
+        while (item := self.waiting.popleft().result()) is not End.END:
+            self.waiting.append(self.thread.submit(next, self.items, End.END))
             yield item
 
     def close(self) -> None:

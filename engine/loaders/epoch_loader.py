@@ -1,30 +1,47 @@
-"""What loaders share: each ``for`` loop over one is another epoch, drawn ahead by a thread while the model trains."""
+"""The base of loaders: each ``for`` loop over one is another epoch, drawn ahead by a thread while the model trains."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import Any, Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from csaw.engine.loaders.ahead import Ahead
 from csaw.engine.loaders.mini_batches import checked_epoch
 from csaw.engine.loaders.tensors import after_default_streams
 
-Made = TypeVar("Made")
+Drawn = TypeVar("Drawn")  # a mini-batch as it was drawn
+Made = TypeVar("Made")  # a mini-batch as the caller gets it
 
 AHEAD = 2  # mini-batches with their features, made while the model trains
 EARLY = 8  # mini-batches of an epoch that are left when the next one is begun
 
 
-class EpochLoader(ABC, Generic[Made]):
-    """``drawn`` draws the mini-batches ``first`` to ``last`` - 1 of an epoch: its ``draw`` yields lists of them, and it has so many ``epochs``.
+class Epochs(Protocol[Drawn]):
+    """Draws the mini-batches of epoch after epoch, those ``first`` to ``last`` - 1 of each."""
 
-    One thread draws the next list while another one finishes the mini-batches of the last, in order and only those of a ``for`` loop, because that calls what users give. Before
-    the last mini-batches of an epoch the next one is begun: its first list is drawn, and stays in memory until it is asked for or the loader is closed or dropped.
+    epochs: int
+    first: int
+    last: int
+
+    def draw(self, epoch: int) -> Generator[list[Drawn], None, None]:
+        """Yield the mini-batches of an epoch, those that were drawn together in a list."""
+
+    def close(self) -> None:
+        """Give back the graph, threads and devices."""
+
+
+class EpochLoader(ABC, Generic[Drawn, Made]):
+    """``drawn`` draws the mini-batches ``first`` to ``last`` - 1 of an epoch: its ``draw`` yields lists of them, and it
+    has so many ``epochs``.
+
+    One thread draws the next list while another one finishes the mini-batches of the last, in order and only those of a
+    ``for`` loop, because that calls what users give. Before the last mini-batches of an epoch the next one is begun:
+    its first list is drawn, and stays in memory until it is asked for or the loader is closed or dropped.
     """
 
-    drawn: Any
+    drawn: Epochs[Drawn]
     _epoch = 0
-    _begun: tuple[int, Ahead[list[Any]]] | None = None  # the number of the next epoch, and its lists
+    _begun: tuple[int, Ahead[list[Drawn]]] | None = None  # the number of the next epoch, and its lists
 
     def __len__(self) -> int:
         """Number of mini-batches of this process in an epoch."""
@@ -43,14 +60,14 @@ class EpochLoader(ABC, Generic[Made]):
                 after_default_streams()
                 yield one
 
-    def _begun_or_new(self, epoch: int) -> Ahead[list[Any]]:
+    def _begun_or_new(self, epoch: int) -> Ahead[list[Drawn]]:
         if self._begun and self._begun[0] == epoch:
             lists, self._begun = self._begun[1], None
             return lists
         self._leave_begun()
         return self._draw(epoch)
 
-    def _draw(self, epoch: int) -> Ahead[list[Any]]:
+    def _draw(self, epoch: int) -> Ahead[list[Drawn]]:
         return Ahead(self.drawn.draw(epoch), 1)
 
     def _leave_begun(self) -> None:
@@ -58,13 +75,16 @@ class EpochLoader(ABC, Generic[Made]):
             self._begun[1].close()
             self._begun = None
 
-    def _made(self, lists: Ahead[list[Any]]) -> Generator[Made, None, None]:
+    def _made(self, lists: Ahead[list[Drawn]]) -> Generator[Made, None, None]:
         for several in lists:
             yield from map(self._finished, several)
 
     @property
     def epoch(self) -> int:
-        """The number of the epoch that the next ``for`` loop draws, from 0 on. OptionError where it is set to anything else."""
+        """The number of the epoch that the next ``for`` loop draws, from 0 on.
+
+        OptionError where it is set to anything else.
+        """
         return self._epoch
 
     @epoch.setter
@@ -77,5 +97,5 @@ class EpochLoader(ABC, Generic[Made]):
         self.drawn.close()
 
     @abstractmethod
-    def _finished(self, drawn: Any) -> Made:
+    def _finished(self, drawn: Drawn) -> Made:
         """The mini-batch that the caller gets for one that was drawn."""

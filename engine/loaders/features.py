@@ -1,18 +1,26 @@
-"""Rows of features for the vertices of a mini-batch, wherever the features are: in memory, in a file that is mapped, on a GPU."""
+"""Rows of features for the vertices of a mini-batch, wherever the features are: in memory, in a file that is mapped, on
+a GPU.
+"""
 
 import warnings
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.loaders.optional import needed
 from csaw.partition.errors import OptionError
 
-torch = needed("torch")
+needed("torch")
+
+import torch
+from torch import Tensor
 
 
-def as_tensor(name: str, values: Any, rows: int) -> Any:
-    """Features as a tensor that shares their memory: of a NumPy array or memory map, a tensor, or an array on a GPU (DLPack). OptionError unless they have ``rows`` rows."""
+def as_tensor(name: str, values: object, rows: int) -> Tensor:
+    """Features as a tensor that shares their memory: of a NumPy array or memory map, a tensor, or an array on a GPU
+    (DLPack).
+
+    OptionError unless they have ``rows`` rows.
+    """
     if isinstance(values, np.ndarray):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
@@ -24,6 +32,6 @@ def as_tensor(name: str, values: Any, rows: int) -> Any:
     return held
 
 
-def gathered(values: Any, index: Any) -> Any:
+def gathered(values: Tensor, index: Tensor) -> Tensor:
     """The rows of a tensor that ``index``, an int64 tensor, names, in its order; on the device of the tensor."""
     return values.index_select(0, index.to(values.device))

@@ -1,7 +1,7 @@
 """The graph that a loader samples: a graph store, or the edges of PyTorch Geometric's Data as a store in memory."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union
 
 import numpy as np
 
@@ -11,39 +11,62 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory, rows_of_edges
 
-torch = needed("torch")
+needed("torch")
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+GraphData: TypeAlias = Union["Data", GraphStore, str, Path]
 
 
 class Sampled(NamedTuple):
-    """A graph to sample from. ``order``: int64 tensor [edges], the column of ``edge_index`` that each entry of the store's rows is; None for a graph store."""
+    """A graph to sample from.
+
+    ``order``: int64 tensor [edges], the column of ``edge_index`` that each entry of the store's rows is; None for a
+    graph store.
+    """
 
     store: GraphStore
-    order: Any
+    order: Tensor | None
 
     @property
     def stays_on_device(self) -> bool:
-        """Whether mini-batches stay on the GPU that drew them: where they come from a store, or the data are on a GPU."""
+        """Whether mini-batches stay on the GPU that drew them: where they come from a store,
+        or the data are on a GPU.
+        """
         return self.order is None or self.order.is_cuda
 
 
-def graph_of(data: Any, weight_attr: str | None = None, *, self_loops: bool = False) -> Sampled:
-    """The graph to sample for ``data``, with the edge weights that its attribute ``weight_attr`` has (default: None, without weights).
+def graph_of(data: GraphData, weight_attr: str | None = None, *, self_loops: bool = False) -> Sampled:
+    """The graph to sample for ``data``, with the edge weights that its attribute ``weight_attr`` has (default: None,
+    without weights).
 
-    ``self_loops``: of a Data object, add an edge of weight 1 from each vertex to itself where there is none; their numbers follow those of the columns of ``edge_index``.
+    ``self_loops``: of a Data object, add an edge of weight 1 from each vertex to itself where there is none; their
+    numbers follow those of the columns of ``edge_index``.
 
-    Of a Data object the row of a vertex holds the sources of the edges that lead to it: messages go along edges, so these are the vertices that it needs to know,
-    and PyTorch Geometric's loaders sample them. Of a graph store it is the store's row. OptionError for data of another kind.
+    Of a Data object the row of a vertex holds the sources of the edges that lead to it: messages go along edges, so
+    these are the vertices that it needs to know, and PyTorch Geometric's loaders sample them. Of a graph store it is
+    the store's row. OptionError for data of another kind.
     """
     if isinstance(data, GraphStore | str | Path):
         if weight_attr is not None:
-            raise OptionError("weight_attr: it names an attribute of a Data object; pass weighted=True to use the weights of a graph store")  # fmt: skip
+            raise OptionError(
+                "weight_attr: it names an attribute of a Data object; pass weighted=True to use the "
+                "weights of a graph store"
+            )
         if self_loops:
             raise OptionError(
                 "self_loops: the rows of a graph store are sampled as they are; add the loops to its input"
             )
         return Sampled(data if isinstance(data, GraphStore) else open_graph(data), None)
     if not isinstance(data, needed("torch_geometric.data").Data):
-        raise OptionError(f"data: expected a Data object of PyTorch Geometric, a graph store or its path, found {type(data).__name__}; HeteroData and stores of PyTorch Geometric cannot be sampled")  # fmt: skip
+        raise OptionError(
+            "data: expected a Data object of PyTorch Geometric, a graph store or its path, found "
+            f"{type(data).__name__}; HeteroData and stores of PyTorch Geometric cannot be sampled"
+        )
     source, target = _edges_of(data)
     weights = None if weight_attr is None else _weights_of(data, weight_attr, source.size)
     if self_loops:
@@ -55,7 +78,7 @@ def graph_of(data: Any, weight_attr: str | None = None, *, self_loops: bool = Fa
     return Sampled(held, torch.from_numpy(order).to(data.edge_index.device))
 
 
-def _edges_of(data: Any) -> tuple[np.ndarray, np.ndarray]:
+def _edges_of(data: "Data") -> tuple[np.ndarray, np.ndarray]:
     """int64 [edges] twice: sources and targets of the edges."""
     edges = data.edge_index
     if edges is None or edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype != torch.int64:
@@ -63,15 +86,20 @@ def _edges_of(data: Any) -> tuple[np.ndarray, np.ndarray]:
         raise OptionError(f"data.edge_index: expected an int64 tensor [2, edges], found {found}")
     held = np.ascontiguousarray(edges.cpu().numpy())
     if held.size and not 0 <= int(held.min()) <= int(held.max()) < data.num_nodes:
-        raise OptionError(f"data.edge_index: expected vertices from 0 to {data.num_nodes - 1}, found {held.min()} to {held.max()}; set data.num_nodes")  # fmt: skip
+        raise OptionError(
+            f"data.edge_index: expected vertices from 0 to {data.num_nodes - 1}, found {held.min()} to "
+            f"{held.max()}; set data.num_nodes"
+        )
     return held[0], held[1]
 
 
-def _weights_of(data: Any, name: str, edges: int) -> np.ndarray:
+def _weights_of(data: "Data", name: str, edges: int) -> np.ndarray:
     """float32 [edges]: an attribute of each edge, in the order of edge_index."""
     if name not in data:
         raise OptionError(f"weight_attr: data has no attribute {quoted(name)}; it has {', '.join(sorted(data.keys()))}")
     weights = torch.as_tensor(data[name]).detach().cpu().to(torch.float32).numpy()
     if weights.size != edges:
-        raise OptionError(f"weight_attr: expected a number for each of {edges:,} edges, found {list(weights.shape)} in data.{name}")  # fmt: skip
+        raise OptionError(
+            f"weight_attr: expected a number for each of {edges:,} edges, found {list(weights.shape)} in data.{name}"
+        )
     return weights.reshape(-1)

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,26 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
 
-torch = needed("torch")
+needed("torch")
+
+import torch
+
+if TYPE_CHECKING:
+    from torch_geometric.sampler import SamplerOutput
+    from torch_geometric.sampler.base import SubgraphType
+
 SUBGRAPHS = ("directional", "bidirectional", "induced")
 
 
-def finisher(subgraph_type: Any, store: GraphStore, *, disjoint: bool) -> Callable[[Any], Any]:
-    """What makes a SamplerOutput of drawn edges one of ``subgraph_type``, a name or a member of PyTorch Geometric's SubgraphType. OptionError for another one."""
+def finisher(
+    subgraph_type: "str | SubgraphType", store: GraphStore, *, disjoint: bool
+) -> "Callable[[SamplerOutput], SamplerOutput]":
+    """Return a function that makes a SamplerOutput of drawn edges one of ``subgraph_type``.
+
+    ``subgraph_type``: a name or a member of PyTorch Geometric's SubgraphType.
+
+    OptionError for another one.
+    """
     name = getattr(subgraph_type, "value", subgraph_type)
     if name not in SUBGRAPHS:
         raise OptionError(f"subgraph_type: expected {', '.join(SUBGRAPHS)}, found {quoted(subgraph_type)}")
@@ -30,14 +44,17 @@ def finisher(subgraph_type: Any, store: GraphStore, *, disjoint: bool) -> Callab
 
 
 class Induced:
-    """Replaces the edges of a SamplerOutput by all edges among its nodes, in order of their targets. The rows of the graph and 4 bytes a vertex stay in memory."""
+    """Replaces the edges of a SamplerOutput by all edges among its nodes, in order of their targets.
+
+    The rows of the graph and 4 bytes a vertex stay in memory.
+    """
 
     def __init__(self, store: GraphStore) -> None:
         held = store if isinstance(store, InMemory) else store.load()
         self.indptr, self.indices = held.indptr, held.indices
         self.place = np.full(store.vertices, -1, np.int32)  # of each vertex in the mini-batch
 
-    def __call__(self, out: Any) -> Any:
+    def __call__(self, out: "SamplerOutput") -> "SamplerOutput":
         found = induced_edges(self.indptr, self.indices, out.node.cpu().numpy(), self.place)
         out = copy.copy(out)
         out.row, out.col, out.edge = (torch.from_numpy(one).to(out.node.device) for one in found)
@@ -47,7 +64,8 @@ class Induced:
 
 @njit(nogil=True)
 def induced_edges(indptr, indices, nodes, place):
-    """The edges among ``nodes`` [n], vertices: int64 arrays with the node of each neighbor, the node whose row has it, and its position in the rows.
+    """The edges among ``nodes`` [n], vertices: int64 arrays with the node of each neighbor, the node whose row has it,
+    and its position in the rows.
 
     ``place`` [V] is -1, and is so again afterwards. Of a vertex that is there twice, the first node has all edges.
     """

@@ -1,15 +1,17 @@
-"""Layers of vertices and the matrices between them, for graph convolutional networks that train by LADIES or FastGCN."""
+"""Layers of vertices and the matrices between them, for graph convolutional networks.
+
+LADIES and FastGCN train by them.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
-from csaw.engine.loaders.graphs import graph_of
+from csaw.engine.loaders.graphs import GraphData, graph_of
 from csaw.engine.loaders.layers import EpochLayers, Layers
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of
@@ -17,52 +19,89 @@ from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
-torch = needed("torch")
+needed("torch")
+
+import torch
+from torch import Tensor
 
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
 
 
-class LayerLoader(EpochLoader[Layers]):
+class LayerLoader(EpochLoader[Layers, Layers]):
     """Layers of vertices that LADIES or FastGCN draws, with the weighted adjacency matrices between them.
 
-        for batch in LayerLoader(data, layer_sizes=[512, 512], batch_size=512, input_nodes=data.train_mask, shuffle=True):
+        for batch in LayerLoader(data, layer_sizes=[512, 512], batch_size=512, input_nodes=data.train_mask,
+        shuffle=True):
             h = batch.x
             for adj, layer in zip(batch.adjs, model):
                 h = adj @ layer(h)
 
     Arguments:
 
-    data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges to a vertex are its neighbors; or a graph store or its
-        path, whose rows are sampled.
+    data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges to a
+    vertex are its neighbors; or a graph store or its path, whose rows are sampled.
     layer_sizes: vertices to draw for each layer, from the one next to the seeds on.
-    input_nodes: seeds, different vertices: an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1 (default: None, all vertices).
-    sampler: "ladies" (default), which draws from the neighbors of the layer before, "fastgcn", which draws from all vertices, or an algorithm of your own that draws layers.
-    batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a smaller last mini-batch is left out.
-    normalize: the matrix A whose product is estimated: "symmetric", w / sqrt(d(v) d(u)) for an edge of weight w between vertices with d(v) and d(u) edges, as GCN has it; "row", w / d(v); "none", w.
-    row_normalized: divide each row of a sampled matrix by its sum, as LADIES does (default: None, which does it for all samplers but fastgcn, whose paper does not). Without
-        it, a matrix between two layers is an estimate of the rows of A without bias: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with the chance q(u), gave u.
-    self_loops: of a Data object, add an edge from each vertex to itself where there is none, as GCN does (default: None, which adds them). Rows of a graph store are taken as they are.
+    input_nodes: seeds, different vertices: an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1
+    (default: None, all vertices).
+    sampler: "ladies" (default), which draws from the neighbors of the layer before, "fastgcn", which draws from all
+    vertices, or an algorithm of your own that draws layers.
+    batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a
+    smaller last mini-batch is left out.
+    normalize: the matrix A whose product is estimated: "symmetric", w / sqrt(d(v) d(u)) for an edge of weight w between
+    vertices with d(v) and d(u) edges, as GCN has it; "row", w / d(v); "none", w.
+    row_normalized: divide each row of a sampled matrix by its sum, as LADIES does (default: None, which does it for all
+    samplers but fastgcn, whose paper does not). Without it, a matrix between two layers is an estimate of the rows of A
+    without bias: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with the chance q(u),
+    gave u.
+    self_loops: of a Data object, add an edge from each vertex to itself where there is none, as GCN does (default:
+    None, which adds them). Rows of a graph store are taken as they are.
     weight_attr: the attribute of a Data object with edge weights (default: None, all are 1).
-    replace: of ladies, draw a layer with replacement (default: True, as in the paper; without it the estimate has a bias).
-    features, labels: beside a graph store, arrays [V, ...] whose rows are ``x`` and ``y``: NumPy arrays and memory maps, tensors, or arrays on a GPU. A Data object has its own.
+    replace: of ladies, draw a layer with replacement (default: True, as in the paper; without it the estimate has a
+    bias).
+    features, labels: beside a graph store, arrays [V, ...] whose rows are ``x`` and ``y``: NumPy arrays and memory
+    maps, tensors, or arrays on a GPU. A Data object has its own.
     transform: called with each mini-batch.
     seed: number that all draws follow from (default: 0).
-    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every epoch's mini-batches; their numbers differ by one at most.
-    options: those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (default: 8); ``weighted=True`` to use the weights of a graph store.
+    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every
+    epoch's mini-batches; their numbers differ by one at most.
+    options: those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches
+    drawn together (default: 8); ``weighted=True`` to use the weights of a graph store.
 
-    Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. It yields :class:`csaw.engine.loaders.Layers`: ``n_ids`` and ``adjs`` in the order in which a network reads them,
-    ``x`` of the vertices ``n_ids[0]``, ``y`` of the seeds ``n_ids[-1]``, and ``batch_size``. Mini-batches depend on the request and the epoch alone, to the last bit of their matrices. Tensors are on the device of ``data``; of a graph
-    store, where they were drawn. Mini-batches are made ahead by threads, while the model trains.
+    Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. It yields
+    :class:`csaw.engine.loaders.Layers`: ``n_ids`` and ``adjs`` in the order in which a network reads them, ``x`` of the
+    vertices ``n_ids[0]``, ``y`` of the seeds ``n_ids[-1]``, and ``batch_size``. Mini-batches depend on the request and
+    the epoch alone, to the last bit of their matrices. Tensors are on the device of ``data``; of a graph store, where
+    they were drawn. Mini-batches are made ahead by threads, while the model trains.
 
     Errors: OptionError for what cannot be sampled; those of :func:`csaw.engine.stream`.
     """
 
-    def __init__(self, data: Any, layer_sizes: Sequence[int], input_nodes: Any = None, *, sampler: str = "ladies", batch_size: int = 1, shuffle: bool = False,
-                 drop_last: bool = False, normalize: str = "symmetric", row_normalized: bool | None = None, self_loops: bool | None = None,
-                 weight_attr: str | None = None, features: Any = None, labels: Any = None, transform: Callable | None = None,
-                 seed: int = 0, rank: int = 0, world: int = 1, **options: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        data: GraphData,
+        layer_sizes: Sequence[int],
+        input_nodes: object = None,
+        *,
+        sampler: str = "ladies",
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        normalize: str = "symmetric",
+        row_normalized: bool | None = None,
+        self_loops: bool | None = None,
+        weight_attr: str | None = None,
+        features: object = None,
+        labels: object = None,
+        transform: Callable[[Layers], Layers] | None = None,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        **options: object,
+    ) -> None:
         if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, int) for size in layer_sizes)):
-            raise OptionError(f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}")  # fmt: skip
+            raise OptionError(
+                f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"
+            )
         of_store = isinstance(data, GraphStore | str | Path)
         self.graph = graph_of(data, weight_attr, self_loops=not of_store if self_loops is None else self_loops)
         self.transform = transform
@@ -77,10 +116,20 @@ class LayerLoader(EpochLoader[Layers]):
             "in_flight": IN_FLIGHT,
             "weighted": weight_attr is not None,
         }
-        self.drawn = EpochLayers(self.graph.store, sampler, _nodes_of(input_nodes), batch_size=batch_size, shuffle=shuffle, drop_last=drop_last,
-                                 share=share_of(rank, world), on_device=self.graph.stays_on_device, row_normalized=row_normalized, **asked | options)  # fmt: skip
+        self.drawn = EpochLayers(
+            self.graph.store,
+            sampler,
+            _nodes_of(input_nodes),
+            batch_size=batch_size,
+            shuffle=shuffle,
+            drop_last=drop_last,
+            share=share_of(rank, world),
+            on_device=self.graph.stays_on_device,
+            row_normalized=row_normalized,
+            **asked | options,
+        )
 
-    def _held(self, name: str, values: Any) -> Any:
+    def _held(self, name: str, values: object) -> Tensor | None:
         return None if values is None else as_tensor(name, values, self.graph.store.vertices)
 
     def _finished(self, one: Layers) -> Layers:
@@ -94,8 +143,11 @@ class LayerLoader(EpochLoader[Layers]):
         return one if self.transform is None else self.transform(one)
 
 
-def _nodes_of(given: Any) -> np.ndarray | None:
-    """int64: the vertices that ``input_nodes`` names. OptionError unless it is a list of numbers, or a bool for each vertex."""
+def _nodes_of(given: object) -> np.ndarray | None:
+    """int64: the vertices that ``input_nodes`` names.
+
+    OptionError unless it is a list of numbers, or a bool for each vertex.
+    """
     if given is None:
         return None
     nodes = torch.as_tensor(given).cpu()

@@ -1,35 +1,49 @@
-"""Mini-batches of neighbor samples on a device that keeps its graph: those of an epoch, drawn ahead, or of any seeds, drawn when asked for."""
+"""Mini-batches of neighbor samples on a device that keeps its graph: those of an epoch, drawn ahead, or of any seeds,
+drawn when asked for.
+"""
 
 import os
 import weakref
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.loaders.tensors import after_default_streams, span_of, tensors_of
 from csaw.engine.plan.contracts import Array
-from csaw.engine.runs.run import Job, open_backend, prepare
+from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import Job, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.device_threads import DeviceThread, aside
 from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 Arrays = dict[str, Array]
 EPOCHS = 1 << 20  # most passes over one stream
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
-COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts", "y": "seed_counts", "probability": "seed_counts"}  # fmt: skip
+COUNTS = {
+    "n_id": "node_counts",
+    "batch": "node_counts",
+    "row": "edge_counts",
+    "col": "edge_counts",
+    "e_id": "edge_counts",
+    "input_id": "seed_counts",
+    "y": "seed_counts",
+    "probability": "seed_counts",
+}
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
 ON_HOST = (*sorted(set(COUNTS.values())), "hop_nodes", "hop_edges", "input_id")
 
 
 def cut(arrays: Arrays, vertices: int) -> Iterator[Arrays]:
-    """The arrays of each mini-batch of a batch, as views, without the counts: as ``tensors_of`` makes them, ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory."""
+    """The arrays of each mini-batch of a batch, as views, without the counts: as ``tensors_of`` makes them,
+    ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory.
+    """
     arrays = tensors_of(arrays, vertices) | on_host({name: arrays[name] for name in ON_HOST})
     ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in set(COUNTS.values())}
     hops = {name: arrays[name].tolist() for name in ("hop_nodes", "hop_edges")}
@@ -41,7 +55,10 @@ def cut(arrays: Arrays, vertices: int) -> Iterator[Arrays]:
 
 
 def on_host(arrays: Arrays) -> dict[str, np.ndarray]:
-    """int64 arrays in host memory. Those of a GPU are copied together, because each copy waits for all that the GPU has been asked to do."""
+    """int64 arrays in host memory.
+
+    Those of a GPU are copied together, because each copy waits for all that the GPU has been asked to do.
+    """
     if all(isinstance(array, np.ndarray) for array in arrays.values()):
         return arrays
     import cupy
@@ -51,7 +68,7 @@ def on_host(arrays: Arrays) -> dict[str, np.ndarray]:
     return {name: part.reshape(array.shape) for (name, array), part in zip(arrays.items(), parts, strict=True)}
 
 
-def checked_epoch(epoch: Any, epochs: int) -> int:
+def checked_epoch(epoch: object, epochs: int) -> int:
     """The number of one of so many ``epochs``. OptionError unless it is an integer from 0 to ``epochs`` - 1."""
     if type(epoch) is not int or not 0 <= epoch < epochs:
         raise OptionError(f"epoch: expected an integer from 0 to {epochs - 1}, found {quoted(epoch)}")
@@ -61,29 +78,42 @@ def checked_epoch(epoch: Any, epochs: int) -> int:
 class EpochBatches:
     """The mini-batches of epoch after epoch; the next ones are drawn while the caller works on the last.
 
-    ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all processes that divide each epoch. ``options``: those of the
-    algorithm minibatch and of a run. ``epochs``: how many there are. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this process.
+    ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all
+    processes that divide each epoch. ``options``: those of the algorithm minibatch and of a run. ``epochs``: how many
+    there are. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this
+    process.
     """
 
     epochs = EPOCHS
 
     def __init__(
-        self, store: GraphStore, nodes: np.ndarray | None, *, share: tuple[int, int], on_device: bool, **options: Any
+        self,
+        store: GraphStore,
+        nodes: np.ndarray | None,
+        *,
+        share: tuple[int, int],
+        on_device: bool,
+        **options: OptionValue,
     ) -> None:
         if nodes is not None and "sources" in options:
             raise OptionError(
                 "sources: expected input_nodes or sources, the same seeds by other ids, found both; give one of them"
             )
         sources = {} if nodes is None else {"sources": store.original_ids(in_graph(store, nodes))}
-        job = prepare(store, "minibatch", measure=True, **{"in_flight": IN_FLIGHT} | options | sources, ids="dense", epochs=EPOCHS)  # fmt: skip
+        asked: Values = {"in_flight": IN_FLIGHT, **options, **sources}
+        job = prepare(store, "minibatch", measure=True, **asked, ids="dense", epochs=EPOCHS)
         self.per_epoch = job.plan.request.instances // EPOCHS
         self.first, self.last = span_of(self.per_epoch, *share)
         self.stream = Stream(job, on_device=on_device)
 
     def draw(self, epoch: int) -> Generator[list[Arrays], None, None]:
-        """Yield the mini-batches of this process in an epoch, in order, those that were drawn together in a list: views of the arrays of all of them. OptionError where there is no such epoch."""
+        """Yield the mini-batches of this process in an epoch, in order, those that were drawn together in a list: views
+        of the arrays of all of them.
+
+        OptionError where there is no such epoch.
+        """
         begin = checked_epoch(epoch, self.epochs) * self.per_epoch
-        with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
+        with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:
             for batch in batches:
                 yield list(cut(batch.arrays(), self.stream.job.store.vertices))
 
@@ -101,15 +131,18 @@ def in_graph(store: GraphStore, nodes: np.ndarray) -> np.ndarray:
 
 
 class SeededBatches:
-    """Draws the mini-batch of any seeds. The device is opened at the first one, again in each process that the object gets into."""
+    """Draws the mini-batch of any seeds.
 
-    def __init__(self, store: GraphStore, *, on_device: bool, **options: Any) -> None:
+    The device is opened at the first one, again in each process that the object gets into.
+    """
+
+    def __init__(self, store: GraphStore, *, on_device: bool, **options: OptionValue) -> None:
         self.job: Job = prepare(store, "minibatch", measure=True, **options, ids="dense", epochs=1)
         if len(self.job.devices) > 1:
             raise OptionError("device: a sampler draws on one device; name one, such as cuda:0")
         self.on_device = on_device and bool(self.job.devices)
         self._opened: dict[
-            int, tuple[DeviceThread, Any]
+            int, tuple[DeviceThread, weakref.finalize]
         ] = {}  # by process, each with what closes it if this is dropped
 
     def draw(self, number: int, seeds: np.ndarray) -> Arrays:
@@ -141,7 +174,7 @@ class SeededBatches:
             dropped.detach()
             thread.close()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return vars(self) | {"_opened": {}}
 
 

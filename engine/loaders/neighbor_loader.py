@@ -1,12 +1,15 @@
-"""Mini-batches for graph neural networks, as PyTorch Geometric's NeighborLoader gives them (Hamilton et al., NeurIPS 2017)."""
+"""Mini-batches for graph neural networks, as PyTorch Geometric's NeighborLoader gives them.
+
+See Hamilton et al., NeurIPS 2017.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
-from csaw.engine.loaders.graphs import graph_of
+from csaw.engine.loaders.graphs import GraphData, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
@@ -15,59 +18,99 @@ from csaw.engine.loaders.tensors import int64_of, share_of
 from csaw.engine.sources.given_sources import LABELS
 from csaw.partition.errors import OptionError
 
-torch = needed("torch")
+needed("torch")
 pyg_data = needed("torch_geometric.data")
 NodeLoader = needed("torch_geometric.loader").NodeLoader
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch_geometric.sampler.base import SubgraphType
+
 THREADS = "csaw draws in threads of this process, ahead of the model; leave it out"
 REFUSED = {
-    "num_workers": THREADS, "persistent_workers": THREADS, "prefetch_factor": THREADS, "worker_init_fn": THREADS, "filter_per_worker": THREADS,
-    "pin_memory": "mini-batches are not pinned; leave it out, or pin them in transform", "generator": "seed= decides all draws; leave it out",
-    "input_time": "temporal sampling is not supported", "time_attr": "temporal sampling is not supported", "temporal_strategy": "temporal sampling is not supported",
+    "num_workers": THREADS,
+    "persistent_workers": THREADS,
+    "prefetch_factor": THREADS,
+    "worker_init_fn": THREADS,
+    "filter_per_worker": THREADS,
+    "pin_memory": "mini-batches are not pinned; leave it out, or pin them in transform",
+    "generator": "seed= decides all draws; leave it out",
+    "input_time": "temporal sampling is not supported",
+    "time_attr": "temporal sampling is not supported",
+    "temporal_strategy": "temporal sampling is not supported",
     "neighbor_sampler": "csaw is the sampler; for another one use NodeLoader of PyTorch Geometric",
-    "directed": "use subgraph_type", "is_sorted": "csaw orders the edges itself; leave it out",
-}  # fmt: skip
+    "directed": "use subgraph_type",
+    "is_sorted": "csaw orders the edges itself; leave it out",
+}
 """Arguments of PyTorch Geometric's loader that this one has not, and what to do."""
 
 
-class NeighborLoader(EpochLoader[Any]):
+class NeighborLoader(EpochLoader[Arrays, Any]):
     """PyTorch Geometric's NeighborLoader, drawn by csaw.
 
-        for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask, shuffle=True):
+        for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask,
+        shuffle=True):
             loss = train(batch.x, batch.edge_index, batch.y[: batch.batch_size])
 
     Arguments:
 
-    data: a Data object, from whose edges a graph is made in memory and whose sources of edges to a vertex are its neighbors; or a graph store or its path, whose
-        rows are sampled.
+    data: a Data object, from whose edges a graph is made in memory and whose sources of edges to a vertex are its
+    neighbors; or a graph store or its path, whose rows are sampled.
     num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
-    input_nodes: seeds, an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1 (default: None, all vertices).
-    batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a smaller last mini-batch is left out.
-    replace, disjoint, weight_attr: draw with replacement; give each seed nodes of its own; the attribute with edge weights to draw by.
-    subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among the nodes, for which the rows of a graph
-        store are loaded into host memory, too.
-    transform, transform_sampler_output: called with each mini-batch, and with each SamplerOutput before features are gathered.
-    features: beside a graph store, arrays by name such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}`` whose rows are gathered by ``n_id``: NumPy arrays and
-        memory maps, tensors, or arrays on a GPU.
+    input_nodes: seeds, an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1 (default: None, all
+    vertices).
+    batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a
+    smaller last mini-batch is left out.
+    replace, disjoint, weight_attr: draw with replacement; give each seed nodes of its own; the attribute with edge
+    weights to draw by.
+    subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among the
+    nodes, for which the rows of a graph store are loaded into host memory, too.
+    transform, transform_sampler_output: called with each mini-batch, and with each SamplerOutput before features are
+    gathered.
+    features: beside a graph store, arrays by name such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}`` whose
+    rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU.
     edge_features: the same for edges, gathered by ``e_id``.
     seed: number that all draws follow from (default: 0).
-    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every epoch's mini-batches; their numbers differ by one at most.
-    options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels; those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (default: 8); ``weighted=True`` to use the
-        weights of a graph store.
+    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every
+    epoch's mini-batches; their numbers differ by one at most.
+    options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels; those of a
+    run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together
+    (default: 8); ``weighted=True`` to use the weights of a graph store.
 
-    Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. Mini-batches depend on the request and the epoch alone. They are Data objects with the attributes of
-    ``data``: those of nodes gathered by ``n_id``, those of edges by ``e_id``. ``edge_index`` goes from sampled neighbors to the vertices that they were drawn for, numbered in the mini-batch, seeds first;
-    ``n_id`` and ``e_id`` say which nodes and edges of ``data`` they are (of a store: dense ids, and positions in its rows); ``input_id``, ``batch_size``, ``num_sampled_nodes``, ``num_sampled_edges`` and, if
-    disjoint, ``batch`` are those of PyTorch Geometric. Where seeds have labels, these are ``y``, float64 [batch_size]. Tensors are on the device of ``data``; of a graph store, where they were drawn. Mini-batches
-    are made ahead by threads, while the model trains.
+    Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. Mini-batches depend on
+    the request and the epoch alone. They are Data objects with the attributes of ``data``: those of nodes gathered by
+    ``n_id``, those of edges by ``e_id``. ``edge_index`` goes from sampled neighbors to the vertices that they were
+    drawn for, numbered in the mini-batch, seeds first; ``n_id`` and ``e_id`` say which nodes and edges of ``data`` they
+    are (of a store: dense ids, and positions in its rows); ``input_id``, ``batch_size``, ``num_sampled_nodes``,
+    ``num_sampled_edges`` and, if disjoint, ``batch`` are those of PyTorch Geometric. Where seeds have labels, these are
+    ``y``, float64 [batch_size]. Tensors are on the device of ``data``; of a graph store, where they were drawn.
+    Mini-batches are made ahead by threads, while the model trains.
 
     Errors: OptionError for what it has not, such as HeteroData and times; those of :func:`csaw.engine.stream`.
     """
 
-    def __init__(self, data: Any, num_neighbors: Sequence[int], input_nodes: Any = None, *, batch_size: int = 1, shuffle: bool = False,
-                 drop_last: bool = False, replace: bool = False, disjoint: bool = False, subgraph_type: Any = "directional",
-                 weight_attr: str | None = None, transform: Callable | None = None, transform_sampler_output: Callable | None = None,
-                 features: Mapping[str, Any] | None = None, edge_features: Mapping[str, Any] | None = None, seed: int = 0, rank: int = 0, world: int = 1, **options: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        data: GraphData,
+        num_neighbors: Sequence[int],
+        input_nodes: object = None,
+        *,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        replace: bool = False,
+        disjoint: bool = False,
+        subgraph_type: "str | SubgraphType" = "directional",
+        weight_attr: str | None = None,
+        transform: Callable[[Any], object] | None = None,
+        transform_sampler_output: Callable | None = None,
+        features: Mapping[str, object] | None = None,
+        edge_features: Mapping[str, object] | None = None,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        **options: object,
+    ) -> None:
         for name in options.keys() & REFUSED.keys():
             raise OptionError(f"{name}: {REFUSED[name]}")
         self.graph = graph_of(data, weight_attr)
@@ -80,9 +123,15 @@ class NeighborLoader(EpochLoader[Any]):
         asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
         nodes = None if input_nodes is None else self.filter.input_data.node.numpy()
-        self.drawn = EpochBatches(self.graph.store, nodes, share=share_of(rank, world), on_device=self.graph.stays_on_device, **asked | mini_batches | options)  # fmt: skip
+        self.drawn = EpochBatches(
+            self.graph.store,
+            nodes,
+            share=share_of(rank, world),
+            on_device=self.graph.stays_on_device,
+            **asked | mini_batches | options,
+        )
 
-    def _held(self, arrays: Mapping[str, Any] | None, of: str) -> dict[str, Any]:
+    def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
         rows = getattr(self.graph.store, of)
         return {name: as_tensor(name, values, rows) for name, values in (arrays or {}).items()}
 

@@ -1,14 +1,14 @@
 """PyTorch and PyTorch Geometric, if they are installed."""
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from csaw.partition.errors import MissingDependencyError
 
 EXTRAS = {"torch": ("PyTorch", "torch"), "torch_geometric": ("PyTorch Geometric", "pyg")}
 
 
-def needed(module: str) -> Any:
+def needed(module: str) -> ModuleType:
     """Import a module of PyTorch or PyTorch Geometric; MissingDependencyError says what to install."""
     try:
         return import_module(module)

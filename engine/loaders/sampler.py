@@ -1,11 +1,10 @@
 """A sampler of neighbors for PyTorch Geometric's NodeLoader and LinkLoader."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from csaw.engine.loaders.graphs import Sampled, graph_of
+from csaw.engine.loaders.graphs import GraphData, Sampled, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
@@ -20,22 +19,35 @@ from torch_geometric.sampler.neighbor_sampler import edge_sample
 
 
 class NeighborSampler(pyg.BaseSampler):
-    """Samples neighbors with csaw where PyTorch Geometric takes a sampler of one's own: ``NodeLoader(data, NeighborSampler(data, [25, 10]), batch_size=1024)``.
+    """Samples neighbors with csaw where PyTorch Geometric takes a sampler of one's own: ``NodeLoader(data,
+    NeighborSampler(data, [25, 10]), batch_size=1024)``.
 
     Arguments:
 
     data: a Data object, or a graph store or its path, whose rows are sampled.
     num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
     replace, disjoint, subgraph_type, weight_attr: as for PyTorch Geometric's NeighborLoader.
-    seed: number that all draws follow from (default: 0). Call k in a process draws mini-batch k; in worker processes the draws follow from PyTorch's seed of the worker too.
+    seed: number that all draws follow from (default: 0). Call k in a process draws mini-batch k; in worker processes
+    the draws follow from PyTorch's seed of the worker too.
     options: those of a run, such as ``device`` and ``threads``; ``weighted=True`` to use the weights of a graph store.
 
-    The sampler draws the same law as :class:`csaw.engine.loaders.NeighborLoader`, which draws ahead and is faster. It can be used by one thread of a process at a time.
+    The sampler draws the same law as :class:`csaw.engine.loaders.NeighborLoader`, which draws ahead and is faster. It
+    can be used by one thread of a process at a time.
     Errors: OptionError for what cannot be sampled, such as HeteroData and times; those of :func:`csaw.engine.prepare`.
     """
 
-    def __init__(self, data: Any, num_neighbors: Sequence[int], *, replace: bool = False, disjoint: bool = False,
-                 subgraph_type: str = "directional", weight_attr: str | None = None, seed: int = 0, **options: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        data: GraphData,
+        num_neighbors: Sequence[int],
+        *,
+        replace: bool = False,
+        disjoint: bool = False,
+        subgraph_type: str = "directional",
+        weight_attr: str | None = None,
+        seed: int = 0,
+        **options: object,
+    ) -> None:
         self.graph = graph_of(data, weight_attr)
         self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr) | options
@@ -43,65 +55,89 @@ class NeighborSampler(pyg.BaseSampler):
         self.drawn = SeededBatches(self.graph.store, on_device=self.graph.stays_on_device, seed=seed, **asked)
         self.calls = 0
 
-    def sample_from_nodes(self, index: Any, **_: Any) -> Any:
+    def sample_from_nodes(self, index: pyg.NodeSamplerInput, **_: object) -> pyg.SamplerOutput:
         """A SamplerOutput of the neighbors of ``index``, a NodeSamplerInput."""
         refuse_time(index.time)
         out = self._sample(index.node)
         out.metadata = (index.input_id, None)
         return self.finished(out)
 
-    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
-        """A SamplerOutput of the neighbors of both ends of ``index``, an EdgeSamplerInput, and of the negative ones that ``neg_sampling`` asks for."""
+    def sample_from_edges(
+        self, index: pyg.EdgeSamplerInput, neg_sampling: pyg.NegativeSampling | None = None
+    ) -> pyg.SamplerOutput:
+        """Return a SamplerOutput of the neighbors of both ends of ``index``, an EdgeSamplerInput.
+
+        The negative edges that ``neg_sampling`` asks for have their neighbors in it, too.
+        """
         refuse_time(index.time)
         return self.finished(
             edge_sample(index, self._sample, self.num_nodes, self.disjoint, node_time=None, neg_sampling=neg_sampling)
         )
 
     @property
-    def edge_permutation(self) -> Any:
-        """The columns of ``edge_index`` that the sampler's edges are, an int64 tensor [edges]; None for a graph store."""
+    def edge_permutation(self) -> torch.Tensor | None:
+        """The columns of ``edge_index`` that the sampler's edges are, an int64 tensor [edges].
+
+        None for a graph store.
+        """
         return self.graph.order
 
     def close(self) -> None:
         """Give back the device, its threads and memory."""
         self.drawn.close()
 
-    def _sample(self, seeds: Any, times: Any = None) -> Any:
+    def _sample(self, seeds: torch.Tensor, times: None = None) -> pyg.SamplerOutput:
         nodes = seeds.cpu().numpy()
         if nodes.size and not 0 <= int(nodes.min()) <= int(nodes.max()) < self.num_nodes:
-            raise OptionError(f"seeds: expected vertices from 0 to {self.num_nodes - 1}, found {nodes.min()} to {nodes.max()}")  # fmt: skip
+            raise OptionError(
+                f"seeds: expected vertices from 0 to {self.num_nodes - 1}, found {nodes.min()} to {nodes.max()}"
+            )
         arrays = self.drawn.draw(_first_number() + self.calls, nodes.astype(np.int64))
         self.calls += 1
         return output_of(arrays, self.graph)
 
 
-def output_of(arrays: Arrays, graph: Sampled) -> Any:
-    """The tensors of a mini-batch as a SamplerOutput: edges as positions in the rows of the store. On the device of the data."""
+def output_of(arrays: Arrays, graph: Sampled) -> pyg.SamplerOutput:
+    """The tensors of a mini-batch as a SamplerOutput: edges as positions in the rows of the store.
 
-    def placed(tensor: Any) -> Any:
+    On the device of the data.
+    """
+
+    def placed(tensor: torch.Tensor) -> torch.Tensor:
         return tensor if graph.order is None else tensor.to(graph.order.device)
 
     return pyg.SamplerOutput(
-        node=placed(arrays["n_id"]), row=placed(arrays["row"]), col=placed(arrays["col"]), edge=placed(arrays["e_id"]),
-        batch=placed(arrays["batch"]) if "batch" in arrays else None, num_sampled_nodes=arrays["hop_nodes"], num_sampled_edges=arrays["hop_edges"],
-    )  # fmt: skip
+        node=placed(arrays["n_id"]),
+        row=placed(arrays["row"]),
+        col=placed(arrays["col"]),
+        edge=placed(arrays["e_id"]),
+        batch=placed(arrays["batch"]) if "batch" in arrays else None,
+        num_sampled_nodes=arrays["hop_nodes"],
+        num_sampled_edges=arrays["hop_edges"],
+    )
 
 
-def algorithm_options(num_neighbors: Any, replace: bool, disjoint: bool, weight_attr: str | None) -> dict[str, Any]:
+def algorithm_options(
+    num_neighbors: Sequence[int], replace: bool, disjoint: bool, weight_attr: str | None
+) -> dict[str, object]:
     """The options of the algorithm minibatch for arguments of PyTorch Geometric."""
     if not (isinstance(num_neighbors, Sequence) and all(isinstance(size, int) for size in num_neighbors)):
-        raise OptionError(f"num_neighbors: expected a list of integers, one for each hop, found {quoted(num_neighbors)}")  # fmt: skip
+        raise OptionError(
+            f"num_neighbors: expected a list of integers, one for each hop, found {quoted(num_neighbors)}"
+        )
     weighted = weight_attr is not None
     return {"fanout": tuple(num_neighbors), "replace": replace, "disjoint": disjoint, "weighted": weighted}
 
 
-def refuse_time(time: Any) -> None:
+def refuse_time(time: object) -> None:
     """OptionError where times are given."""
     if time is not None:
         raise OptionError("time: temporal sampling is not supported; leave out input_time and time_attr")
 
 
 def _first_number() -> int:
-    """The number of a process's first mini-batch: worker processes begin at random numbers, other ones in every epoch."""
+    """The number of a process's first mini-batch: worker processes begin at random numbers,
+    other ones in every epoch.
+    """
     worker = torch.utils.data.get_worker_info()
     return 0 if worker is None else int(np.random.SeedSequence(worker.seed).generate_state(1, np.uint64)[0] >> 2)

@@ -1,70 +1,97 @@
-"""Pairs of a vertex and one that is near it on a walk, from which embeddings are learned (Mikolov et al., NeurIPS 2013; Perozzi et al., KDD 2014)."""
+"""Pairs of a vertex and one that is near it on a walk, from which embeddings are learned.
+
+See Mikolov et al., NeurIPS 2013, and Perozzi et al., KDD 2014.
+"""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from csaw.engine.loaders.optional import needed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
-torch = needed("torch")
+needed("torch")
+
+import torch
+from torch import Tensor
 
 
 class Pairs(NamedTuple):
-    """Skip-grams as int64 tensors: ``center`` [n], ``context`` [n], and ``negative`` [n, negatives], or None without negatives."""
+    """Skip-grams as int64 tensors: ``center`` [n], ``context`` [n], and ``negative`` [n, negatives], or None without
+    negatives.
+    """
 
-    center: Any
-    context: Any
-    negative: Any = None
+    center: Tensor
+    context: Tensor
+    negative: Tensor | None = None
 
 
 class SkipGrams:
-    """Makes skip-grams of a batch of walks: the ``transform`` of a :class:`WalkStream`, or the ``collate_fn`` of a data loader of a :class:`WalkDataset`.
+    """Makes skip-grams of a batch of walks: the ``transform`` of a :class:`WalkStream`, or the ``collate_fn`` of a data
+    loader of a :class:`WalkDataset`.
 
-        DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True, collate_fn=SkipGrams(window=5, negatives=5, vertices=V))
+        DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True, collate_fn=SkipGrams(window=5, negatives=5,
+        vertices=V))
 
     Arguments:
 
-    window: most steps between center and context, on either side (default: 5). All contexts of a center count; word2vec draws a smaller window for some.
-    negatives: vertices that are drawn beside each pair, independently and with PyTorch's generator (default: 0). They may be neighbors of the center, as in word2vec.
-    vertices: number of vertices of the graph, from which negatives are drawn uniformly; needed if there are negatives and no ``noise``.
+    window: most steps between center and context, on either side (default: 5). All contexts of a center count; word2vec
+    draws a smaller window for some.
+    negatives: vertices that are drawn beside each pair, independently and with PyTorch's generator (default: 0). They
+    may be neighbors of the center, as in word2vec.
+    vertices: number of vertices of the graph, from which negatives are drawn uniformly; needed if there are negatives
+    and no ``noise``.
     noise: unnormalised chances of negatives, a tensor [V], such as ``degrees**0.75`` (default: None).
 
-    Returns :class:`Pairs` on the device of the walks. A pair appears once for each time that the walks have it; pairs are ordered by their distance.
+    Returns :class:`Pairs` on the device of the walks. A pair appears once for each time that the walks have it; pairs
+    are ordered by their distance.
     Errors: OptionError for numbers out of range and for a noise that is no chance.
     """
 
-    def __init__(self, window: int = 5, negatives: int = 0, *, vertices: int | None = None, noise: Any = None) -> None:
+    def __init__(
+        self, window: int = 5, negatives: int = 0, *, vertices: int | None = None, noise: Tensor | None = None
+    ) -> None:
         for name, value, low in (("window", window, 1), ("negatives", negatives, 0)):
             if not (isinstance(value, int) and value >= low):
                 raise OptionError(f"{name}: expected an integer from {low}, found {quoted(value)}")
         if negatives and noise is None and not (isinstance(vertices, int) and vertices > 0):
-            raise OptionError(f"vertices: expected the graph's number of vertices, from which negatives are drawn, found {quoted(vertices)}")  # fmt: skip
+            raise OptionError(
+                "vertices: expected the graph's number of vertices, from which negatives are drawn, found "
+                f"{quoted(vertices)}"
+            )
         self.window, self.negatives, self.vertices = window, negatives, vertices
         self.sums = None if noise is None else _running_sums(noise)
 
-    def __call__(self, walks: Any) -> Pairs:
-        """The pairs of walks, an int64 tensor [n, steps + 1] or a sequence of tensors [steps + 1]; entries below 0 are no vertices."""
+    def __call__(self, walks: Tensor | Sequence[Tensor]) -> Pairs:
+        """The pairs of walks, an int64 tensor [n, steps + 1] or a sequence of tensors [steps + 1].
+
+        Entries below 0 are no vertices.
+        """
         held = torch.stack(list(walks)) if isinstance(walks, Sequence) else walks
-        near = [(held[:, :-d].reshape(-1), held[:, d:].reshape(-1)) for d in range(1, min(self.window, held.shape[1] - 1) + 1)]  # fmt: skip
+        near = [
+            (held[:, :-d].reshape(-1), held[:, d:].reshape(-1))
+            for d in range(1, min(self.window, held.shape[1] - 1) + 1)
+        ]
         kept = [(a[both], b[both]) for a, b in near for both in [(a >= 0) & (b >= 0)]]
         none = held.new_empty(0)
         center = torch.cat([one for a, b in kept for one in (a, b)] or [none])
         context = torch.cat([one for a, b in kept for one in (b, a)] or [none])
         return Pairs(center, context, self._drawn(center) if self.negatives else None)
 
-    def _drawn(self, center: Any) -> Any:
+    def _drawn(self, center: Tensor) -> Tensor:
         """int64 [n, negatives] on the device of ``center``."""
         size = (center.numel(), self.negatives)
         if self.sums is None:
+            assert self.vertices is not None
             return torch.randint(self.vertices, size, device=center.device)
         sums = self.sums.to(center.device)
-        # A draw below the last sum; entries whose sums equal that of their left neighbor have no chance and are never found.
+        # A draw below the last sum; entries whose sums equal that of their left neighbor have no chance and are never
+        # found.
         below = torch.rand(size, dtype=torch.float64, device=center.device) * sums[-1]
         return torch.searchsorted(sums, below, right=True).clamp_(max=int(torch.searchsorted(sums, sums[-1])))
 
 
-def _running_sums(noise: Any) -> Any:
+def _running_sums(noise: Tensor) -> Tensor:
     chances = torch.as_tensor(noise, dtype=torch.float64)
     if chances.ndim != 1 or not bool((torch.isfinite(chances) & (chances >= 0)).all()) or not float(chances.sum()) > 0:
         raise OptionError("noise: expected a tensor [vertices] of finite numbers from 0 on, with one above 0")

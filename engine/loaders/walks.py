@@ -4,17 +4,17 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
-from csaw.engine.runs.run import prepare
+from csaw.engine.runs.job import prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import NOTHING, Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -29,23 +29,29 @@ TOGETHER = 1 << 14  # walks drawn at a time, if a batch has fewer: drawing few o
 
 
 class WalkDataset(data.Dataset):
-    """The walks of a sample store by number, for ``DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True)``.
+    """The walks of a sample store by number.
+
+    ``DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True)`` reads them.
 
     Arguments:
 
     samples: a finished sample store of walks, or its path.
-    graph: the graph store that was sampled, or its path: vertices are then its dense numbers 0 .. V - 1, as an embedding table has them. None (default):
-        vertices as the store has them, which are the ids of the input unless it was drawn with ``ids="dense"`` or its ids are strings.
+    graph: the graph store that was sampled, or its path: vertices are then its dense numbers 0 .. V - 1, as an
+    embedding table has them. None (default): vertices as the store has them, which are the ids of the input unless it
+    was drawn with ``ids="dense"`` or its ids are strings.
 
-    Item i is walk i: an int64 tensor [walk_length + 1], -1 after a dead end. A data loader reads the walks of a batch together.
-    Errors: OptionError for a store without walks, of another graph, or with ids beyond int64. StoreError where a file has changed.
+    Item i is walk i: an int64 tensor [walk_length + 1], -1 after a dead end. A data loader reads the walks of a batch
+    together.
+    Errors: OptionError for a store without walks, of another graph, or with ids beyond int64. StoreError where a file
+    has changed.
     """
 
     def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | None = None) -> None:
         self.samples = samples if isinstance(samples, Samples) else open_samples(samples)
-        if self.samples.layout != "walks":
+        if not self.samples.layout.has_limit:
             raise OptionError(
-                f"{self.samples.path}: expected a sample of walks with a limit of steps, found the layout {self.samples.layout}; use csaw sample --algo deepwalk or another walk"
+                f"{self.samples.path}: expected a sample of walks with a limit of steps, found the layout "
+                f"{self.samples.layout}; use csaw sample --algo deepwalk or another walk"
             )
         self.vertex_ids = None if graph is None else self._ids_of(graph)
         self.by_number = graph is not None or self.samples.ids != "original"
@@ -54,16 +60,18 @@ class WalkDataset(data.Dataset):
         store = graph if isinstance(graph, GraphStore) else open_graph(graph)
         drawn_from = self.samples.manifest.get("graph", {}).get("fingerprint")
         if drawn_from != store.fingerprint:
-            raise OptionError(f"{self.samples.path} was drawn from another graph than {store.path}; pass the one that was sampled")  # fmt: skip
+            raise OptionError(
+                f"{self.samples.path} was drawn from another graph than {store.path}; pass the one that was sampled"
+            )
         return store.vertex_ids()
 
     def __len__(self) -> int:
         return self.samples.instances
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> torch.Tensor:
         return torch.from_numpy(self._held(self.samples.walks[index][None]))[0]
 
-    def __getitems__(self, indices: list[int]) -> list[Any]:
+    def __getitems__(self, indices: list[int]) -> list[torch.Tensor]:
         """The walks of a batch, read together; a data loader asks for them so."""
         return list(torch.from_numpy(self._held(self.samples.walks[np.asarray(indices)])).unbind())
 
@@ -71,52 +79,76 @@ class WalkDataset(data.Dataset):
         if self.by_number:
             return self.samples.dense(walks, self.vertex_ids)
         if walks.dtype == np.uint64 and (beyond := walks[walks != self.samples.fill]).max(initial=0) > MOST:
-            raise OptionError(f"{self.samples.path}: vertex {beyond.max()} does not fit a tensor of int64; pass graph= to have dense numbers, or sample with --ids dense")  # fmt: skip
+            raise OptionError(
+                f"{self.samples.path}: vertex {beyond.max()} does not fit a tensor of int64; pass graph= "
+                "to have dense numbers, or sample with --ids dense"
+            )
         held = walks.astype(np.int64)
         held[walks == walks.dtype.type(self.samples.fill)] = NOTHING
         return held
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Worker processes open the store themselves."""
         return vars(self) | {"samples": (self.samples.path, None, self.samples.algo)}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Values) -> None:
         self.__dict__.update(state, samples=open_samples(*state["samples"]))
 
 
 class WalkStream(data.IterableDataset):
-    """Walks that are drawn while a model trains, without a store: ``DataLoader(WalkStream("graph.zarr", "node2vec", p=0.5), batch_size=None)``.
+    """Walks that are drawn while a model trains, without a store: ``DataLoader(WalkStream("graph.zarr", "node2vec",
+    p=0.5), batch_size=None)``.
 
     Arguments:
 
-    graph, algo, options: as for :func:`csaw.engine.prepare`, without ``ids``. ``sources`` in random order mix the walks of a batch. In worker processes ``device`` is
-        "cpu" and the processors are divided, unless the options say otherwise. The graph stays in memory between passes, of worker processes if they are persistent.
-    walks_per_batch: number of walks of a batch (default: 1024). The last batch of a share has fewer, and so have all where memory is short.
-    rank, world: share of this process in a data-parallel job (default: that of ``torch.distributed`` where it has been initialized, else 0 and 1).
+    graph, algo, options: as for :func:`csaw.engine.prepare`, without ``ids``. ``sources`` in random order mix the walks
+    of a batch. In worker processes ``device`` is "cpu" and the processors are divided, unless the options say
+    otherwise. The graph stays in memory between passes, of worker processes if they are persistent.
+    walks_per_batch: number of walks of a batch (default: 1024). The last batch of a share has fewer, and so have all
+    where memory is short.
+    rank, world: share of this process in a data-parallel job (default: that of ``torch.distributed`` where it has been
+    initialized, else 0 and 1).
     on_device: leave walks in the memory of the GPU that drew them (default: False).
     transform: called with each batch in place of handing it out, such as :class:`SkipGrams` (default: None).
 
-    Yields int64 tensors [walks_per_batch, walk_length + 1] of dense numbers 0 .. V - 1, -1 after a dead end. Instances are cut into consecutive shares, one for each rank and worker of its data
-    loader: together they are the sample that :func:`csaw.engine.sample` stores, each walk once. ``set_epoch(e)`` makes the next pass draw other walks: the instances
-    e n .. (e + 1) n - 1 of the same request, if a pass has n. len() is the number of batches of this rank, without workers.
+    Yields int64 tensors [walks_per_batch, walk_length + 1] of dense numbers 0 .. V - 1, -1 after a dead end. Instances
+    are cut into consecutive shares, one for each rank and worker of its data
+    loader: together they are the sample that :func:`csaw.engine.sample` stores, each walk once. ``set_epoch(e)`` makes
+    the next pass draw other walks: the instances e n .. (e + 1) n - 1 of the same request, if a pass has n. len() is
+    the number of batches of this rank, without workers.
 
-    Errors: OptionError for an algorithm that draws no walks, and for shares that cannot be; those of :func:`csaw.engine.stream`.
+    Errors: OptionError for an algorithm that draws no walks, and for shares that cannot be; those of
+    :func:`csaw.engine.stream`.
     """
 
-    def __init__(self, graph: str | Path | GraphStore, algo: str = "deepwalk", *, walks_per_batch: int = 1024, rank: int | None = None,
-                 world: int | None = None, on_device: bool = False, transform: Callable | None = None, **options: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        graph: str | Path | GraphStore,
+        algo: str = "deepwalk",
+        *,
+        walks_per_batch: int = 1024,
+        rank: int | None = None,
+        world: int | None = None,
+        on_device: bool = False,
+        transform: Callable[[torch.Tensor], object] | None = None,
+        **options: OptionValue,
+    ) -> None:
         if not (isinstance(walks_per_batch, int) and walks_per_batch > 0):
             raise OptionError(f"walks_per_batch: expected an integer from 1, found {quoted(walks_per_batch)}")
         if "ids" in options:
-            raise OptionError("ids: a stream of walks has dense numbers, 0 .. V - 1; the graph store's original_ids(walks) gives those of the input")  # fmt: skip
+            raise OptionError(
+                "ids: a stream of walks has dense numbers, 0 .. V - 1; the graph store's "
+                "original_ids(walks) gives those of the input"
+            )
         self.graph, self.algo, self.options = graph, algo, options | {"ids": "dense"}
         self.walks_per_batch, self.on_device, self.transform = walks_per_batch, on_device, transform
         self.rank, self.world = share_of(rank, world)
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers that stay see it, too
         job = prepare(graph, algo, **self.options)
-        if job.plan.sample_layout != "walks":
+        if not job.plan.sample_layout.has_limit:
             raise OptionError(
-                f"--algo {algo}: expected a walk with a limit of steps, found an algorithm that draws {job.plan.sample_layout}"
+                f"--algo {algo}: expected a walk with a limit of steps, found an algorithm that draws "
+                f"{job.plan.sample_layout}"
             )
         self.instances: int = job.plan.request.instances
         self.vertices: int = job.store.vertices
@@ -132,7 +164,7 @@ class WalkStream(data.IterableDataset):
         first, last = span_of(self.instances, self.rank, self.world)
         return math.ceil((last - first) / self.walks_per_batch)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         worker = data.get_worker_info()
         number, workers = (0, 1) if worker is None else (worker.id, worker.num_workers)
         first, last = span_of(self.instances, self.rank * workers + number, self.world * workers)
@@ -142,14 +174,17 @@ class WalkStream(data.IterableDataset):
                 yield some if self.transform is None else self.transform(some)
 
     def _stream(self, workers: int) -> Stream:
-        """The stream of this process, which keeps its graph between passes. ``workers``: processes that share the machine, 0 for one that has it alone."""
+        """The stream of this process, which keeps its graph between passes.
+
+        ``workers``: processes that share the machine, 0 for one that has it alone.
+        """
         here = os.getpid()
         if here not in self._opened:
-            alone: dict[str, Any] = {"device": "cpu", "threads": max(1, processors() // workers)} if workers else {}
+            alone: Values = {"device": "cpu", "threads": max(1, processors() // workers)} if workers else {}
             at_a_time = self.walks_per_batch * math.ceil(TOGETHER / self.walks_per_batch)
             asked = alone | {"in_flight": at_a_time} | self.options | {"instances": self.instances * PASSES}
             self._opened[here] = Stream(prepare(self.graph, self.algo, **asked), on_device=self.on_device)
         return self._opened[here]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return vars(self) | {"_opened": {}}

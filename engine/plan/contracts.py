@@ -1,20 +1,27 @@
-"""The contracts between the rooms of the engine: a stored graph, a graph in memory, a batch of instances. The contract of a backend is in backend.py."""
+"""The contracts between the rooms of the engine: a stored graph, a graph in memory, a batch of instances, a frontier.
+
+The contract of a backend is in schedule/backend.py.
+"""
 
 from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from csaw.partition import GraphStore, Partition
 from csaw.partition.arrays.words import Words
+from csaw.partition.graph.edge_columns import EdgeColumn
 
 Array: TypeAlias = Any
 """An array of NumPy, or of CuPy on a GPU, which has no types."""
 
 
 class Store(Protocol):
-    """A graph as partitions of consecutive vertices, wherever its edges come from: files, merged partitions, a generator on a GPU."""
+    """A graph as partitions of consecutive vertices, wherever its edges come from: files, merged partitions, a
+    generator on a GPU.
+    """
 
     path: Path
     vertices: int
@@ -47,11 +54,17 @@ class Store(Protocol):
     def read_indptr(self) -> np.ndarray:
         """int64 [vertices + 1]: where the row of each vertex begins among all edges."""
 
-    def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        """Fill arrays with a partition's neighbors (dense ids) and weights (float32), row after row."""
+    @property
+    def hook_columns(self) -> tuple[EdgeColumn, ...]:
+        """The columns of its edges that hooks can read, weights first."""
 
-    def read_ahead(self, number: int, weights: bool) -> None:
-        """Ask the system to read a partition's files into its page cache."""
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Fill arrays with what a partition has of its edges, row after row, by the names of the store's arrays:
+        ``indices``, neighbors as dense ids, and those of edge columns.
+        """
+
+    def read_ahead(self, number: int, names: Collection[str]) -> None:
+        """Ask the system to read these arrays of a partition into its page cache."""
 
     @property
     def unpack_bytes(self) -> int:
@@ -87,11 +100,16 @@ class Graph(Protocol):
         """Neighbors of each vertex."""
 
     def ends_of(self, edges: Array) -> tuple[Array, Array]:
-        """Two arrays for edges numbered from the graph's first: the vertex whose row has each edge, and its position in that row."""
+        """Two arrays for edges numbered from the graph's first: the vertex whose row has each edge, and its position in
+        that row.
+        """
 
 
 class Partitions(Graph):
-    """A streamed graph, whose partitions are loaded and evicted, as a scheduler sees it. Optional abilities have defaults here."""
+    """A streamed graph, whose partitions are loaded and evicted, as a scheduler sees it.
+
+    Optional abilities have defaults here.
+    """
 
     reads_in_place = False
     """Whether single rows can be read without loading their partitions."""
@@ -126,7 +144,10 @@ class Partitions(Graph):
         """Begin to load a partition into free memory; ``load`` waits until it is there."""
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Prepare to load partitions. ``waiting``: for each one that is not loaded, the number of instances that wait for it."""
+        """Prepare to load partitions.
+
+        ``waiting``: for each one that is not loaded, the number of instances that wait for it.
+        """
 
     def room_to_reach(self, batch: "WaitingBatch") -> float:
         """Bytes of memory that ``reach`` would fill for all rows that the batch needs."""
@@ -138,7 +159,10 @@ class Partitions(Graph):
         return 0
 
     def reach(self, batch: "WaitingBatch", room: float) -> bool:
-        """Make the rows that the batch needs readable without loading partitions, in at most ``room`` bytes. False: the batch cannot advance."""
+        """Make the rows that the batch needs readable without loading partitions, in at most ``room`` bytes.
+
+        False: the batch cannot advance.
+        """
         raise NotImplementedError
 
     def leave(self) -> None:
@@ -155,10 +179,16 @@ class Batch(Protocol):
         """Number of sampled edges, once all instances are drawn."""
 
     def dead_ends(self) -> int:
-        """Number of walks and frontier entries that ended because no neighbor could be selected, and of walks that their algorithm ended."""
+        """Number of walks and frontier entries that ended because no neighbor could be selected.
+
+        Walks that their algorithm ended count, too.
+        """
 
     def arrays(self, rows: slice) -> dict[str, np.ndarray]:
-        """Copy the samples to host memory on demand, by name. ``rows``: the instances to copy; ignored for subgraphs. Any thread may call this."""
+        """Copy the samples to host memory on demand, by name.
+
+        ``rows``: the instances to copy; ignored for subgraphs. Any thread may call this.
+        """
 
     def on_device(self) -> dict[str, Array]:
         """The samples where they were drawn."""
@@ -172,13 +202,80 @@ class WaitingBatch(Batch, Protocol):
         """Whether an instance may return to a partition that it has left."""
 
     def wants(self) -> np.ndarray:
-        """int64 [m, 3]: a partition, another one needed with it (or the same one again), and the number of instances waiting for both.
+        """int64 [m, 3]: a partition, another one needed with it (or the same one again), and the number of instances
+        waiting for both.
 
         Empty once all instances are drawn.
         """
 
     def needs(self) -> tuple[Array, ...]:
-        """The vertex whose row each waiting instance needs next; with second-order biases also the vertex whose row it needs beside that one."""
+        """The vertex whose row each waiting instance needs next.
+
+        With second-order biases also the vertex whose row it needs beside that one.
+        """
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """Cost of reading single rows instead of loading partitions, as bytes a copy moves in the same time: of one step, and of all steps left."""
+        """Cost of reading single rows instead of loading partitions, as bytes a copy moves in the same time: of one
+        step, and of all steps left.
+        """
+
+
+class Frontier(Protocol):
+    """The vertices of a batch for which a backend selects neighbors. Arrays have an element for each entry, int64."""
+
+    depth: int
+    sizes: Sequence[int]
+    """Neighbors to select at each depth."""
+    local: Array
+    """The instance of an entry, counted from the batch's first."""
+    instance: Array
+    """The number of its instance."""
+    slot: Array
+    """Its place in the order in which its instance was sampled: the address of its random numbers."""
+    vertex: Array
+    """The vertex; -1 for none."""
+    previous: Array
+    """The vertex that led to it; -1 for a source."""
+    source: Array
+    """The first source of its instance."""
+    degree: Array
+    """Neighbors of the vertex."""
+    seen_from: Array
+    """Where the vertices that its instance has met begin in ``seen``."""
+    seen_to: Array
+    """Where they end."""
+    seen: Array
+    """int64 [vertices that were met, of all instances]: ascending for each instance."""
+    start: Array
+    """Its first cell in ``out``."""
+    capacity: Array
+    """Most neighbors to select."""
+    found: Array
+    """Neighbors that were selected: to be filled."""
+    out: Array
+    """Dense ids [cells]: the neighbors, to be filled."""
+    edge: Array
+    """int64 [cells]: the number of the edge to each, to be filled; empty where nobody asks."""
+    keys: Array
+    """float64 [cells]: the key of each, to be filled; empty unless selection is by keys."""
+    trying: bool
+    """Whether entries only look up the edges at ``offset`` of their rows."""
+    offset: Array
+    """int64 [cells]: places in the rows of the edges to look up, where ``trying``."""
+
+
+class IncomingBias(NamedTuple):
+    """Sums of the biases of all edges to each vertex, as integers of one scale: int64 [vertices]."""
+
+    sums: Array
+    upto: Array
+    """Running sums, which end below 2^62."""
+
+
+class Members(NamedTuple):
+    """The vertices of a graph by cluster."""
+
+    begins: Array
+    """int64 [clusters + 1]: where those of each cluster begin."""
+    vertices: Array
+    """int64 [vertices]: ascending in each cluster."""

@@ -1,11 +1,12 @@
-"""Costs of a run on the machine at hand: of reading a graph, of building its layout, of drawing; the plan and the scheduler compare them.
+"""Costs of a run on the machine at hand: of reading a graph, of building its layout, of drawing; the plan and the
+scheduler compare them.
 
-Work is counted in bytes that are read in order, and in gathers, which are reads of memory from random places. The machine's rates make seconds of them.
+Work is counted in bytes that are read in order, and in gathers, which are reads of memory from random places. The
+machine's rates make seconds of them.
 """
 
 from math import log2
 
-from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
@@ -16,7 +17,8 @@ from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.parallel import processors
 
-# Gathers, fitted to whole runs (docs/tuning.md): of a pick, of the bias of an edge in a row, and of an edge for which something is built.
+# Gathers, fitted to whole runs (docs/tuning.md): of a pick, of the bias of an edge in a row, and of an edge for which
+# something is built.
 PICK = {Method.UNIFORM: 2.0, Method.ALIAS: 4.0, Method.REJECTION: 4.0, Method.ITS: 2.0, Method.KEYS: 2.0}
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
 BUILD = {
@@ -33,22 +35,32 @@ PEERS = 4  # times that a read of another GPU's memory takes longer
 
 
 def row_cost(shape: Shape, per_edge: int, rates: Rates) -> float:
-    """Cost of a step that reads its rows one by one from a disk, as bytes read in order. ``per_edge``: bytes of an edge."""
+    """Cost of a step that reads its rows one by one from a disk, as bytes read in order.
+
+    ``per_edge``: bytes of an edge.
+    """
     return (2 if shape.needs.second_order else 1) * (rates.row_bytes + met_row(shape.store) * per_edge)
 
 
 def read_cost(shape: Shape, rates: Rates) -> float:
-    """Cost of a step that reads over the bus where rows are, as bytes copied to a GPU. A trial by rejection searches the previous vertex's row, too."""
+    """Cost of a step that reads over the bus where rows are, as bytes copied to a GPU.
+
+    A trial by rejection searches the previous vertex's row, too.
+    """
     return rates.pick_bytes * (2 + log2(shape.store.max_degree + 2) if shape.needs.second_order else 1)
 
 
 def met_row(store: Store) -> float:
     """Estimate of the mean degree of the vertices in a frontier, which meets hubs more often than other vertices."""
-    return float(store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
+    mean: float = (store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
+    return mean
 
 
 def loading_seconds(moved: float, graph: int, residency: Residency, rates: Rates) -> float:
-    """Estimate of the seconds that it takes to move so many bytes of a graph of ``graph`` bytes, which is read from its store once at least."""
+    """Estimate the seconds that it takes to move so many bytes of a graph of ``graph`` bytes.
+
+    The graph is read from its store once at least.
+    """
     over_bus = moved if residency is Residency.STREAMED else 0.0  # from a disk, the bus is the faster of the two
     return over_bus / rates.bus_bytes + (moved if residency.from_store else graph) / rates.disk_bytes
 
@@ -58,7 +70,8 @@ def expected(
 ) -> dict[str, float]:
     """Estimate of the seconds of a whole run, up to the writing of its sample, which is the same wherever it is drawn.
 
-    ``devices``: the number of GPUs, 0 for the CPU. ``threads``: those of the CPU. To what streaming is expected to move, this adds
+    ``devices``: the number of GPUs, 0 for the CPU. ``threads``: those of the CPU. To what streaming is expected to
+    move, this adds
 
         loading_seconds    reading the graph, and copying it to GPUs
         building_seconds   making its layout
@@ -110,21 +123,24 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
 
 
 def _looked_up(row: float, memory: MemoryPlan) -> float:
-    """Gathers of finding out whether an edge exists in a row of length ``row``. Filters and hash tables answer most questions by one."""
+    """Gathers of finding out whether an edge exists in a row of length ``row``.
+
+    Filters and hash tables answer most questions by one.
+    """
     return 1 + log2(1 + row) if memory.membership == "search" else 1.0
 
 
 def _frontiers(shape: Shape) -> tuple[float, float]:
     """Rows that an instance reads and neighbors that it picks, in all its steps."""
-    if _walks(shape):
+    if shape.by_steps:
         return _depths(shape), _depths(shape)
-    algorithm, store = shape.algorithm, shape.store
-    width, parents, picks = float(algorithm.frontier_size), 0.0, 0.0  # type: ignore[attr-defined]
-    chance = algorithm.geometric() if algorithm.geometric else 0.0  # type: ignore[attr-defined]
+    algorithm, store = shape.traversal, shape.store
+    width, parents, picks = float(algorithm.frontier_size), 0.0, 0.0
+    chance = algorithm.geometric() if algorithm.geometric else 0.0
     coins = chance / (1 - chance)  # the mean of what they ask for
-    for size in algorithm.sizes():  # type: ignore[attr-defined]
+    for size in shape.sizes:
         each = float(size) if size >= 0 else coins or met_row(store)
-        found = each if algorithm.collective else width * each  # type: ignore[attr-defined]
+        found = each if algorithm.collective else width * each
         parents, picks, width = parents + width, picks + found, min(found, store.vertices)
     return parents, picks
 
@@ -132,13 +148,9 @@ def _frontiers(shape: Shape) -> tuple[float, float]:
 def _least_seconds(shape: Shape, memory: MemoryPlan, devices: int) -> float:
     """Seconds that a GPU's batches take one after the other, however few instances they have."""
     batches = -(-shape.request.instances // (memory.batch * devices))
-    return batches * _depths(shape) * (STEP_SECONDS if _walks(shape) else HOP_SECONDS)
-
-
-def _walks(shape: Shape) -> bool:
-    return isinstance(shape.algorithm, Walk) or shape.algorithm.clocks  # type: ignore[attr-defined,no-any-return]
+    return batches * _depths(shape) * (STEP_SECONDS if shape.by_steps else HOP_SECONDS)
 
 
 def _depths(shape: Shape) -> int:
     """Steps of a walk, or hops of a traversal."""
-    return planned_steps(shape.algorithm) if _walks(shape) else len(shape.algorithm.sizes())  # type: ignore[attr-defined,no-any-return]
+    return planned_steps(shape.algorithm) if shape.by_steps else len(shape.sizes)

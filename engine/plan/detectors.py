@@ -1,7 +1,9 @@
-"""Detectors of repeated candidates, for selection without replacement (C-SAW, section IV-B). The sample is the same with each of them.
+"""Detectors of repeated candidates, for selection without replacement (C-SAW, section IV-B).
 
-strided     a bitmap where neighboring candidates are far apart, so that lanes of a GPU that set bits at once seldom share a word
-contiguous  a bitmap where neighboring candidates are side by side
+The sample is the same with each of them.
+
+strided     a bitmap where neighboring candidates are far apart, so that lanes of a GPU that set bits at once seldom
+            share a word contiguous  a bitmap where neighboring candidates are side by side
 linear      a list of selected candidates, compared one by one
 none        the run cannot draw a candidate twice
 """
@@ -18,7 +20,10 @@ CODES = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}  # DETECT in the
 def choose_detector(
     algorithm: Algorithm, select: Method, collision: Collision, layout: GraphLayout, gpu: bool, forced: str | None
 ) -> str:
-    """Choose the detector of a run on graph layout ``layout``. OptionError if ``forced`` names one that this run cannot use."""
+    """Choose the detector of a run on graph layout ``layout``.
+
+    OptionError if ``forced`` names one that this run cannot use.
+    """
     if forced is not None and forced not in DETECTORS:
         raise OptionError(f"--detect {forced}: expected {', '.join(DETECTORS)}")
     reason = _needless(algorithm, select, collision)
@@ -29,12 +34,14 @@ def choose_detector(
     if layout.has_sums:
         if forced in ("strided", "contiguous"):
             raise OptionError(
-                f"--detect {forced}: with --layout ctps, a thread compares its few picks with each other; use --layout csr, or --detect linear"
+                f"--detect {forced}: with --layout ctps, a thread compares its few picks with each other; "
+                "use --layout csr, or --detect linear"
             )
         return "linear"
     if forced == "strided" and not gpu:
         raise OptionError(
-            "--detect strided keeps the threads of a GPU apart, and on the CPU a single thread selects; use contiguous or linear"
+            "--detect strided keeps the threads of a GPU apart, and on the CPU a single thread selects; "
+            "use contiguous or linear"
         )
     return forced or ("strided" if gpu else "contiguous")
 

@@ -15,7 +15,7 @@ from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
-from csaw.engine.plan.parts import CLUSTER_BYTES, columns_bytes, refuse_least
+from csaw.engine.plan.parts import parts_of, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
@@ -30,11 +30,14 @@ SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least 
 
 
 def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
-    """Plan host memory: the whole graph if it fits, else partitions from disk. BudgetError, with the bytes needed, if neither fits."""
+    """Plan host memory: the whole graph if it fits, else partitions from disk.
+
+    BudgetError, with the bytes needed, if neither fits.
+    """
     _refuse_what_is_for_gpus(shape, limits)
     store, budget = shape.store, limits.host_bytes
     filters = store.edges if shape.needs.second_order else 0  # 8 bits an edge
-    parts = _parts(shape) | {"filters": filters}
+    parts = parts_of(shape) | {"filters": filters}
     fixed = sum(parts.values())
     at_once = min(BATCH_BYTES, budget // 4) // shape.row
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
@@ -47,7 +50,8 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     parts["ids"] = ids if whole + ids <= budget else 0  # otherwise they stay on disk
     if limits.residency is Residency.RESIDENT and whole > budget:
         raise BudgetError(
-            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} are allowed; raise --memory to {whole:,}, "
+            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} "
+            f"are allowed; raise --memory to {whole:,}, "
             f"or run without --residency"
         )
     if streams or whole > budget:
@@ -62,7 +66,8 @@ def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
     possible = _host_layouts(shape)
     if limits.layout not in (None, *possible):
         raise OptionError(
-            f"--layout {limits.layout}: on the CPU, this run can use {' or '.join(possible)}; other layouts are for GPUs"
+            f"--layout {limits.layout}: on the CPU, this run can use {' or '.join(possible)}; other "
+            "layouts are for GPUs"
         )
     if limits.residency is not None and not limits.residency.on_cpu:
         here = " or ".join(residency for residency in Residency if residency.on_cpu)
@@ -77,29 +82,18 @@ def _sums(store: Store) -> int:
 def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> GraphLayout:
     """The layout that the user asked for, or the best that fits. OptionError if the one asked for does not fit.
 
-    ``without_sums``: bytes that the run takes beside running sums. ``streams``: whether the user asked for a residency that streams.
+    ``without_sums``: bytes that the run takes beside running sums. ``streams``: whether the user asked for a residency
+    that streams.
     """
     layout, sums = limits.layout or _host_layouts(shape)[0], _sums(shape.store)
     if not layout.has_sums or (without_sums + sums <= limits.host_bytes and not streams):
         return layout
     if limits.layout:
         raise OptionError(
-            f"--layout {layout} needs {sums:,} bytes beside the graph, all of it in memory; raise --memory, or run without --layout and --residency"
+            f"--layout {layout} needs {sums:,} bytes beside the graph, all of it in memory; raise "
+            "--memory, or run without --layout and --residency"
         )
     return GraphLayout.CSR
-
-
-def _parts(shape: Shape) -> dict[str, int]:
-    """Bytes beside edges and samples in flight that any residency needs, by the names of PARTS."""
-    vertices, edges = shape.store.vertices, shape.store.edges
-    columns = columns_bytes(vertices, edges) if shape.needs.columns else 0
-    return {
-        "offsets": 8 * (vertices + 1),
-        "row_sums": 8 * vertices if shape.needs.row_weights else 0,
-        "vertex_columns": shape.algorithm.vertex_columns.nbytes,
-        "columns": columns,
-        "clusters": CLUSTER_BYTES * vertices if shape.needs.clusters else 0,
-    }
 
 
 def _id_bytes(shape: Shape) -> int:
@@ -108,11 +102,14 @@ def _id_bytes(shape: Shape) -> int:
 
 
 def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) -> MemoryPlan:
-    """Plan to stream the graph from disk in pieces. BudgetError if the pieces that one step needs do not fit beside a batch, however small they are."""
+    """Plan to stream the graph from disk in pieces.
+
+    BudgetError if the pieces that one step needs do not fit beside a batch, however small they are.
+    """
     refuse_far(shape, "--memory")
     store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
     row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
-    parts = _parts(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
+    parts = parts_of(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
     scratch = edge.stored if needs.alias_tables else 0
     cut = Cut(store, edge.reserved, scratch, needs.partitions_at_once, uniform=False)
     ids, one = _id_bytes(shape), (limits.batch or 1) * row
@@ -129,7 +126,8 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     paths = min(MOST_PATHS, budget // PATHS_SHARE)
     # Of a walk whose steps are on disk; and where it waits.
     state = row - sampled_bytes(shape.algorithm, edge.id) + 3 * 8
-    # For steps as they come, those of the batch before, and those that are read; and for a group of walks that is written.
+    # For steps as they come, those of the batch before, and those that are read; and for a group of walks that is
+    # written.
     parts["paths"] = 3 * paths + min(shape.request.group_size, shape.request.instances) * shape.row
     left = free - parts["paths"]
     more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
@@ -141,7 +139,10 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
 
 
 def _even(request: Request, most: int) -> int:
-    """Instances of a batch, at most ``most``. A group that does not fit is drawn in equal parts: a large one and a small one would leave less memory for pieces."""
+    """Instances of a batch, at most ``most``.
+
+    A group that does not fit is drawn in equal parts: a large one and a small one would leave less memory for pieces.
+    """
     group = min(request.group_size, request.instances)
     return min(most, request.instances) if most >= group else -(-group // -(-group // most))
 
@@ -149,7 +150,10 @@ def _even(request: Request, most: int) -> int:
 def _in_pieces(
     shape: Shape, limits: Limits, layout: GraphLayout, cut: Cut, parts: dict[str, int], batch: int, row: int, graph: int
 ) -> MemoryPlan:
-    """The plan that has ``batch`` instances of ``row`` bytes in flight, and the rest of the memory for pieces. ``parts``: bytes beside both."""
+    """The plan that has ``batch`` instances of ``row`` bytes in flight, and the rest of the memory for pieces.
+
+    ``parts``: bytes beside both.
+    """
     store, edge, budget = shape.store, shape.needs.edge, limits.host_bytes
     most = cut.most_edges(budget - sum(parts.values()) - batch * row)
     largest = cut.largest(most)
@@ -161,9 +165,21 @@ def _in_pieces(
     alone = row_cost(shape, loaded, limits.rates) if limits.policy.in_place and store.is_plain else None
     strategies = expected_strategies(shape, room, batch, loaded, residency, alone, limits.rates)
     return MemoryPlan(
-        layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
-        strategies=strategies, expected=taken(strategies),
-    )  # fmt: skip
+        layout,
+        "search",
+        residency,
+        batch,
+        batch * row,
+        graph,
+        fixed,
+        budget,
+        parts,
+        count,
+        most,
+        largest * cut.edge,
+        strategies=strategies,
+        expected=taken(strategies),
+    )
 
 
 def _host_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
@@ -173,13 +189,11 @@ def _host_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     """
     if shape.needs.alias_tables:
         return (GraphLayout.TABLE,)
-    store, a = shape.store, shape.algorithm
+    store = shape.store
     if shape.needs.running_sums or shape.needs.batch_sums:
-        frontier: int = getattr(a, "frontier_size", 1)
-        hops: tuple[int, ...] = tuple(accumulate(a.sizes()[:-1], mul, initial=frontier))  # type: ignore[attr-defined]
-        each = sum(hops)
+        each = sum(accumulate(shape.sizes[:-1], mul, initial=shape.traversal.frontier_size))
     elif shape.needs.clock_sums:
-        each = planned_steps(a)
+        each = planned_steps(shape.algorithm)
     else:
         return (GraphLayout.CSR,)
     parents = shape.request.instances * each

@@ -12,6 +12,8 @@ from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import met_row
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.selection import tries
+from csaw.engine.samples.layouts import SampleLayout
+from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import BudgetError
 
@@ -29,12 +31,15 @@ def instance_bytes(
     store: Store,
     algorithm: Algorithm,
     sizes: tuple[int, ...],
-    layout: str,
+    layout: SampleLayout,
     sources: Sources,
     needs: Needs,
     induced: bool = False,
 ) -> tuple[int, int]:
-    """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
+    """Return the bytes of an instance in the sample, and its bytes in memory while it is drawn.
+
+    The former are exact for hops and walks with a limit, else an estimate.
+    """
     item = needs.edge.id
     if isinstance(algorithm, Walk):
         row, memory = _of_walk(algorithm, item)
@@ -43,12 +48,12 @@ def instance_bytes(
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
     width: float = 0 if nowhere else sources.width
     if algorithm.clocks:
-        entries, widest, listed = width + algorithm.walk_length, width, 0.0  # type: ignore[attr-defined]
+        entries, widest, listed = width + planned_steps(algorithm), width, 0.0
     else:
         entries, widest, listed = _of_traversal(store, algorithm, sizes, width, needs)
     spread = 1 if algorithm.geometric is None else SPREAD
     met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
-    each = item if layout == "hops" else 3 * item + 24  # also of a node with its edge in a mini-batch
+    each = item if isinstance(layout, Hops) else 3 * item + 24  # also of a node with its edge in a mini-batch
     row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
     memory = listed_bytes + _in_flight(algorithm, store.vertices, spread * entries, spread * widest, each)
     return _with_vertices(row, memory, met, item) if induced else (row, memory)
@@ -57,7 +62,10 @@ def instance_bytes(
 def _of_traversal(
     store: Store, algorithm: Traversal, sizes: tuple[int, ...], width: float, needs: Needs
 ) -> tuple[float, float, float]:
-    """About how many entries a sample has, with ``width`` sources, how many its largest frontier has, and how many edges of whole rows are listed at a time."""
+    """Estimate the entries of a sample with ``width`` sources.
+
+    About how many it has, how many its largest frontier has, and how many edges of whole rows are listed at a time.
+    """
     mean = max(1, store.edges // max(store.vertices, 1))
     entries = widest = sources = width
     listed: float = 0.0
@@ -85,7 +93,10 @@ def _of_traversal(
 
 
 def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:
-    """The bytes of a traversal in memory. ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample."""
+    """The bytes of a traversal in memory.
+
+    ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample.
+    """
     if algorithm.only_new and not algorithm.collective:  # however far a fire is from the mean, it burns no vertex twice
         entries, widest = min(entries, MEETINGS * vertices), min(widest, vertices)
     return max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES
@@ -105,12 +116,15 @@ def takes_all(algorithm: Traversal, size: int) -> bool:
 
 
 def _picks(algorithm: Traversal, size: int, mean: float, neighbors: float) -> float:
-    """Neighbors that a frontier vertex selects, on average; ``size`` -1: all, or as many as coins say. ``mean``: of the neighbors of a vertex; ``neighbors``: of one of the frontier."""
+    """Neighbors that a frontier vertex selects, on average; ``size`` -1: all, or as many as coins say.
+
+    ``mean``: of the neighbors of a vertex; ``neighbors``: of one of the frontier.
+    """
     if size >= 0:
         return size
     if algorithm.geometric is None:
         return neighbors
-    chance = algorithm.geometric()
+    chance: float = algorithm.geometric()
     return min(mean, chance / (1.0 - chance))
 
 
@@ -121,16 +135,21 @@ def _with_vertices(row: int, memory: int, met: int, item: int) -> tuple[int, int
 
 
 def sampled_bytes(algorithm: Algorithm, item: int) -> int:
-    """Bytes of a walk's vertices, of ``item`` bytes each, while it is drawn in memory; without a limit about so many."""
+    """Bytes of a walk's vertices, of ``item`` bytes each, while it is drawn in memory.
+
+    Without a limit, they are about so many.
+    """
     return item * (planned_steps(algorithm) + 1) * (UNLIMITED_ROOM if is_unlimited(algorithm) else 1)
 
 
-def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
+def least_bytes(
+    store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: SampleLayout, sources: Sources
+) -> int:
     """Least bytes of an instance in the sample."""
     item = np.dtype(store.id_dtype).itemsize
     if isinstance(algorithm, Walk):
         return item * (1 if is_unlimited(algorithm) else planned_steps(algorithm) + 1)
-    if layout == "hops":
+    if isinstance(layout, Hops):
         return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
     drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.replace
     return 8 + drawn * (item + 12) * sum(
@@ -141,15 +160,18 @@ def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layo
 def refuse_sizes(each: int, instances: int, memory: int) -> None:
     """BudgetError if memory cannot hold one instance, or no disk can hold all of them.
 
-    ``each``: bytes of an instance. ``memory``: bytes for one; for hops a quarter of the free memory, because each cell is in several arrays.
+    ``each``: bytes of an instance. ``memory``: bytes for one; for hops a quarter of the free memory, because each cell
+    is in several arrays.
     """
     if each > memory:
         raise BudgetError(
-            f"an instance takes {each:,} bytes, with room for every neighbor that it may have, and {memory:,} are allowed; ask for fewer "
+            f"an instance takes {each:,} bytes, with room for every neighbor that it may have, and "
+            f"{memory:,} are allowed; ask for fewer "
             f"neighbors (--fanout) or steps, or raise --memory"
         )
     if each * instances > LARGEST_SAMPLE:
         raise BudgetError(
-            f"{instances:,} instances take {each * instances:,} bytes or more, and a sample is at most {LARGEST_SAMPLE:,}; "
+            f"{instances:,} instances take {each * instances:,} bytes or more, and a sample is at most "
+            f"{LARGEST_SAMPLE:,}; "
             f"ask for fewer (--instances, --num-walks), or draw several samples with seeds of their own"
         )

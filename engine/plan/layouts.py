@@ -16,7 +16,9 @@ class GraphLayout(StrEnum):
     entry_ids: int
     """Vertex ids built for each edge beside its row."""
     grouping_pays: float
-    """Picks per edge of the graph in a hop from which grouping parents pays (measured: docs/tuning.md); infinity: never group."""
+    """Picks per edge of the graph in a hop from which grouping parents pays (measured: docs/tuning.md); infinity: never
+    group.
+    """
 
     CSR = "csr", True, 0, 0, 0.05
     """Rows of neighbors and weights as they are stored."""
@@ -25,7 +27,9 @@ class GraphLayout(StrEnum):
     TABLE = "table", False, 0, ALIAS_IDS, 0.075
     """An alias table for each row, of entries that consist of vertex ids."""
     ALIAS = "alias", False, 32, 0, float("inf")
-    """An alias table for each row, of entries with offset and length of both targets' rows: a weighted step reads one line of memory."""
+    """An alias table for each row, of entries with offset and length of both targets' rows: a weighted step reads one
+    line of memory.
+    """
     CTPS = "ctps", True, 8, 0, 0.004
     """Rows with running sums of their biases, made once for the whole graph: a pick is a search."""
 

@@ -1,9 +1,11 @@
-"""Inputs and result of memory planning: the shape of a run, the limits set on it, and the fields of the plan that follow."""
+"""Inputs and result of memory planning: the shape of a run, the limits set on it, and the fields of the plan that
+follow.
+"""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
-from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.algorithm import Algorithm, Traversal
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
@@ -11,23 +13,64 @@ from csaw.engine.plan.options import Policy
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
+from csaw.engine.samples.layouts import SampleLayout
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError
+
+
+class Gpu(Protocol):
+    """A GPU, as far as plans know one."""
+
+    @property
+    def number(self) -> int:
+        """Its number on this machine."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes of its memory that are free."""
+
+    @property
+    def peers(self) -> tuple[int, ...]:
+        """The numbers of the GPUs whose memory it can read."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The properties of a run that decide how much memory it takes."""
+    """The properties of a run that decide how it is drawn, and how much memory it takes."""
 
     store: Store
     algorithm: Algorithm
     request: Request
+    """The request; with a target, ``instances`` counts the base instances that it is expected to take."""
     needs: Needs
+    drawn_layout: SampleLayout
+    """The form in which batches draw: see Plan."""
     row: int
     """Bytes of an instance in flight."""
     most: int
     """Most instances that one device may draw at a time."""
+    on_gpu: bool
     detect: str | None
     """The detector of repeated candidates that the user asked for, if any."""
+
+    @property
+    def traversal(self) -> Traversal:
+        """The algorithm of a run that is known to be a traversal."""
+        assert isinstance(self.algorithm, Traversal)
+        return self.algorithm
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Neighbors to select at each depth of a traversal."""
+        return self.traversal.sizes()
+
+    @property
+    def by_steps(self) -> bool:
+        """Whether instances go on step by step, each at its own pace, as walkers do."""
+        return not isinstance(self.algorithm, Traversal) or self.algorithm.clocks
 
 
 @dataclass(frozen=True)
@@ -47,7 +90,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Result of memory planning: residency, layout, batch and their bytes. Plan has the same fields, explained there."""
+    """Result of memory planning: residency, layout, batch and their bytes.
+
+    Plan has the same fields, explained there.
+    """
 
     graph_layout: GraphLayout
     membership: str
@@ -62,16 +108,20 @@ class MemoryPlan:
     piece_edges: int = 0
     piece_bytes: int = 0
     scratch_edges: int = 0
-    strategies: dict[str, dict[str, Any]] = field(default_factory=dict)
-    expected: dict[str, Any] = field(default_factory=dict)
+    strategies: dict[str, Record] = field(default_factory=dict)
+    expected: Record = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     paths_bytes: int = 0
 
 
 def refuse_far(shape: Shape, budget: str) -> None:
-    """OptionError if a hook may ask for an edge of a vertex whose row is in no loaded partition. ``budget``: the option to raise."""
+    """OptionError if a hook may ask for an edge of a vertex whose row is in no loaded partition.
+
+    ``budget``: the option to raise.
+    """
     if shape.needs.asks_far:
         raise OptionError(
-            f"{shape.algorithm.name()} cannot sample a graph that is streamed: there, only edge_bias may call e.is_neighbor, and only for e.prev or e.src, and not where walkers "
+            f"{shape.algorithm.name()} cannot sample a graph that is streamed: there, only edge_bias may "
+            "call e.is_neighbor, and only for e.prev or e.src, and not where walkers "
             f"have clocks; raise {budget} so that the whole graph fits"
         )

@@ -4,6 +4,8 @@ import os
 import platform
 from pathlib import Path
 
+INTERPRETER_BYTES = 256 << 20  # of memory that Python, Numba and the compiled kernels take: not part of --memory
+
 
 def available_bytes() -> int:
     """Bytes of memory that are available without swapping."""

@@ -5,7 +5,10 @@ from typing import Self
 
 
 class Method(StrEnum):
-    """A method of selection, the cheapest first, under the name that ``--select`` takes, with the properties that plans and kernels read."""
+    """A method of selection, the cheapest first, under the name that ``--select`` takes.
+
+    It has the properties that plans and kernels read.
+    """
 
     by_edge: bool
     """Whether a pick reads single edges, however long the row is."""
@@ -41,7 +44,10 @@ class Method(StrEnum):
 
 
 class Collision(StrEnum):
-    """What to do when inverse transform sampling draws a neighbor that is already selected (C-SAW, SC 2020, section IV-B)."""
+    """The step to take when inverse transform sampling draws a neighbor that is already selected.
+
+    See C-SAW, SC 2020, section IV-B.
+    """
 
     BIPARTITE = "bipartite"
     """Remove the selected neighbor's region from the space and search again with the same random number."""

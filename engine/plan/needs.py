@@ -1,4 +1,7 @@
-"""The needs of a run: what it reads of its graph. Found once, from graph, algorithm and request, and read by plan, backends and bench."""
+"""The needs of a run: what it reads of its graph.
+
+Found once, from graph, algorithm and request, and read by plan, backends and bench.
+"""
 
 from dataclasses import dataclass
 
@@ -6,19 +9,20 @@ import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.api.hook_rewriter import FAR, OTHER
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.hop_tables import from_whole_rows
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.methods import Collision, Method
-from csaw.engine.plan.selection import may_be_hopeless, return_apart
+from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
 from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
     4  # most that a walker of a streamed graph leaves for later: candidates of a step, each accepted if an edge exists
 )
-WEIGHT_BYTES, SUM_BYTES = 4, 8  # of an edge's weight, and of a running sum
+WEIGHT_BYTES, SUM_BYTES = WEIGHT.dtype.itemsize, 8  # of an edge's weight, and of a running sum
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,17 @@ class EdgeBytes:
     id: int
     """A vertex id: 4, or 8 in a graph whose ids take 64 bits."""
     stored: int
-    """In the graph store, counting only what the run reads: the neighbor, and the weight if weights are read."""
+    """In the graph store, counting only what the run reads: the neighbor, and the edge columns that are read."""
     kept: int
     """In host memory for a GPU, and over the bus: as in a slot."""
     reserved: int
-    """On the CPU, as a plan reserves them, apart from running sums; with a rejection walk's weights, even if they are dropped later."""
+    """On the CPU, as a plan reserves them, apart from running sums; with a rejection walk's weights, even if they are
+    dropped later.
+    """
     loaded: int
-    """On the CPU while its partition is loaded, apart from running sums: ``reserved`` without the weights that are dropped."""
+    """On the CPU while its partition is loaded, apart from running sums: ``reserved`` without the weights that are
+    dropped.
+    """
     piece: int
     """On a GPU, in a slot of a streamed graph or a part of a pooled one."""
 
@@ -53,13 +61,18 @@ class EdgeBytes:
 
 
 def question_bytes(id_bytes: int) -> int:
-    """Bytes that a walker's questions take: candidates, coins, their number, the trial, and the vertex that needs no answer."""
+    """Bytes that a walker's questions take: candidates, coins, their number, the trial, and the vertex that needs no
+    answer.
+    """
     return QUESTIONS * (id_bytes + 8) + 1 + 4 + 8
 
 
 @dataclass(frozen=True)
 class Needs:
-    """The parts of the graph that a run reads, and the ways in which it can draw. They depend on graph, algorithm and request, not on the device."""
+    """The parts of the graph that a run reads, and the ways in which it can draw.
+
+    They depend on graph, algorithm and request, not on the device.
+    """
 
     second_order: bool
     """Whether a bias asks if an edge exists: a step then reads the previous vertex's row beside its own."""
@@ -68,14 +81,18 @@ class Needs:
     asks_far: bool
     """Whether a hook may ask for an edge of a vertex whose row a streamed graph does not bring."""
     asks_later: bool
-    """Whether a rejection walk asks for nothing but edges from the previous vertex to candidates. On a streamed graph it then draws on while a row
+    """Whether a rejection walk asks for nothing but edges from the previous vertex to candidates.
+
+    On a streamed graph it then draws on while a row
     that has such an edge is not in memory, and asks when it is: either end's row on an undirected graph."""
     reads_path: bool
     """Whether a hook reads vertices of the walk by ``path``, so that walks are kept in memory from their sources on."""
     weights: bool
     """Whether weights of edges are read, by sampling or to build its tables."""
     alias_tables: bool
-    """Whether alias tables are read: of biases, or of the weights that a rejection walk proposes by. A streamed or pooled graph keeps no neighbors
+    """Whether alias tables are read: of biases, or of the weights that a rejection walk proposes by.
+
+    A streamed or pooled graph keeps no neighbors
     beside them, because their entries begin with the neighbors in the order of rows."""
     return_apart: bool
     """Whether a rejection walk draws the return edge apart, because its bias may exceed the bound of the others."""
@@ -103,8 +120,15 @@ class Needs:
     """Whether instances are made of clusters of vertices, whose members are listed."""
     everywhere: bool
     """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
+    edge_columns: tuple[EdgeColumn, ...]
+    """Edge columns beside weights that hooks read, in the order in which kernels number them."""
     edge: EdgeBytes
     """Bytes of memory that an edge takes."""
+
+    @property
+    def stored_columns(self) -> tuple[EdgeColumn, ...]:
+        """All edge columns that the run reads from the store."""
+        return (*((WEIGHT,) if self.weights else ()), *self.edge_columns)
 
     @property
     def partitions_at_once(self) -> int:
@@ -119,8 +143,12 @@ def find_needs(
 
     OptionError if the bounds of a rejection walk bound nothing, or if a hook cannot be compiled.
     """
-    bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
-    others_read = frozenset[str]().union(*(hook.reads for hook in others if hook is not None))
+    columns = store.hook_columns
+    bias = hooks.edge_bias(algorithm, weighted, columns)
+    others = [hook for hook in hooks.others(algorithm, weighted, columns).values() if hook is not None]
+    others_read = frozenset[str]().union(*(hook.reads for hook in others))
+    columns_read = bias.columns.union(*(hook.columns for hook in others))
+    edge_columns = tuple(column for column in columns if column.name in columns_read)
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
@@ -128,7 +156,7 @@ def find_needs(
     _refuse_sources(algorithm, sources)
     in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
-        "weights": weighted and ("weight" in bias.reads or select is Method.REJECTION),
+        "weights": weighted and ("weight" in bias.reads | others_read or select is Method.REJECTION),
         "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),
         "single_weights": weighted and (apart or hopeless),
     }
@@ -136,8 +164,8 @@ def find_needs(
         second_order=second_order,
         reads_path="path" in bias.reads | others_read,
         asks_members=second_order or others_ask,
-        asks_far=others_ask or hooks.FAR in bias.reads or (clocks and second_order),
-        asks_later=second_order and select is Method.REJECTION and not hopeless and hooks.OTHER not in bias.reads,
+        asks_far=others_ask or FAR in bias.reads or (clocks and second_order),
+        asks_later=second_order and select is Method.REJECTION and not hopeless and OTHER not in bias.reads,
         return_apart=apart,
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,
@@ -149,8 +177,9 @@ def find_needs(
         in_pools=in_pools,
         columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
         clusters=algorithm.sources_from == "clusters",
-        everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]
-        edge=_edge_bytes(store, select, **of_edges),
+        everywhere=in_pools and sources.kind == "every" and _meets_again(algorithm),
+        edge_columns=edge_columns,
+        edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
         **of_edges,
     )
 
@@ -166,11 +195,16 @@ def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:
         )
 
 
-def _edge_bytes(store: Store, select: Method, *, weights: bool, alias_tables: bool, single_weights: bool) -> EdgeBytes:
-    """Bytes of an edge of ``store`` for a run with these needs (explained at Needs)."""
+def _edge_bytes(
+    store: Store, select: Method, further: int, *, weights: bool, alias_tables: bool, single_weights: bool
+) -> EdgeBytes:
+    """Bytes of an edge of ``store`` for a run with these needs (explained at Needs).
+
+    ``further``: bytes of the edge columns beside weights, which no run reads any more once alias tables are made.
+    """
     item = np.dtype(store.id_dtype).itemsize
-    stored, alias = item + (WEIGHT_BYTES if weights else 0), ALIAS_IDS * item
-    on_host = alias if alias_tables else item
+    stored, alias = item + (WEIGHT_BYTES if weights else 0) + further, ALIAS_IDS * item
+    on_host = alias if alias_tables else item + further
     piece = alias + (WEIGHT_BYTES if single_weights else 0) if alias_tables else stored
     weighed = weights and (select is Method.REJECTION or not alias_tables)
     still_weighed = weights and (single_weights or not alias_tables)
@@ -189,6 +223,11 @@ def _in_pools(algorithm: Algorithm, select: Method) -> bool:
     return isinstance(algorithm, Traversal) and algorithm.collective and select is Method.UNIFORM
 
 
+def _meets_again(algorithm: Algorithm) -> bool:
+    """Whether a traversal may meet a vertex more than once."""
+    return isinstance(algorithm, Traversal) and not (algorithm.visited_once or algorithm.induced)
+
+
 def _independent_picks(algorithm: Algorithm, select: Method) -> bool:
     """Whether a traversal draws a fixed number of neighbors with replacement, from all neighbors of a vertex."""
     if not from_whole_rows(algorithm) or not algorithm.replace:
@@ -205,7 +244,9 @@ def _picks_in_sums(algorithm: Algorithm) -> bool:
 
 
 def filter_words(edges: int) -> int:
-    """64-bit words of the filters that tell whether an edge exists: 8 bits an edge, and two words of room at the end."""
+    """64-bit words of the filters that tell whether an edge exists: 8 bits an edge, and two
+    words of room at the end.
+    """
     return edges // 8 + 2
 
 

@@ -1,13 +1,16 @@
-"""The options that every algorithm's run has: each declared once, for the command line, for Python and for both their help texts."""
+"""The options that every algorithm's run has: each declared once, for the command line, for Python and for both their
+help texts.
+"""
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from csaw.engine.api.option import Bytes, Option
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.residency import Residency
+from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
@@ -28,7 +31,10 @@ TYPES: dict[type, str] = {int: "int", bool: "bool", str: "str", Bytes: "int of b
 
 @dataclass(frozen=True)
 class Policy:
-    """Parts of scheduling that can be switched off, to compare with C-SAW's baselines (figure 13). None changes a byte of the sample."""
+    """Parts of scheduling that can be switched off, to compare with C-SAW's baselines (figure 13).
+
+    None changes a byte of the sample.
+    """
 
     batching: bool = True  # all instances in a launch, not one
     workload_aware: bool = True  # load partitions by how many instances wait for them, not in order
@@ -36,9 +42,13 @@ class Policy:
     in_place: bool = True  # rows that few instances wait for are read without loading their partitions
 
 
-def declared(default: Any, group: str, help: str, kind: type = str, **limits: Any) -> Any:
+T = TypeVar("T")
+
+
+def declared(default: T, group: str, help: str, kind: type = str, **limits: OptionValue) -> T:
     """Declare a field of RunOptions. If ``default`` is None, the help text says what happens without the option."""
-    return field(default=default, metadata={"option": Option(default, help, kind, group=group, **limits)})
+    metadata = {"option": Option(default, help, kind, group=group, **limits)}
+    return cast("T", field(default=default, metadata=metadata))  # a field of the dataclass stands for its value
 
 
 @dataclass(frozen=True)
@@ -48,41 +58,161 @@ class RunOptions:
     ``sources`` is checked later, with the graph, and ``device`` when the device is opened.
     """
 
-    # fmt: off
-    sources: Any = declared(None, SAMPLE, "vertices to start from: all, random:N for N different random ones, or a file of vertex ids, for mini-batches one on each line, each with a label or none [default: all, or random ones where the algorithm asks for them]", object)
-    instances: int | None = declared(None, SAMPLE, "number of instances to draw, each a walk, a tree of neighbors or a subgraph [default: one for each source, times --num-walks]", int, low=1)
-    seed: int = declared(0, SAMPLE, "number that all random draws follow from: the same seed gives the same sample on any machine", int, low=0, high=2**64 - 1)
-    weighted: bool | None = declared(None, SAMPLE, "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the graph has weights]", bool)
-    target: Any = declared(None, SAMPLE, "number of distinct vertices that each instance is to have, or their share of the graph, such as 10%: fires are lit, and walks begin, at random vertices until it is reached, and what they draw is joined and cut there [default: none; an instance is what the algorithm draws once]", object)
-    edge_bias: str | None = declared(None, SAMPLE, 'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * e.dst_degree ** -0.5"')
-    columns: Any = declared(None, SAMPLE, "data of vertices, which hooks and --edge-bias read as e.column('name', e.dst): a file NAME.npy, or a file .npz of an array for each name, of a number for each vertex in the order of dense ids, or of the array ids beside them", object)
-    induced: bool = declared(False, SAMPLE, "end each instance as the subgraph of the vertices that it has met: all edges among them, in place of those along which they were met", bool)
+    sources: OptionValue = declared(
+        None,
+        SAMPLE,
+        "vertices to start from: all, random:N for N different random ones, or a file of vertex ids, for "
+        "mini-batches one on each line, each with a label or none [default: all, or random ones where the "
+        "algorithm asks for them]",
+        object,
+    )
+    instances: int | None = declared(
+        None,
+        SAMPLE,
+        "number of instances to draw, each a walk, a tree of neighbors or a subgraph [default: one for "
+        "each source, times --num-walks]",
+        int,
+        low=1,
+    )
+    seed: int = declared(
+        0,
+        SAMPLE,
+        "number that all random draws follow from: the same seed gives the same sample on any machine",
+        int,
+        low=0,
+        high=2**64 - 1,
+    )
+    weighted: bool | None = declared(
+        None,
+        SAMPLE,
+        "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the "
+        "graph has weights]",
+        bool,
+    )
+    target: OptionValue = declared(
+        None,
+        SAMPLE,
+        "number of distinct vertices that each instance is to have, or their share of the graph, such as "
+        "10%: fires are lit, and walks begin, at random vertices until it is reached, and what they draw "
+        "is joined and cut there [default: none; an instance is what the algorithm draws once]",
+        object,
+    )
+    edge_bias: str | None = declared(
+        None,
+        SAMPLE,
+        'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * '
+        'e.dst_degree ** -0.5"',
+    )
+    columns: OptionValue = declared(
+        None,
+        SAMPLE,
+        "data of vertices, which hooks and --edge-bias read as e.column('name', e.dst): a file NAME.npy, "
+        "or a file .npz of an array for each name, of a number for each vertex in the order of dense ids, "
+        "or of the array ids beside them",
+        object,
+    )
+    induced: bool = declared(
+        False,
+        SAMPLE,
+        "end each instance as the subgraph of the vertices that it has met: all edges among them, in place "
+        "of those along which they were met",
+        bool,
+    )
 
-    device: Any = declared("auto", RUN, "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes the CPU or a GPU, whichever is expected to end the run first", object)
-    memory: int | None = declared(None, RUN, "host memory that the run may use, such as 4GiB; a graph that is larger is streamed [default: what is free]", Bytes, low=1)
-    gpu_memory: int | None = declared(None, RUN, "memory that the run may use on each GPU, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
-    threads: int | None = declared(None, RUN, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS)
-    in_flight: int | None = declared(None, RUN, "number of instances that are sampled at a time; in Python, also the most that a batch hands out [default: as many as the memory allows]", int, low=1, alias="batch_size")
-    residency: Residency | None = declared(None, RUN, "place of the graph while it is sampled: in the memory of the device, spread over several GPUs, in host memory for GPUs, or in its store [default: the first that fits]",
-                                     choices=tuple(Residency))
-    layout: GraphLayout | None = declared(None, RUN, f"form of the graph that a step reads; {FOR_GPUS} need a GPU [default: the fastest that fits]",
-                                  choices=tuple(GraphLayout))
-    transit_parallel: str = declared("auto", RUN, "on a GPU, group vertices by the place of their rows before their neighbors are drawn; auto: in the hops that gain by it",
-                                     choices=("auto", "on", "off"))
+    device: OptionValue = declared(
+        "auto",
+        RUN,
+        "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes the CPU or "
+        "a GPU, whichever is expected to end the run first",
+        object,
+    )
+    memory: int | None = declared(
+        None,
+        RUN,
+        "host memory that the run may use, such as 4GiB; a graph that is larger is streamed [default: what is free]",
+        Bytes,
+        low=1,
+    )
+    gpu_memory: int | None = declared(
+        None,
+        RUN,
+        "memory that the run may use on each GPU, such as 40GiB [default: nine tenths of what is free]",
+        Bytes,
+        low=1,
+    )
+    threads: int | None = declared(
+        None, RUN, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS
+    )
+    in_flight: int | None = declared(
+        None,
+        RUN,
+        "number of instances that are sampled at a time; in Python, also the most that a batch hands out "
+        "[default: as many as the memory allows]",
+        int,
+        low=1,
+        alias="batch_size",
+    )
+    residency: Residency | None = declared(
+        None,
+        RUN,
+        "place of the graph while it is sampled: in the memory of the device, spread over several GPUs, in "
+        "host memory for GPUs, or in its store [default: the first that fits]",
+        choices=tuple(Residency),
+    )
+    layout: GraphLayout | None = declared(
+        None,
+        RUN,
+        f"form of the graph that a step reads; {FOR_GPUS} need a GPU [default: the fastest that fits]",
+        choices=tuple(GraphLayout),
+    )
+    transit_parallel: str = declared(
+        "auto",
+        RUN,
+        "on a GPU, group vertices by the place of their rows before their neighbors are drawn; auto: in "
+        "the hops that gain by it",
+        choices=("auto", "on", "off"),
+    )
     checksums: bool = declared(True, RUN, "compare every byte of the graph with its checksum when it is read", bool)
 
-    ids: str = declared("original", OUTPUT, "vertex ids in the sample: those of the input, or numbers from 0", choices=("original", "dense"))
+    ids: str = declared(
+        "original",
+        OUTPUT,
+        "vertex ids in the sample: those of the input, or numbers from 0",
+        choices=("original", "dense"),
+    )
 
-    select: Method | None = declared(None, BASELINES, "method that selects neighbors [default: the cheapest exact one]", choices=tuple(Method))
-    collision: Collision = declared(Collision.BIPARTITE, BASELINES, "on a neighbor that is already selected, --select its searches the space without its region (bipartite), draws again (repeated), or computes the sums anew without it (updated)",
-                              choices=tuple(Collision))
-    detect: str | None = declared(None, BASELINES, "record in which --select its looks up the neighbors that are already selected: a bitmap (contiguous, or strided on GPUs) or a list (linear) [default: the one that suits the device]",
-                                  choices=DETECTORS)
-    batching: bool = declared(True, BASELINES, "sample all instances of a batch together; off: a GPU samples them one by one", bool)
-    workload_aware: bool = declared(True, BASELINES, "load the partition that most instances wait for; off: load partitions in their order", bool)
-    balancing: bool = declared(True, BASELINES, "give each partition threads by its work; off: a GPU gives every partition the same number", bool)
-    in_place: bool = declared(True, BASELINES, "read rows that few instances wait for one by one; off: always load whole partitions", bool)
-    # fmt: on
+    select: Method | None = declared(
+        None, BASELINES, "method that selects neighbors [default: the cheapest exact one]", choices=tuple(Method)
+    )
+    collision: Collision = declared(
+        Collision.BIPARTITE,
+        BASELINES,
+        "on a neighbor that is already selected, --select its searches the space without its region "
+        "(bipartite), draws again (repeated), or computes the sums anew without it (updated)",
+        choices=tuple(Collision),
+    )
+    detect: str | None = declared(
+        None,
+        BASELINES,
+        "record in which --select its looks up the neighbors that are already selected: a bitmap "
+        "(contiguous, or strided on GPUs) or a list (linear) [default: the one that suits the device]",
+        choices=DETECTORS,
+    )
+    batching: bool = declared(
+        True, BASELINES, "sample all instances of a batch together; off: a GPU samples them one by one", bool
+    )
+    workload_aware: bool = declared(
+        True, BASELINES, "load the partition that most instances wait for; off: load partitions in their order", bool
+    )
+    balancing: bool = declared(
+        True,
+        BASELINES,
+        "give each partition threads by its work; off: a GPU gives every partition the same number",
+        bool,
+    )
+    in_place: bool = declared(
+        True, BASELINES, "read rows that few instances wait for one by one; off: always load whole partitions", bool
+    )
 
     def __post_init__(self) -> None:
         for name, option in options().items():
@@ -91,7 +221,7 @@ class RunOptions:
                 object.__setattr__(self, name, option.check(name, value))
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
+    def of(cls, given: Values) -> tuple[Self, Values]:
         """Split ``given`` into the options of a run and those of its algorithm."""
         known = options()
         for name, option in known.items():

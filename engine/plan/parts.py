@@ -1,7 +1,11 @@
-"""What a run needs beside edges and samples in flight, part by part, and the error for a budget that does not hold it."""
+"""Memory that a run needs beside edges and samples in flight, part by part.
+
+A budget that does not hold it is an error.
+"""
 
 from pathlib import Path
 
+from csaw.engine.plan.limits import Shape
 from csaw.partition.errors import BudgetError
 
 PARTS = {
@@ -18,28 +22,39 @@ PARTS = {
     "paths": "steps of walks on their way to disk",
     "candidates": "candidates that are selected from",
 }
-"""What a run needs beside edges and samples in flight: the names of MemoryPlan.fixed, in words."""
-
+"""The names of MemoryPlan.fixed, in words."""
 
 LISTED_EDGES = 1 << 22  # of whole rows, listed at a time
 RANGE = 1 << 18  # vertices whose rows a streamed graph brings together, to add up columns
-
-
 CLUSTER_BYTES = 24  # of a vertex while vertices are sorted by cluster
 
 
-def columns_bytes(vertices: int, edges: int) -> int:
+def parts_of(shape: Shape) -> dict[str, int]:
+    """Bytes of the parts that any residency needs on any device."""
+    vertices, edges, needs = shape.store.vertices, shape.store.edges, shape.needs
+    return {
+        "offsets": 8 * (vertices + 1),
+        "row_sums": 8 * vertices if needs.row_weights else 0,
+        "vertex_columns": shape.algorithm.vertex_columns.nbytes,
+        "columns": _columns_bytes(vertices, edges) if needs.columns else 0,
+        "clusters": CLUSTER_BYTES * vertices if needs.clusters else 0,
+    }
+
+
+def _columns_bytes(vertices: int, edges: int) -> int:
     """Bytes of the norms of columns, and of making them."""
     return 16 * vertices + 40 * min(edges, LISTED_EDGES) + 40 * min(vertices, RANGE)
 
 
 def refuse_least(path: Path, budget: int, option: str, parts: dict[str, int], otherwise: str = "") -> BudgetError:
-    """The error for a ``budget`` that does not hold the least that a run needs, which is ``parts``: bytes by what they are for.
+    """The error for a ``budget`` that does not hold the least that a run needs, which is ``parts``: bytes by what they
+    are for.
 
     ``option``: the option to raise. ``otherwise``: other ways out.
     """
     listed = [f"{size:,} for {PARTS.get(name, name)}" for name, size in parts.items() if size]
     need = sum(parts.values())
     return BudgetError(
-        f"{path}: the least that this run needs is {need:,} bytes: {'; '.join(listed)}. {budget:,} are allowed; raise {option} to {need:,}{otherwise}"
+        f"{path}: the least that this run needs is {need:,} bytes: {'; '.join(listed)}. {budget:,} are "
+        f"allowed; raise {option} to {need:,}{otherwise}"
     )

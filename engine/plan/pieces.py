@@ -1,20 +1,26 @@
-"""How a streamed graph is cut into pieces, the partitions that are brought into memory, so that a budget of any size has room for some."""
+"""Cut a streamed graph into pieces, so that a budget of any size has room for some.
+
+Pieces are the partitions that are brought into memory.
+"""
 
 from dataclasses import dataclass
 
 from csaw.engine.plan.contracts import Store
 
-# Pieces that should fit at once: with fewer, each one that is brought takes the place of one that walkers come back to. With MORE_SLOTS, walks move a
-# tenth fewer bytes than with SLOTS, but in more loads, which pays for pieces of LARGE_PIECE bytes or more (docs/tuning.md).
+# Pieces that should fit at once: with fewer, each one that is brought takes the place of one that walkers come back to.
+# With MORE_SLOTS, walks move a
+# tenth fewer bytes than with SLOTS, but in more loads, which pays for pieces of LARGE_PIECE bytes or more
+# (docs/tuning.md).
 SLOTS, MORE_SLOTS, LARGE_PIECE = 4, 6, 16 << 20
 MOST_PIECES = 1 << 11  # that a graph is cut into, or so: more would each cost more than their bytes
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What decides the size of pieces.
+    """The numbers that decide the size of pieces.
 
-    edge: bytes of an edge in a piece. scratch: bytes of an edge while the tables of a piece are made, one piece at a time.
+    edge: bytes of an edge in a piece. scratch: bytes of an edge while the tables of a piece are made, one piece at a
+    time.
     together: pieces that a step needs at once. uniform: whether each piece takes the memory of the largest one.
     """
 
@@ -41,7 +47,8 @@ class Cut:
         return {f"{self.together} piece(s) of {self.least_edges:,} edges{row}": self.least_bytes}
 
     def most_edges(self, room: int) -> int:
-        """Most edges of a piece of several rows if pieces have ``room`` bytes: those of the largest partition where SLOTS such pieces fit, else as many
+        """Most edges of a piece of several rows if pieces have ``room`` bytes: those of the largest partition where
+        SLOTS such pieces fit, else as many
         as let SLOTS or MORE_SLOTS fit."""
         whole = self.store.largest_partition
         all_of_it = self.store.edges * self.edge + whole * self.scratch

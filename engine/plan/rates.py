@@ -1,4 +1,6 @@
-"""Rates of a machine that plans count on: measured once on each machine (engine/devices/rates.py), and assumed where they have not been."""
+"""Rates of a machine that plans count on: measured once on each machine (engine/devices/rates.py), and assumed where
+they have not been.
+"""
 
 from dataclasses import dataclass, fields
 
@@ -7,7 +9,10 @@ ROW_READS = 2.5  # reads over the bus of a pick that is drawn in place, on avera
 
 @dataclass(frozen=True)
 class Rates:
-    """How much a machine does in a second. A plan is a function of these and of the request; no byte of a sample depends on them."""
+    """How much a machine does in a second.
+
+    A plan is a function of these and of the request; no byte of a sample depends on them.
+    """
 
     gathers: float = 40e6
     """Reads from random places of the host's memory, by one thread."""

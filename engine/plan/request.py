@@ -1,9 +1,9 @@
 """Everything that a sample depends on, as plain data."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from csaw.engine.plan.methods import Collision, Method
+from csaw.partition.base.plain_data import Values
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Request:
 
     fingerprint: str
     algorithm: str
-    parameters: dict[str, Any]
+    parameters: Values
     edge_bias: str | None
     weighted: bool
     seed: int
@@ -27,7 +27,11 @@ class Request:
     columns: dict[str, str] = field(default_factory=dict)  # digests of the columns of data of vertices, by name
     code: str = ""  # SHA-256 of the file of an algorithm that csaw does not ship
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for a manifest; ``induced``, ``target``, ``columns`` and ``code`` only where they are there, as in the manifests of versions that did not know them."""
+    def as_dict(self) -> Values:
+        """Return plain data for a manifest.
+
+        ``induced``, ``target``, ``columns`` and ``code`` are in it only where they are there, as in the manifests of
+        versions that did not know them.
+        """
         shown = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
         return {k: v for k, v in shown.items() if v or k not in ("induced", "target", "columns", "code")}

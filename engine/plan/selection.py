@@ -2,6 +2,7 @@
 
 import ast
 import math
+from typing import TypeGuard
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
@@ -38,7 +39,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -
 def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     """The methods that draw a step of this walk by its bias."""
     update = hooks.others(algorithm, weighted)["update"]
-    by_edge = not (update and "weight" in update.reads)
+    by_edge = not (update and update.by_edge)
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
         Method.ALIAS: bias.static and by_edge,
@@ -46,6 +47,7 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
         and not bias.static
         and by_edge
         and "path" not in bias.reads
+        and not bias.columns  # a proposal knows its vertex, not its edge
         and (is_by_weight(bias) or not weighted),
         Method.ITS: True,
     }
@@ -53,7 +55,10 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
 
 
 def is_by_weight(bias: hooks.Hook) -> bool:
-    """Whether the text of a bias says that it is the weight times what does not read the weight, so that neighbors may be proposed by weight."""
+    """Whether the text of a bias says that it is the weight times what does not read the weight.
+
+    Neighbors may then be proposed by weight.
+    """
     with hooks.TREES:
         function = ast.parse(bias.source).body[-1]
     returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
@@ -91,12 +96,12 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     if algorithm.draws_from != "edges":
         if not bias.static:
             raise OptionError(
-                f"{algorithm.name()}.edge_bias: expected a bias of the edge alone, found one that reads {', '.join(sorted(bias.reads - hooks.STATIC))}"
+                f"{algorithm.name()}.edge_bias: expected a bias of the edge alone, found one that reads "
+                f"{', '.join(sorted(bias.reads - bias.columns - hooks.STATIC))}"
             )
         return {Method.ITS if algorithm.replace else Method.KEYS}
-    pooled = algorithm.only_new or algorithm.each_edge_once or algorithm.induced or algorithm.collective
     # Alias tables know the vertex of a pick, and mini-batches also need its edge.
-    whole = algorithm.replace and not pooled and not algorithm.clocks and algorithm.layout != "batches"
+    whole = algorithm.replace and from_whole_rows(algorithm) and algorithm.layout != "batches"
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0
         and not (algorithm.collective and (algorithm.replace or algorithm.geometric)),
@@ -105,6 +110,14 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
         Method.KEYS: not algorithm.replace and not algorithm.clocks,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
+    """Whether each vertex of a traversal selects from all of its own neighbors, whatever was sampled before."""
+    a = algorithm
+    return isinstance(a, Traversal) and not (
+        a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks or a.shares_draws
+    )
 
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:
@@ -116,7 +129,10 @@ def return_apart(algorithm: Algorithm, select: Method) -> bool:
 
 
 def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
-    """Whether there can be rows where trials by rejection are hardly ever accepted. Bounds that a user's own class declares may not hold."""
+    """Whether there can be rows where trials by rejection are hardly ever accepted.
+
+    Bounds that a user's own class declares may not hold.
+    """
     if select is not Method.REJECTION:
         return False
     low, high, back = bounds(algorithm)
@@ -125,26 +141,31 @@ def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
 
 def bounds(algorithm: Algorithm) -> tuple[float, float, float]:
     """The bounds (low, high, back) that ``bias_range`` declares; OptionError if they bound nothing."""
-    found = algorithm.bias_range()  # type: ignore[attr-defined]
+    assert isinstance(algorithm, Walk)
+    assert algorithm.bias_range is not None
+    found = algorithm.bias_range()
     try:
         low, high, back = (float(bound) for bound in found)
     except (TypeError, ValueError):
         low = high = back = math.nan
     if not (0.0 <= low <= high and 1.0 / LARGEST <= high <= LARGEST and 0.0 <= back <= LARGEST):
         raise OptionError(
-            f"{algorithm.name()}.bias_range: expected numbers (low, high, back) with 0 <= low <= high, high from {1 / LARGEST:g} to {LARGEST:g} "
+            f"{algorithm.name()}.bias_range: expected numbers (low, high, back) with 0 <= low <= high, "
+            f"high from {1 / LARGEST:g} to {LARGEST:g} "
             f"and back from 0 to {LARGEST:g}, found {found!r}"
         )
     return low, high, back
 
 
 def coin(algorithm: Traversal) -> tuple[int, int]:
-    """(limit, rest) of the coins that ``geometric`` flips: a 32-bit word below ``limit`` is a success, one equal to it is with chance rest / 2^64.
+    """(limit, rest) of the coins that ``geometric`` flips: a 32-bit word below ``limit`` is a success, one equal to it
+    is with chance rest / 2^64.
 
-    ``rest`` is 0 unless the chance is extreme: elsewhere 2^-32 more or less cannot be noticed, and samples stay as they were.
-    OptionError if ``geometric`` returns no chance in [0, 1).
+    ``rest`` is 0 unless the chance is extreme: elsewhere 2^-32 more or less cannot be noticed, and samples stay as they
+    were. OptionError if ``geometric`` returns no chance in [0, 1).
     """
-    chance = algorithm.geometric()  # type: ignore[misc]
+    assert algorithm.geometric is not None
+    chance = algorithm.geometric()
     if not (isinstance(chance, (int, float)) and 0.0 <= chance < 1.0):
         raise OptionError(
             f"{algorithm.name()}.geometric: expected a chance of at least 0 and below 1, found {quoted(chance)}"
@@ -155,5 +176,8 @@ def coin(algorithm: Traversal) -> tuple[int, int]:
 
 
 def tries(size: int) -> int:
-    """Number of tries for ``size`` distinct edges of a pool of several vertices, before the pool is listed. Pools with fewer edges are listed at once."""
+    """Number of tries for ``size`` distinct edges of a pool of several vertices, before the pool is listed.
+
+    Pools with fewer edges are listed at once.
+    """
     return 4 * size + 64

@@ -1,33 +1,37 @@
-"""The ways in which a streamed run can bring rows to the instances that wait for them: what each is expected to move, and the one that the plan takes.
+"""The ways in which a streamed run can bring rows to the instances that wait for them: what each is expected to move,
+and the one that the plan takes.
 
-Estimates are for instances spread evenly over partitions, of which a share ``held`` is in memory and ``away`` is not, in graphs moved:
+Estimates are for instances spread evenly over partitions, of which a share ``held`` is in memory and ``away`` is not,
+in graphs moved:
 
-partitions  the partition that most instances wait for comes next. Walks of L steps move L away^2; where they ask later whether an edge exists, ASKING times
+partitions  the partition that most instances wait for comes next. Walks of L steps move L away^2; where they ask later
+            whether an edge exists, ASKING times
             that. A traversal moves ``away`` for each time that it reads rows.
-pairs       the two partitions that a second-order step needs come together, for as many instances as wait for both: ASKING L away / (2 held).
-rows        memory is filled with partitions, if the rows to read cost more than that; other rows are read one by one where they are.
+pairs       the two partitions that a second-order step needs come together, for as many instances as wait for both:
+            ASKING L away / (2 held). rows        memory is filled with partitions, if the rows to read cost more than
+            that; other rows are read one by one where they are.
 
-The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Runs move what is expected within a factor
-of 1.5, which a test holds; walks that often stay where they are move less.
+The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Runs
+move what is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less.
 """
 
-from typing import Any
-
-from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.costs import loading_seconds, met_row
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
+from csaw.partition.base.plain_data import Record
 
 PARTITIONS, PAIRS, ROWS = "partitions", "pairs", "rows"
-ASKING = 1.2  # more that second-order walks move, because a walker also waits for a row that tells whether an edge exists: 1.0 to 1.5 times, by p and q
+# more that second-order walks move, because a walker also waits for a row that tells whether an edge exists: 1.0 to 1.5
+# times, by p and q
+ASKING = 1.2
 TRYING = (
     1.3  # times that picks by number read rows at each depth, and again where an edge is no use: 1.0 to 1.7, by graph
 )
 
-Strategies = dict[str, dict[str, Any]]
+Strategies = dict[str, Record]
 
 
 def expected_strategies(
@@ -47,7 +51,10 @@ def expected_strategies(
     if shape.needs.second_order:
         ways[PAIRS] = held + batches * ASKING * passes * (1 - held) / (2 * held)
     graph = shape.store.edges * kept
-    found = {way: _estimate(min(moved, batches * rows * slots / parts), 0, 0, graph, parts, residency, rates) for way, moved in ways.items()}  # fmt: skip
+    found = {
+        way: _estimate(min(moved, batches * rows * slots / parts), 0, 0, graph, parts, residency, rates)
+        for way, moved in ways.items()
+    }
     if in_place is not None:
         filled = held if batches * rows * in_place > graph else 0.0
         read = batches * rows * (1 - filled)
@@ -56,22 +63,31 @@ def expected_strategies(
     return found
 
 
-def taken(ways: Strategies) -> dict[str, Any]:
-    """The estimate of the quickest way that a run takes, with its name as ``strategy``; empty if there is none. Pairs are loaded only where a step needs two."""
+def taken(ways: Strategies) -> Record:
+    """The estimate of the quickest way that a run takes, with its name as ``strategy``; empty if there is none.
+
+    Pairs are loaded only where a step needs two.
+    """
     possible = {way: each for way, each in ways.items() if way != PAIRS or PARTITIONS not in ways}
     way = min(possible, key=lambda way: possible[way]["seconds"], default="")
     if not way:
         return {}
     each = possible[way]
     return {
-        "strategy": way, "transfers": each["transfers"], "bytes": each["bytes"], "loading_seconds": each["seconds"],
-    }  # fmt: skip
+        "strategy": way,
+        "transfers": each["transfers"],
+        "bytes": each["bytes"],
+        "loading_seconds": each["seconds"],
+    }
 
 
 def _estimate(
     moved: float, cost: float, read: float, graph: int, parts: int, residency: Residency, rates: Rates
-) -> dict[str, Any]:
-    """``moved``: graphs that are loaded, as partitions. ``cost``, ``read``: of single rows, the cost as bytes and the bytes themselves."""
+) -> Record:
+    """``moved``: graphs that are loaded, as partitions.
+
+    ``cost``, ``read``: of single rows, the cost as bytes and the bytes themselves.
+    """
     return {
         "transfers": round(moved * parts),
         "bytes": round(moved * graph + read),
@@ -87,33 +103,26 @@ def _batches(request: Request, in_flight: int) -> int:
 
 def _alone(shape: Shape, away: float) -> float:
     """Graphs that one pass of a batch over its rows moves."""
-    if not _is_walk(shape.algorithm):
+    if not shape.by_steps:
         return away
-    return away**2 * (ASKING if shape.needs.asks_later else 1.0)
-
-
-def _is_walk(algorithm: Algorithm) -> bool:
-    """Whether instances go on at their own pace, as walkers do."""
-    return isinstance(algorithm, Walk) or algorithm.clocks  # type: ignore[attr-defined]
+    return away * away * (ASKING if shape.needs.asks_later else 1.0)
 
 
 def _passes(shape: Shape) -> float:
     """Times that an instance reads rows, one time after the other."""
-    algorithm, needs = shape.algorithm, shape.needs
-    if _is_walk(algorithm):
-        return float(planned_steps(algorithm))
-    depths = len(algorithm.sizes())  # type: ignore[attr-defined]
-    return depths * (TRYING if needs.in_pools and not needs.everywhere else 1.0)
+    if shape.by_steps:
+        return float(planned_steps(shape.algorithm))
+    return len(shape.sizes) * (TRYING if shape.needs.in_pools and not shape.needs.everywhere else 1.0)
 
 
 def _rows(shape: Shape, in_flight: int) -> float:
     """Rows that a batch reads; at each depth of a traversal no row is read twice."""
-    algorithm = shape.algorithm
-    if _is_walk(algorithm):
-        return float(in_flight * planned_steps(algorithm))
-    wide, rows = float(in_flight * getattr(algorithm, "frontier_size", 1)), 0.0
-    for size in algorithm.sizes():  # type: ignore[attr-defined]
+    if shape.by_steps:
+        return float(in_flight * planned_steps(shape.algorithm))
+    traversal = shape.traversal
+    wide, rows = float(in_flight * traversal.frontier_size), 0.0
+    for size in shape.sizes:
         wide = min(wide, shape.store.vertices)
         rows += wide
-        wide = (in_flight if algorithm.collective else wide) * (met_row(shape.store) if size < 0 else size)  # type: ignore[attr-defined]
+        wide = (in_flight if traversal.collective else wide) * (met_row(shape.store) if size < 0 else size)
     return rows

@@ -1,7 +1,9 @@
-"""``--target``: how many distinct vertices an instance is to have, and the numbers of the base instances that are joined until it has them.
+"""``--target``: how many distinct vertices an instance is to have, and the numbers of the base instances that are
+joined until it has them.
 
-A base instance is what the algorithm draws without a target. They come in rounds: round r has 2^r of each instance, so that those of neighboring instances
-are neighbors too, and a batch draws them together. Base instance j, from 0 on, of instance k is in round r = floor(log2(j + 1)), and its number is
+A base instance is what the algorithm draws without a target. They come in rounds: round r has 2^r of each instance, so
+that those of neighboring instances are neighbors too, and a batch draws them together. Base instance j, from 0 on, of
+instance k is in round r = floor(log2(j + 1)), and its number is
 
     (2^r - 1) 2^31 + k 2^r + j + 1 - 2^r
 
@@ -9,21 +11,25 @@ Numbers of all instances below 2^31 and of all rounds differ, and are below 2^63
 """
 
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.sources.sources import Sources
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 MOST_INSTANCES = 1 << 31
 ROUNDS = 32
 TRIES_EACH, LEAST_TRIES = 16, 1024
-"""Base instances in a row without a new vertex, after which an instance ends with fewer vertices: so many for each vertex that one may start from, or as many edges of sets
+"""Base instances in a row without a new vertex, after which an instance ends with fewer vertices: so many for each
+vertex that one may start from, or as many edges of sets
 of edges, and at least."""
 CELL_BYTES = (
     8 * 4 + 8
-)  # of a vertex while instances are joined: cells of a table that is at least half empty, and its place in the order of meeting
+    # of a vertex while instances are joined: cells of a table that is at least half empty, and its place in the order
+    # of
+    # meeting
+)
 
 
 def number_of(instance: int, round_: int) -> int:
@@ -33,12 +39,17 @@ def number_of(instance: int, round_: int) -> int:
 
 def fruitless(algorithm: Algorithm, sources: Sources) -> int:
     """Base instances in a row without a new vertex, after which an instance ends."""
-    edges = max(1, algorithm.sizes()[0]) if sources.kind == "every" else 1  # type: ignore[attr-defined]
+    edges = 1
+    if isinstance(algorithm, Traversal) and sources.kind == "every":
+        edges = max(1, algorithm.sizes()[0])
     return max(LEAST_TRIES, TRIES_EACH * sources.places // edges)
 
 
-def vertices_wanted(given: Any, vertices: int) -> int:
-    """The number of vertices that a ``--target`` asks for, in a graph of so many ``vertices``. A share is rounded to the nearest number, and to at least 1."""
+def vertices_wanted(given: object, vertices: int) -> int:
+    """The number of vertices that a ``--target`` asks for, in a graph of so many ``vertices``.
+
+    A share is rounded to the nearest number, and to at least 1.
+    """
     text = str(given).strip()
     try:
         share = Decimal(text.removesuffix("%").strip()) / 100 if text.endswith("%") else None
@@ -48,18 +59,23 @@ def vertices_wanted(given: Any, vertices: int) -> int:
         inside = False
     if not inside:
         raise OptionError(
-            f"--target: expected a number of vertices from 1 to the graph's {vertices:,}, or a share of them such as 10%, found {quoted(given)}"
+            f"--target: expected a number of vertices from 1 to the graph's {vertices:,}, or a share of "
+            f"them such as 10%, found {quoted(given)}"
         )
     return wanted
 
 
-def parameters_for(kind: type[Algorithm], target: int, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The ``parameters`` of an algorithm with the one that a target sets, if any. OptionError where one was given that a target decides."""
+def parameters_for(kind: type[Algorithm], target: int, parameters: Values) -> Values:
+    """The ``parameters`` of an algorithm with the one that a target sets, if any.
+
+    OptionError where one was given that a target decides.
+    """
     sized = {kind.sized_by: target} if kind.sized_by else {}
     for name, value in {"num_walks": 1, **sized}.items():
         if str(parameters.get(name, value)) != str(value):
             raise OptionError(
-                f"--{name.replace('_', '-')}: with --target it is {value}, found {quoted(parameters[name])}; --instances says how many samples to draw"
+                f"--{name.replace('_', '-')}: with --target it is {value}, found "
+                f"{quoted(parameters[name])}; --instances says how many samples to draw"
             )
     return parameters | sized
 

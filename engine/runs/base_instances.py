@@ -1,26 +1,30 @@
-"""The base instances of a target's sample, drawn again: those that ``--target`` has joined, and as many others of the same law as a test asks for."""
+"""The base instances of a target's sample, drawn again: those that ``--target`` has joined, and as many others of the
+same law as a test asks for.
+"""
 
 from dataclasses import replace
-from typing import Any, Self
-
-import numpy as np
+from typing import Self
 
 from csaw.engine.api.algorithm import LARGEST
 from csaw.engine.api.recorded import named, parameters
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.target import number_of
-from csaw.engine.runs.run import DRAWS, prepare
+from csaw.engine.runs.job import DRAWS, prepare
 from csaw.engine.runs.sample_stream import Stream
-from csaw.engine.samples import Samples, files
-from csaw.engine.samples.layout import all_ones
+from csaw.engine.samples import files
+from csaw.engine.samples.ids import all_ones
+from csaw.engine.samples.kept import joined
+from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.on_demand import OnDemand
-from csaw.engine.sources.sources import kind_of
+from csaw.engine.samples.samples import Samples
+from csaw.engine.sources.digest import SourcesDigest
 from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import Record
 
 ASKED = ("seed", "instances", "weighted", "edge_bias", "target", "select", "collision")
 FIRST = 1024  # instances whose first rounds are handed out
 MOST = 1 << 13  # base instances that are handed out, about
 GROUP = 1024
-Arrays = dict[str, np.ndarray]
 
 
 def why_not(samples: Samples) -> str:
@@ -30,7 +34,8 @@ def why_not(samples: Samples) -> str:
         return f"csaw {manifest.get('version')} has drawn this sample by other numbers than this version"
     if manifest["request"].get("columns"):
         return "a sample does not keep the data of --columns"
-    return "a sample does not keep its list of sources" if kind_of(manifest["request"]["sources"]) == "list" else ""
+    is_list = SourcesDigest.parse(manifest["request"]["sources"]).kind is SourceKind.LIST
+    return "a sample does not keep its list of sources" if is_list else ""
 
 
 class Bases:
@@ -46,6 +51,7 @@ class Bases:
         alone = replace(job.plan.request, target=0, induced=False, instances=LARGEST)
         plan = replace(job.plan, request=alone, induced=False, sorts_steps=False)
         self.samples, self.stream = samples, Stream(replace(job, plan=plan))
+        self.seed, self.layout, self.sources = alone.seed, plan.drawn_layout, job.sources
         self.fill, self.targets = all_ones(store.id_dtype), min(samples.instances, FIRST)
 
     def round(self, instance: int, round_: int) -> Arrays:
@@ -53,16 +59,22 @@ class Bases:
         first = number_of(instance, round_)
         return self._drawn(first, first + (1 << round_))
 
-    def held(self) -> OnDemand:
-        """The first rounds of the first instances as samples, which are a fixed choice: what was drawn decides nothing of it."""
+    def held(self) -> Samples:
+        """The first rounds of the first instances as samples, which are a fixed choice: what was drawn decides nothing
+        of it.
+        """
         rounds = (-(-MOST // self.targets)).bit_length()
         request = self.samples.manifest["request"]
         alone = {name: value for name, value in request.items() if name not in ("target", "induced")} | {"ids": "dense"}
-        attributes: dict[str, Any] = {
-            "manifest": self.samples.manifest | {"request": alone}, "layout": self.stream.job.plan.drawn_layout, "instances": self.targets * ((1 << rounds) - 1),
-            "group_size": GROUP, "ids": "dense", "fill": self.fill,
-        }  # fmt: skip
-        return OnDemand(self.samples.path, files.plain(attributes), self._bring, lambda: None)
+        attributes: Record = {
+            "manifest": self.samples.manifest | {"request": alone},
+            "layout": self.layout,
+            "instances": self.targets * ((1 << rounds) - 1),
+            "group_size": GROUP,
+            "ids": "dense",
+            "fill": self.fill,
+        }
+        return Samples(OnDemand(self.samples.path, files.plain(attributes), self._bring, lambda: None))
 
     def _bring(self, first: int, last: int) -> Arrays:
         """The base instances first .. last - 1, counted round after round."""
@@ -74,11 +86,10 @@ class Bases:
             start = number_of(0, round_) - before
             parts.append(self._drawn(start + first, start + max(upto, first + (first == last))))
             first, round_ = upto, round_ + 1
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return joined(parts)
 
     def _drawn(self, first: int, last: int) -> Arrays:
-        batches = [batch.arrays() for batch in self.stream.draw(first, last)]
-        return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+        return joined([batch.arrays() for batch in self.stream.draw(first, last)])
 
     def __enter__(self) -> Self:
         return self

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
 
-from csaw.engine.runs.run import Job, backends_of
-from csaw.engine.samples.layout import RAGGED, Identifiers, comes_whole, cut_ragged
+from csaw.engine.runs.backends import backends_of
+from csaw.engine.runs.job import Job
+from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.layouts import SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Arrays, Drawn, FinishedBatch
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources.sources import Sources
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -27,32 +29,37 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
 
     Arguments:
 
-    job: what :func:`prepare` returned. Its ``in_flight`` is the largest number of instances of a batch; the last batch has fewer, and so have all
-        batches after the memory was short.
+    job: what :func:`prepare` returned. Its ``in_flight`` is the largest number of instances of a batch; the last batch
+        has fewer, and so have all batches after the memory was short.
     first, last: draw the instances first .. last - 1 alone (default: 0 and None, which is the end of the job).
 
-    Yields a :class:`FinishedBatch` for each batch: its ``first`` instance and its numbers of ``instances``, ``edges`` and ``dead_ends``. ``arrays(rows)`` copies
-    its samples to host memory, byte for byte as :func:`sample` stores them: ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids.
-    Of n instances these are
+    Yields a :class:`FinishedBatch` for each batch: its ``first`` instance and its numbers of ``instances``, ``edges``
+    and ``dead_ends``. ``arrays(rows)`` copies its samples to host memory, byte for byte as :func:`sample` stores them:
+    ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids. Of n instances these are
 
-        walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk after the other
-        hops        ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
-        subgraphs   ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's ``instance_ptr`` and ``sources_ptr`` are their
-                    running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]. Of layers also ``weight`` [edges]; of these and of
-                    induced subgraphs ``vertex_counts`` [n] and ``vertices``; of layers, ``layer`` and ``probability`` beside them
-        batches     ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id`` [edges]; ``input_id`` [seeds];
-                    ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if disjoint; ``y`` [seeds] of seeds with labels:
-                    samples/layout.py explains them
+    walks: ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk
+        after the other.
+    hops: ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
+    subgraphs: ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's
+        ``instance_ptr`` and ``sources_ptr`` are their running sums); ``src``, ``dst`` and ``depth`` [edges];
+        ``sources`` [sources]. Of layers also ``weight`` [edges]; of these and of induced subgraphs ``vertex_counts``
+        [n] and ``vertices``; of layers, ``layer`` and ``probability`` beside them.
+    batches: ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id``
+        [edges]; ``input_id`` [seeds]; ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if
+        disjoint; ``y`` [seeds] of seeds with labels.
 
-    ``on_device()`` gives the arrays where they were drawn, for DLPack, with dense ids. A batch stays valid when later ones are drawn; each batch that is kept
-    takes memory.
+    The classes in ``engine/samples/layouts/`` describe them all.
 
-    The CPU draws in the caller's thread, when the next batch is asked for. Each GPU draws in a thread of its own, at most one batch ahead of the caller;
-    batches that finish early wait for their turn. Threads, memory and the graph are given back at the end, on an error, on Ctrl-C, and when the generator is
-    closed or dropped.
+    ``on_device()`` gives the arrays where they were drawn, for DLPack, with dense ids. A batch stays valid when later
+    ones are drawn; each batch that is kept takes memory.
 
-    Errors: OptionError where ``first`` and ``last`` lie outside the job's instances. While drawing: BiasError for a bad bias, StoreError where the graph has
-    changed, MemoryError where a single instance does not fit, DeviceError where a GPU fails, with the instance to go on from.
+    The CPU draws in the caller's thread, when the next batch is asked for. Each GPU draws in a thread of its own, at
+    most one batch ahead of the caller; batches that finish early wait for their turn. Threads, memory and the graph are
+    given back at the end, on an error, on Ctrl-C, and when the generator is closed or dropped.
+
+    Errors: OptionError where ``first`` and ``last`` lie outside the job's instances. While drawing: BiasError for a bad
+    bias, StoreError where the graph has changed, MemoryError where a single instance does not fit, DeviceError where a
+    GPU fails, with the instance to go on from.
     """
     last = job.plan.request.instances if last is None else last
     check_range(job, first, last)
@@ -93,18 +100,16 @@ class AsStored:
 
     drawn: Drawn
     identifiers: Identifiers
-    layout: str
+    layout: SampleLayout
 
     def arrays(self, rows: slice = ALL) -> Arrays:
-        arrays = self.drawn.arrays(ALL if comes_whole(self.layout) else rows)
-        if comes_whole(self.layout) and rows != ALL:
-            start, stop, step = rows.indices(len(arrays[min(RAGGED[self.layout].values())]))
-            if step != 1:
-                raise OptionError(f"rows of {self.layout}: expected consecutive ones, found a step of {step}")
-            [arrays] = cut_ragged(self.layout, arrays, [start, max(start, stop)])
+        whole = self.layout.comes_whole
+        arrays = self.drawn.arrays(ALL if whole else rows)
+        if whole and rows != ALL:
+            arrays = self.layout.rows(arrays, rows)
         return {name: self.identifiers.converted(name, array) for name, array in arrays.items()}
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> Record:
         return self.drawn.on_device()
 
 
@@ -116,6 +121,9 @@ def drawn_here(make_backend: Callable[[], Backend], sources: Sources, spans: Spa
 
 
 def drawn_side_by_side(backends: list[Callable[[], Backend]], sources: Sources, spans: Spans) -> Finished:
-    """Draw the spans on several devices in turn, each device in a thread of its own, and yield the batches in order, with dense ids."""
+    """Draw the spans on several devices in turn, each device in a thread of its own.
+
+    Yields the batches in order, with dense ids.
+    """
     with DeviceThreads(backends, sources) as devices:
         yield from devices.draw(spans)

@@ -7,27 +7,35 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import Self, overload
 
-import numpy as np
-
-from csaw.engine.plan.contracts import Array
+from csaw.engine.runs.backends import backends_of
+from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
 from csaw.engine.runs.draw import AsStored, check_range
-from csaw.engine.runs.run import Job, backends_of, prepare
-from csaw.engine.samples.layout import Identifiers, all_ones, cut_rows
+from csaw.engine.runs.job import Job, prepare
 from csaw.engine.schedule.backend import Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.partition import GraphStore
 from csaw.partition.base.notebook import html_facts, line
+from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClosedError, OptionError
 
+Span = tuple[int, int]
 Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
 Finished = Generator[FinishedBatch, None, None]
 
 
-def stream(graph: str | Path | GraphStore, algo: str = "deepwalk", *, on_device: bool = False, rank: int = 0, world: int = 1, **given: Any) -> "Stream":  # fmt: skip
+def stream(
+    graph: str | Path | GraphStore,
+    algo: str = "deepwalk",
+    *,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **given: OptionValue,
+) -> "Stream":
     """Draw a sample without writing it, and iterate over its finished batches in order of instance.
 
         with stream("web.zarr", "node2vec", p=0.5, num_walks=10, seed=7, in_flight=4096) as walks:
@@ -36,13 +44,18 @@ def stream(graph: str | Path | GraphStore, algo: str = "deepwalk", *, on_device:
 
     Arguments:
 
-    graph, algo, given: as for :func:`sample`. ``in_flight`` is the largest number of instances of a batch; the default is as many as the memory allows.
-    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack without a copy (default: False, NumPy
+    graph, algo, given: as for :func:`sample`. ``in_flight`` is the largest number of instances of a batch; the default
+    is as many as the memory allows.
+    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
+    without a copy (default: False, NumPy
         arrays in host memory). On the CPU it changes nothing.
-    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of it). The parts are consecutive
-        instances, of mini-batches those of each epoch; together they are all, and their sizes differ by one at most, of mini-batches by one an epoch.
+    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of
+    it). The parts are consecutive
+        instances, of mini-batches those of each epoch; together they are all, and their sizes differ by one at most, of
+        mini-batches by one an epoch.
 
-    Returns a :class:`Stream`. The graph is loaded when the first batch is asked for. Errors: those of :func:`prepare`; OptionError for ``rank`` and ``world``.
+    Returns a :class:`Stream`. The graph is loaded when the first batch is asked for. Errors: those of :func:`prepare`;
+    OptionError for ``rank`` and ``world``.
     """
     if type(rank) is not int or type(world) is not int or not 0 <= rank < world:
         raise OptionError(f"rank and world: expected integers with 0 <= rank < world, found {quoted((rank, world))}")
@@ -51,10 +64,13 @@ def stream(graph: str | Path | GraphStore, algo: str = "deepwalk", *, on_device:
 
 @dataclass(frozen=True)
 class Parts(Sequence[tuple[int, int]]):
-    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last. They are computed when asked for: a stream may have millions of epochs.
+    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last.
 
-    The instances first .. last - 1 are cut into epochs of ``each`` instances (default: None, one epoch of all), the last of which may have fewer, and process ``rank``
-    of ``world`` has its share of each one, so that all processes are in the same epoch.
+    They are computed when asked for: a stream may have millions of epochs.
+
+    The instances first .. last - 1 are cut into epochs of ``each`` instances (default: None, one epoch of all), the
+    last of which may have fewer, and process ``rank`` of ``world`` has its share of each one, so that all processes are
+    in the same epoch.
     """
 
     first: int
@@ -75,7 +91,13 @@ class Parts(Sequence[tuple[int, int]]):
     def __len__(self) -> int:
         return len(self._starts)
 
-    def __getitem__(self, number: Any) -> Any:
+    @overload
+    def __getitem__(self, number: int) -> Span: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Span]: ...
+
+    def __getitem__(self, number: int | slice) -> Span | list[Span]:
         if isinstance(number, slice):
             return [self[i] for i in range(*number.indices(len(self)))]
         begin = self._starts[number]
@@ -94,23 +116,29 @@ class Parts(Sequence[tuple[int, int]]):
 class Stream:
     """The batches of a job, drawn when they are asked for.
 
-    Each ``for`` loop over it begins at the first instance again. The next batch is drawn while the loop works on the last one, on the CPU by a thread, on
-    several GPUs by one thread each. A loop may be left at any point. ``draw(first, last)`` draws any instances by themselves.
+    Each ``for`` loop over it begins at the first instance again. The next batch is drawn while the loop works on the
+    last one, on the CPU by a thread, on several GPUs by one thread each. A loop may be left at any point. ``draw(first,
+    last)`` draws any instances by themselves.
 
-    It yields a :class:`FinishedBatch` for each batch: ``batch["walks"]`` is an array by name, ``batch.arrays()`` has all of them, and ``batch.first`` and
-    ``batch.instances`` say which instances they are. The bytes are those that :func:`sample` stores for the same request: ``open_samples(out).group(start,
-    stop)`` has the same arrays. A batch stays valid when later ones are drawn; each batch that is kept takes memory.
+    It yields a :class:`FinishedBatch` for each batch: ``batch["walks"]`` is an array by name, ``batch.arrays()`` has
+    all of them, and ``batch.first`` and ``batch.instances`` say which instances they are. The bytes are those that
+    :func:`sample` stores for the same request: ``open_samples(out).group(start, stop)`` has the same arrays. A batch
+    stays valid when later ones are drawn; each batch that is kept takes memory.
 
-    The graph stays in memory between loops. ``close``, leaving a ``with`` block, or dropping the stream gives back threads, memory and devices.
+    The graph stays in memory between loops. ``close``, leaving a ``with`` block, or dropping the stream gives back
+    threads, memory and devices.
 
-    Errors while drawing: ClosedError where the stream was closed meanwhile, which is no end of the loop; BiasError for a bad bias, StoreError where the graph has changed, BudgetError where a single instance does not fit, DeviceError
+    Errors while drawing: ClosedError where the stream was closed meanwhile, which is no end of the loop; BiasError for
+    a bad bias, StoreError where the graph has changed, BudgetError where a single instance does not fit, DeviceError
     where a GPU fails.
     """
 
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
         self.job = job
         self.parts = Parts.of(job, rank, world)
-        """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch of mini-batches, otherwise one pair."""
+        """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch
+        of mini-batches, otherwise one pair.
+        """
         self._on_device = on_device
         self._opened: _Opened | None = None
         self._opening = Lock()
@@ -120,7 +148,16 @@ class Stream:
         return self.parts.instances
 
     def __repr__(self) -> str:
-        return line("csaw stream", "of " + str(self.job.store.path), [f"{len(self):,} instances of {self.job.plan.request.algorithm}", f"up to {self.job.plan.batch:,} in a batch", f"seed {self.job.plan.request.seed}", f"on {self.job.plan.device}"])  # fmt: skip
+        return line(
+            "csaw stream",
+            "of " + str(self.job.store.path),
+            [
+                f"{len(self):,} instances of {self.job.plan.request.algorithm}",
+                f"up to {self.job.plan.batch:,} in a batch",
+                f"seed {self.job.plan.request.seed}",
+                f"on {self.job.plan.device}",
+            ],
+        )
 
     def _repr_html_(self) -> str:
         plan = self.job.plan
@@ -136,8 +173,11 @@ class Stream:
     def __iter__(self) -> Iterator[FinishedBatch]:
         return self._draw(self.parts)
 
-    def draw(self, first: int, last: int) -> Iterator[FinishedBatch]:
-        """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of. OptionError where the job lacks them."""
+    def draw(self, first: int, last: int) -> Finished:
+        """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of.
+
+        OptionError where the job lacks them.
+        """
         check_range(self.job, first, last)
         return self._draw(Parts(first, last))
 
@@ -175,7 +215,10 @@ class Stream:
             return self._opened
 
     def close(self) -> None:
-        """End what is under way, and give back threads, memory and devices. The stream can be used again, and then loads the graph again."""
+        """End what is under way, and give back threads, memory and devices.
+
+        The stream can be used again, and then loads the graph again.
+        """
         if self._opened is not None:
             self._opened.close()
             self._opened = None
@@ -188,7 +231,10 @@ class Stream:
 
 
 class _Opened:
-    """The devices of a job with their graph, what finishes their batches, and the types of errors that a device may have alone."""
+    """The devices of a job with their graph, and what finishes their batches.
+
+    It also has the types of errors that a device may have alone.
+    """
 
     def __init__(self, job: Job, *, on_device: bool) -> None:
         self.finish, self.closed = _finisher(job, on_device=on_device), False
@@ -209,64 +255,15 @@ def _drawn(finish: Finish, batches: Batches, first: int, last: int) -> list[Fini
 
 
 def _finisher(job: Job, *, on_device: bool) -> Finish:
-    """What is done with each batch after it is drawn: its arrays get the ids and element types of a store."""
+    """Return the function that gives the arrays of each drawn batch the ids and element types of a store."""
     identifiers, layout = job.identifiers, job.plan.sample_layout
     if not (on_device and job.devices):
-        return lambda _, batch: kept(replace(batch, drawn=AsStored(batch.drawn, identifiers, layout)))
+        return lambda _, batch: kept(replace(batch, drawn=AsStored(batch.drawn, identifiers, layout)), layout)
     converted = DeviceIdentifiers(identifiers)
 
     def finish(backend: Backend, batch: FinishedBatch) -> FinishedBatch:
-        drawn = OnDevice(converted.of(batch.on_device()))
+        drawn = OnDevice(converted.of(batch.on_device()), layout)
         backend.wait()  # the caller's stream knows nothing of this thread's
         return replace(batch, drawn=drawn)
 
     return finish
-
-
-@dataclass(frozen=True)
-class OnDevice:
-    """Arrays of a batch in the memory of a GPU."""
-
-    held: dict[str, Array]
-
-    def arrays(self, rows: slice) -> dict[str, Array]:
-        return cut_rows(self.held, rows)
-
-    def on_device(self) -> dict[str, Array]:
-        return self.held
-
-
-class DeviceIdentifiers:
-    """The conversion of dense ids to those of a store, in the memory of the GPU that has drawn them. The original ids are copied there once."""
-
-    def __init__(self, identifiers: Identifiers) -> None:
-        self.identifiers = identifiers
-        self.tables: dict[int, Array] = {}
-
-    def of(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        """The arrays of a batch, with the ids and element types of a store. The device that holds them must be the current one."""
-        return {name: self._converted(name, array) for name, array in arrays.items()}
-
-    def _converted(self, name: str, array: Array) -> Array:
-        if is_on_host(array):  # it had to make room on its device
-            return self.identifiers.converted(name, array)
-        table = self.identifiers.table_of(name)
-        if table is None:
-            return array.astype(self.identifiers.type_of(name)[0], copy=False)
-        found = self._on_device_of(array, table)[array.clip(None, table.size - 1)]
-        found[array == array.dtype.type(all_ones(array.dtype))] = self.identifiers.fill
-        return found
-
-    def _on_device_of(self, array: Array, table: np.ndarray) -> Array:
-        """The table of original ids on the GPU that holds ``array``."""
-        device = array.device.id
-        if device not in self.tables:
-            from csaw.engine.cuda.memory import on_device
-
-            self.tables[device] = on_device(table)
-        return self.tables[device]
-
-
-def is_on_host(array: Array) -> bool:
-    """Whether an array is in host memory."""
-    return isinstance(array, np.ndarray)

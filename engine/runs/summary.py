@@ -1,22 +1,87 @@
-"""What the summary of a run says of its whole sample, by the sizes that were counted while it was written."""
+"""The summary of a run: counts, bytes and times, and what the sizes of the whole sample say."""
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from csaw.engine.api.termination import cut_by, may_end
 from csaw.engine.plan.target import fruitless
+from csaw.engine.runs.job import Job
 from csaw.engine.samples.draft import Draft
+from csaw.engine.samples.group_writer import GroupWriter
+from csaw.engine.samples.layouts.layout import LEAST_VERTICES, Sizes
 from csaw.engine.samples.seal import draft_sizes
-from csaw.engine.samples.sizes import LEAST_VERTICES, Sizes
-
-if TYPE_CHECKING:
-    from csaw.engine.runs.run import Job
+from csaw.engine.schedule.backend import TALLY
+from csaw.engine.schedule.workers import Totals
+from csaw.partition.base.kernel_time import Lapse
+from csaw.partition.base.plain_data import Record
+from csaw.partition.base.version import VERSION
 
 log = logging.getLogger(__name__)
 
 
-def cut_walks(job: "Job", sizes: Sizes | None) -> dict[str, Any]:
-    """How many walks of a finished sample of these ``sizes`` had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
+@dataclass(frozen=True)
+class Times:
+    """Times of a run: of all of it, of its workers and of sealing; and what it compiled, with numbers of times."""
+
+    run: Lapse
+    workers: Lapse
+    sealing: Lapse
+    compiled: Mapping[str, int]
+
+
+def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> Record:
+    """Counts and timings of a run. Kernels that are found or compiled count apart from the work that needs them."""
+    plan, ended = job.plan, "walks_ended" if may_end(job.algorithm) else "dead_ends"
+    seconds, kernels = times.run.whole, totals.kernels_seconds + (times.run - times.workers).anywhere
+    return {
+        "version": VERSION,
+        "instances": plan.request.instances,
+        "sampled_edges": totals.edges,
+        ended: totals.dead_ends,
+        "bytes_written": writer_bytes,
+        "sampling_seconds": round(totals.seconds, 6),
+        "run_seconds": round(seconds, 6),
+        "kernels_seconds": round(kernels, 6),
+        "compiling_seconds": round(times.run.compiling, 6),
+        "loading_seconds": round(totals.loading_seconds, 6),
+        "waiting_seconds": round(totals.waiting_seconds, 6),
+        "sealing_seconds": round(times.sealing.rest, 6),
+        "compiled": dict(sorted(times.compiled.items())),
+        "seps_sampling": rate(totals.edges, totals.seconds),
+        "seps_run": rate(totals.edges, seconds),
+        **{name: getattr(totals, name) for name in TALLY},
+        "transfers": totals.transfers,
+        "transfer_bytes": totals.transfer_bytes,
+        "evictions": totals.evictions,
+        "in_place": totals.in_place,
+        "overlapped": totals.overlapped,
+        "kernel_seconds": round(totals.kernel_seconds, 6),
+        "kernel_deviation": round(totals.kernel_deviation, 4),
+        **{f"expected_{name}": value for name, value in plan.expected.items()},
+        "ways": plan.ways,
+        "plan": plan.as_dict(),
+    }
+
+
+def summed_up(job: Job, writer: GroupWriter, totals: Totals, times: Times, earlier: int = 0) -> Record:
+    """The summary of a run whose store is sealed. ``earlier``: groups that were there before it."""
+    sizes = draft_sizes(writer)
+    results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, sizes) | short_of_target(job, sizes)
+    return results | (resumed(writer, earlier) if earlier else {})
+
+
+def rate(edges: float, seconds: float) -> float:
+    """Sampled edges per second."""
+    return round(edges / seconds, 1) if seconds > 0 else 0.0
+
+
+def cut_walks(job: Job, sizes: Sizes | None) -> Record:
+    """Return how many walks of a finished sample a limit cut before they ended.
+
+    ``sizes`` are those of the sample. Empty where the algorithm does not end walks. The number and the share are
+    logged, too.
+    """
     limit = getattr(job.algorithm, "walk_length", None)
     if limit is None or sizes is None or "ended_early" not in sizes or not may_end(job.algorithm):
         return {}
@@ -26,21 +91,32 @@ def cut_walks(job: "Job", sizes: Sizes | None) -> dict[str, Any]:
     return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
 
 
-def short_of_target(job: "Job", sizes: Sizes | None) -> dict[str, Any]:
-    """The fewest vertices of an instance of a finished sample of these ``sizes``, where a target was given; where they are less than that, this is logged, too."""
+def short_of_target(job: Job, sizes: Sizes | None) -> Record:
+    """Return the fewest vertices of an instance of a finished sample, where a target was given.
+
+    ``sizes`` are those of the sample. An instance with fewer vertices than the target is logged, too.
+    """
     target = job.plan.request.target
     if not target or sizes is None or LEAST_VERTICES not in sizes:
         return {}
     if sizes[LEAST_VERTICES] < target:
         log.warning(
             "instances have %s of %s vertices or more: they end where %s fires or walks in a row meet nothing new",
-            f"{sizes['least_vertices']:,}", f"{target:,}", f"{fruitless(job.algorithm, job.sources):,}",
-        )  # fmt: skip
+            f"{sizes['least_vertices']:,}",
+            f"{target:,}",
+            f"{fruitless(job.algorithm, job.sources):,}",
+        )
     return {LEAST_VERTICES: sizes[LEAST_VERTICES]}
 
 
-def resumed(draft: Draft, earlier: int) -> dict[str, Any]:
-    """What the summary of a resumed run says otherwise: edges of the whole sample, and what else is of this run alone. ``earlier``: groups that were there."""
+def resumed(draft: Draft, earlier: int) -> Record:
+    """Return what is different in the summary of a resumed run: edges are of the whole sample, the rest of this run.
+
+    ``earlier``: groups that were there.
+    """
     sizes = draft_sizes(draft)
-    said = f"{earlier:,} of {draft.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
+    said = (
+        f"{earlier:,} of {draft.groups:,} groups were there; dead ends, bytes written, times and rates are "
+        "those of the rest"
+    )
     return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})

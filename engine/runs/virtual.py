@@ -1,4 +1,5 @@
-"""Virtual samples: stores that hold a request and no arrays, and give the same bytes as a stored sample, drawn when they are read.
+"""Virtual samples: stores that hold a request and no arrays, and give the same bytes as a stored sample, drawn when
+they are read.
 
 OUT/zarr.json           what a sample store says of itself, and the options by which it is drawn again (``virtual``)
 OUT/given_sources/      the list of sources, as dense ids, where the request has a list
@@ -6,32 +7,35 @@ OUT/y/                  the labels of seeds, where the list has labels
 OUT/checksums, results  as in any sample store
 """
 
-from collections.abc import Callable
 from dataclasses import MISSING, fields
 from dataclasses import replace as with_other
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.declarations import STARTS
 from csaw.engine.api.recorded import built, named, parameters
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.request import Request
-from csaw.engine.runs.run import DRAWS, Job, manifest, prepare
+from csaw.engine.runs.job import DRAWS, Job, manifest, prepare
 from csaw.engine.runs.sample_stream import Stream
-from csaw.engine.samples import VIRTUAL, check, files
+from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.draft import store_attributes
-from csaw.engine.samples.layout import chunk_name, joined
+from csaw.engine.samples.format import VIRTUAL, chunk_name
+from csaw.engine.samples.kept import joined
+from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.samples.results import write_results
+from csaw.engine.samples.samples import Samples
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.nodes import About, group_node, write_array
+from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
@@ -41,28 +45,37 @@ GIVEN = {SOURCES: "dense id of each source", LABELS: "label of each source"}
 ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
-Draw = Callable[[int, int], dict[str, np.ndarray]]
 
 
-def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dict[str, Any]:
+def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Record:
     """Write the virtual sample of a job; nothing is sampled.
 
-    Arguments: job, what :func:`prepare` returned; out, the path of the store to write; overwrite, replace the sample store that is there (default: False).
+    Arguments: job, what :func:`prepare` returned; out, the path of the store to write; overwrite, replace the sample
+    store that is there (default: False).
 
-    Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, and for a request with columns of data, StoreError where it cannot be written or is there already.
+    Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, and for a request with
+    columns of data, StoreError where it cannot be written or is there already.
     """
     path, request, layout = Path(out), job.plan.request, job.plan.sample_layout
     partial_of(path)
     if request.columns:
         raise OptionError(
-            "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn again; store the sample itself"
+            "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn "
+            "again; store the sample itself"
         )
     if job.store.stored.in_memory:
-        raise OptionError("--virtual: a graph in memory is gone when the sample is drawn again; make it a store with csaw.partition(graph, out), and sample that")  # fmt: skip
+        raise OptionError(
+            "--virtual: a graph in memory is gone when the sample is drawn again; make it a store with "
+            "csaw.partition(graph, out), and sample that"
+        )
     check_place(path, resume=False, overwrite=overwrite)
     said = store_attributes(
-        job.identifiers, layout=layout, instances=request.instances, group_size=request.group_size, manifest=manifest(job)
-    ) | {VIRTUAL: {"sources": _sources_of(job)}}  # fmt: skip
+        job.identifiers,
+        layout=layout,
+        instances=request.instances,
+        group_size=request.group_size,
+        manifest=manifest(job),
+    ) | {VIRTUAL: {"sources": _sources_of(job)}}
     try:
         with replace.Draft(path, replace.SAMPLES, overwrite=overwrite) as draft:
             _write(draft.folder, said, _given(job) if said[VIRTUAL]["sources"] is None else {})
@@ -74,7 +87,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
 
 def _sources_of(job: Job) -> str | None:
     """The option ``sources`` that gives those of the job again; None where its list has to be kept."""
-    return job.sources.asked or (None if job.sources.kind == "list" else job.sources.kind)
+    return job.sources.asked or (None if job.sources.kind is SourceKind.LIST else str(job.sources.kind))
 
 
 def _given(job: Job) -> dict[str, np.ndarray]:
@@ -83,7 +96,7 @@ def _given(job: Job) -> dict[str, np.ndarray]:
     return {name: array for name, array in held.items() if array is not None}
 
 
-def _write(folder: Path, said: dict[str, Any], given: dict[str, np.ndarray]) -> None:
+def _write(folder: Path, said: Record, given: dict[str, np.ndarray]) -> None:
     checksums = {}
     for name, array in given.items():
         chunk = f"{name}/{chunk_name(0, 1)}"
@@ -101,32 +114,16 @@ def _size_of(path: Path) -> int:
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
-class VirtualSamples(OnDemand):
-    """A virtual sample, open for reading: its instances are drawn when they are read, by the device and within the memory that ``options`` of a run say."""
+class VirtualSource(OnDemand):
+    """A virtual sample: its instances are drawn when they are read, by the device and within the memory of its job."""
 
     is_virtual = True
 
-    def __init__(
-        self,
-        path: Path,
-        attributes: dict[str, Any],
-        graph: str | Path | None = None,
-        algo: str | None = None,
-        **options: Any,
-    ) -> None:
-        checksums = check.checksums_of(path)
-        if VIRTUAL not in attributes:
-            raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
-        for name, most in check.most_bytes(path, checksums).items():
-            check.check_file(path, name, checksums, most)
-        self.job = _job_of(path, attributes, checksums, graph, algo, options)
-        _check_said(path, attributes, self.job)
-        self.algo = algo and str(Path(algo).absolute())
-        self.stream = Stream(self.job)
-        super().__init__(path, attributes, self._drawn, lambda: self.job.identifiers.words)
-        self.checksums = checksums
+    def __init__(self, path: Path, attributes: Record, checksums: dict[str, str], job: Job) -> None:
+        super().__init__(path, attributes, self._drawn, lambda: job.identifiers.words, checksums)
+        self.job, self.stream = job, Stream(job)
 
-    def _drawn(self, start: int, stop: int) -> dict[str, np.ndarray]:
+    def _drawn(self, start: int, stop: int) -> Arrays:
         """The arrays of some instances; of none, those of one without its rows."""
         if start == stop:
             last = min(start + 1, self.instances) if self.instances else 0
@@ -134,7 +131,7 @@ class VirtualSamples(OnDemand):
         return joined([batch.arrays() for batch in self.stream.draw(start, stop)])
 
     @property
-    def results(self) -> dict[str, Any]:  # type: ignore[override]
+    def results(self) -> Record:
         return {VIRTUAL: True}
 
     @property
@@ -142,32 +139,59 @@ class VirtualSamples(OnDemand):
         return _size_of(self.path)
 
 
+class VirtualSamples(Samples):
+    """Samples of a virtual store, which have the ``job`` that draws them."""
+
+    source: VirtualSource
+
+    @property
+    def job(self) -> Job:
+        return self.source.job
+
+
 def open_virtual(
-    path: str | Path, graph: str | Path | None = None, algo: str | None = None, **options: Any
+    path: str | Path, graph: str | Path | None = None, algo: str | None = None, **options: OptionValue
 ) -> VirtualSamples:
     """Open the virtual sample at ``path``; its ``job`` is what :func:`execute` stores as a sample.
 
-    Arguments: graph, the path of its graph store (default: None, where it was); algo, ``FILE.py:CLASS`` where it is drawn by an algorithm that csaw does not ship (default: None);
-    options of a run on which no byte depends, such as ``device`` and ``memory``.
+    Arguments: graph, the path of its graph store (default: None, where it was); algo, ``FILE.py:CLASS`` where it is
+    drawn by an algorithm that csaw does not ship (default: None); options of a run on which no byte depends, such as
+    ``device`` and ``memory``.
 
-    StoreError where the store is damaged or no virtual sample, where its graph is missing or another, where nobody has named its code or the file is another, and where another
-    version of csaw draws other samples.
+    StoreError where the store is damaged or no virtual sample, where its graph is missing or another, where nobody has
+    named its code or the file is another, and where another version of csaw draws other samples.
     """
-    return VirtualSamples(path := Path(path), check.attributes_of(path), graph, algo, **options)
+    return opened(Path(path), check.attributes_of(Path(path)), graph, algo, options)
+
+
+def opened(
+    path: Path, attributes: Record, graph: str | Path | None, algo: str | None, options: Values
+) -> VirtualSamples:
+    """Open the virtual sample that has these ``attributes``, as :func:`open_virtual` does."""
+    checksums = check.checksums_of(path)
+    if VIRTUAL not in attributes:
+        raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
+    for name, most in check.most_bytes(path, checksums).items():
+        check.check_file(path, name, checksums, most)
+    job = _job_of(path, attributes, checksums, graph, algo, options)
+    _check_said(path, attributes, job)
+    source = VirtualSource(path, attributes, checksums, job)
+    return VirtualSamples(source, algo=None if algo is None else str(Path(algo).absolute()))
 
 
 def _job_of(
     path: Path,
-    attributes: dict[str, Any],
+    attributes: Record,
     checksums: dict[str, str],
     graph: str | Path | None,
     algo: str | None,
-    options: dict[str, Any],
+    options: Values,
 ) -> Job:
     wanted = attributes["manifest"]
     if wanted.get("draws") != DRAWS:
         raise StoreError(
-            f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it ({quoted(wanted.get('version'))}); use that version, or sample again"
+            f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it "
+            f"({quoted(wanted.get('version'))}); use that version, or sample again"
         )
     request = _request_of(path, wanted)
     built(path, request, algo)  # so that an error names the store
@@ -181,12 +205,13 @@ def _job_of(
     found = files.plain(job.plan.request.as_dict())
     if other := [one for one in request if found.get(one) != request[one]]:
         raise StoreError(
-            f"{path} is virtual, and its {other[0]} cannot be had again: expected {quoted(request[other[0]])}, found {quoted(found.get(other[0]))}; sample again"
+            f"{path} is virtual, and its {other[0]} cannot be had again: expected "
+            f"{quoted(request[other[0]])}, found {quoted(found.get(other[0]))}; sample again"
         )
     return job
 
 
-def _check_said(path: Path, attributes: dict[str, Any], job: Job) -> None:
+def _check_said(path: Path, attributes: Record, job: Job) -> None:
     """StoreError where a virtual sample says something else of itself than what is drawn."""
     request = job.plan.request
     counts = {"instances": request.instances, "group_size": request.group_size}
@@ -194,19 +219,20 @@ def _check_said(path: Path, attributes: dict[str, Any], job: Job) -> None:
     for name in ("layout", "instances", "group_size", "ids", "fill"):
         if attributes[name] != drawn[name]:
             raise StoreError(
-                f"{path}/zarr.json: {name}: expected {drawn[name]}, as its request says, found {quoted(attributes[name])}; sample again"
+                f"{path}/zarr.json: {name}: expected {drawn[name]}, as its request says, found "
+                f"{quoted(attributes[name])}; sample again"
             )
 
 
-def _request_of(path: Path, said: dict[str, Any]) -> dict[str, Any]:
-    request: dict[str, Any] = said.get("request", {})
+def _request_of(path: Path, said: Record) -> Record:
+    request: Record = said.get("request", {})
     needed = [one.name for one in fields(Request) if one.default is MISSING and one.default_factory is MISSING]
     if lacking := [name for name in needed if name not in request]:
         raise StoreError(f"{path}/zarr.json: expected a request with {lacking[0]}, found none; sample again")
     return request
 
 
-def _graph_of(path: Path, where: Any, request: dict[str, Any]) -> GraphStore:
+def _graph_of(path: Path, where: object, request: Record) -> GraphStore:
     """The graph that a virtual sample is drawn from, which is at ``where``."""
     if not isinstance(where, str | Path):
         raise StoreError(f"{path} is virtual, and does not say where its graph is; name it with --graph")
@@ -214,17 +240,21 @@ def _graph_of(path: Path, where: Any, request: dict[str, Any]) -> GraphStore:
         store = open_graph(where)
     except StoreError as error:
         raise StoreError(
-            f"{path} is virtual, so that it is drawn from its graph when it is read: {error}, or name the graph with --graph"
+            f"{path} is virtual, so that it is drawn from its graph when it is read: {error}, or name the "
+            "graph with --graph"
         ) from error
     if store.fingerprint != request["fingerprint"]:
         raise StoreError(
-            f"{path} is virtual, and {where} is not the graph that it is drawn from: expected the fingerprint {request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
+            f"{path} is virtual, and {where} is not the graph that it is drawn from: expected the "
+            f"fingerprint {request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
         )
     return store
 
 
-def _given_again(path: Path, held: Any, checksums: dict[str, str], store: GraphStore) -> dict[str, Any]:
-    """The option ``sources`` of a virtual sample: a rule by its name, or the list that the store keeps, and never a file that the store names."""
+def _given_again(path: Path, held: object, checksums: dict[str, str], store: GraphStore) -> Record:
+    """The option ``sources`` of a virtual sample: a rule by its name, or the list that the store keeps, and never a
+    file that the store names.
+    """
     asked = held.get("sources") if isinstance(held, dict) else held
     if asked is None:
         listed = store.original_ids(Rows(path, SOURCES, checksums)[:].astype(store.id_dtype))
@@ -232,13 +262,14 @@ def _given_again(path: Path, held: Any, checksums: dict[str, str], store: GraphS
         return {"sources": {IDS: listed, LABELS: Rows(path, LABELS, checksums)[:]} if labeled else listed}
     if not isinstance(asked, str) or not (asked in STARTS[Traversal] or asked.startswith("random:")):
         raise StoreError(
-            f"{path}/zarr.json: sources: expected random:N, {', '.join(STARTS[Traversal])}, found {quoted(asked)}; sample again"
+            f"{path}/zarr.json: sources: expected random:N, {', '.join(STARTS[Traversal])}, found "
+            f"{quoted(asked)}; sample again"
         )
     by_itself = asked in set(STARTS[Traversal]) - {"all"}  # what the algorithm starts from where nobody says
     return {} if by_itself else {"sources": asked}
 
 
-def _prepared(store: GraphStore, name: str, request: dict[str, Any], given: dict[str, Any]) -> Job:
+def _prepared(store: GraphStore, name: str, request: Record, given: Values) -> Job:
     """The job of a request, whose algorithm is called as the request calls it."""
     job = prepare(store, name, **given)
     asked = with_other(job.plan.request, algorithm=request["algorithm"])

@@ -7,20 +7,20 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
+from csaw.engine.samples.array import Array
 from csaw.engine.samples.check import array_of, check_file, not_as_written
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layout import chunk_name
+from csaw.engine.samples.format import chunk_name
 from csaw.partition.arrays.regular import open_regular
 from csaw.partition.errors import StoreError
 
 Identity = tuple[int, ...]
 
 
-class Rows:
+class Rows(Array):
     """An array on disk; its first axis is cut into uncompressed chunk files, whose SHA-256 are in ``checksums``.
 
     Slicing it reads and checks files.
@@ -29,8 +29,8 @@ class Rows:
     def __init__(self, store: Path, name: str, checksums: dict[str, str]):
         check_file(store, f"{name}/zarr.json", checksums)
         self.store, self.name = store, name
-        self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
-        self.ndim = len(self.shape)
+        shape, dtype, self._chunk = array_of(store / name / "zarr.json")
+        super().__init__(shape, dtype)
         self._checksums, self._intact = checksums, dict[int, Identity]()  # of the chunks' files that were checked
         self._guard, self._checking = Lock(), dict[int, Lock]()
 
@@ -39,9 +39,6 @@ class Rows:
         for index in range(self.chunks):
             with suppress(OSError):  # left to the reader
                 self._intact[index] = identity_of(os.stat(self.store / self._file(index)))
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     @property
     def stored_bytes(self) -> int:
@@ -54,16 +51,18 @@ class Rows:
 
     @property
     def chunks(self) -> int:
-        """How many files it has."""
         return -(-self.shape[0] // self._chunk[0]) if all(self.shape) else 0
 
     def check(self, index: int) -> None:
-        """Compare a chunk's file with its checksum, unless this has been done; of several threads that ask, one does it and the others wait."""
+        """Compare a chunk's file with its checksum, unless this has been done.
+
+        Of several threads that ask, one does it and the others wait.
+        """
         with self._opened(index):
             pass
 
     def _compare(self, index: int, identity: Identity) -> None:
-        """The same, of the file with this identity: another one may have its name since the last time."""
+        """Compare the file with this identity, unless this has been done: another one may have its name since then."""
         if self._intact.get(index) == identity:
             return
         with self._guard:
@@ -75,23 +74,6 @@ class Rows:
 
     def _file(self, index: int) -> str:
         return f"{self.name}/{chunk_name(index, self.ndim)}"
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):
-            rows = self[key[0]]
-            return rows[key[1:]] if isinstance(key[0], int | np.integer) else rows[(slice(None), *key[1:])]
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            return self._range(start, max(start, stop)) if step == 1 else self[np.arange(start, stop, step)]
-        if isinstance(key, int | np.integer):
-            row = int(key) + (len(self) if key < 0 else 0)
-            if not 0 <= row < len(self):
-                raise IndexError(f"row {key} of {len(self)}")
-            return self._range(row, row + 1)[0]
-        return self._gather(np.arange(len(self))[key])
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self[:] if dtype is None else self[:].astype(dtype)
 
     def _range(self, start: int, stop: int) -> np.ndarray:
         out = np.empty((stop - start, *self.shape[1:]), self.dtype)
@@ -111,7 +93,9 @@ class Rows:
         return out
 
     def _read(self, index: int, row: int, out: np.ndarray) -> None:
-        """Rows of a chunk, copied: a file mapped into memory costs several threads more, which wait for each other at every new page."""
+        """Rows of a chunk, copied: a file mapped into memory costs several threads more, which wait for each other at
+        every new page.
+        """
         place = row * math.prod(self._chunk[1:]) * self.dtype.itemsize
         with self._opened(index) as file:
             left = out.reshape(-1).view(np.uint8).data
@@ -127,7 +111,10 @@ class Rows:
 
     @contextmanager
     def _opened(self, index: int) -> Iterator[FileIO]:
-        """The file of a chunk, once it is known to be as written; StoreError also where it cannot be read inside the block."""
+        """Open the file of a chunk, once it is known to be as written.
+
+        StoreError also where it cannot be read inside the block.
+        """
         path = self.store / self._file(index)
         try:
             with FileIO(path, opener=lambda name, _: open_regular(Path(name), size=self._chunk_bytes)) as file:
@@ -141,5 +128,5 @@ class Rows:
 
 
 def identity_of(found: os.stat_result) -> Identity:
-    """What is another in another file, or in one that was written to since."""
+    """Return numbers that are others for another file, and for one that was written to since."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -1,15 +1,19 @@
-"""Checks of the numbers in a sample's arrays, as they are read: lengths, bounds, counts and names that another program wrote must not mislead or crash."""
+"""Checks of the numbers in a sample's arrays, as they are read: lengths, bounds, counts and names that another program
+wrote must not mislead or crash.
+"""
 
 from pathlib import Path
 
 import numpy as np
 
 from csaw.engine.api.algorithm import MOST_STEPS
-from csaw.engine.samples.check import refuse
+from csaw.engine.samples.files import refuse
 
 
 def check_minibatches(where: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Raise StoreError unless the arrays of mini-batches agree: counts of hops with those of nodes, edges and seeds, and numbers of nodes with their number."""
+    """Raise StoreError unless the arrays of mini-batches agree: counts of hops with those of nodes, edges and seeds,
+    and numbers of nodes with their number.
+    """
     nodes, edges = arrays["node_counts"], arrays["edge_counts"]
     for name, counts in (("hop_nodes", nodes), ("hop_edges", edges)):
         if (arrays[name] < 0).any() or (arrays[name].sum(axis=1) != counts).any():
@@ -30,7 +34,7 @@ def check_lengths(where: Path, lengths: np.ndarray, longest: int) -> None:
 
 
 def check_walk_pointer(where: Path, pointer: np.ndarray) -> None:
-    """Raise StoreError unless each walk between two bounds has at least one vertex, and at most as many as a walk can have."""
+    """Raise StoreError unless each walk between two bounds has from one vertex to the most that a walk can have."""
     sizes = np.diff(pointer)
     low, high = sizes.min(initial=1), sizes.max(initial=1)
     if low < 1 or high > MOST_STEPS + 1:

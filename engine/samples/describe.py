@@ -1,10 +1,11 @@
-"""What ``csaw info`` shows of a sample store: what it says of itself, and nothing of its groups unless that is asked for."""
+"""The description of a sample store that ``csaw info`` shows; its groups are read only if that is asked for."""
 
 from pathlib import Path
-from typing import Any
 
-from csaw.engine.samples import Samples, open_samples
-from csaw.engine.samples.sizes import Sizes, sizes_of, total
+from csaw.engine.samples.layouts.layout import Sizes
+from csaw.engine.samples.samples import Samples, open_samples
+from csaw.engine.samples.sizes import total
+from csaw.partition.base.plain_data import Record
 
 REQUEST = (
     "algorithm",
@@ -24,11 +25,11 @@ UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --ful
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
 
 
-def describe(path: str | Path, full: bool = False, algo: str | None = None) -> dict[str, Any]:
+def describe(path: str | Path, full: bool = False, algo: str | None = None) -> Record:
     """Plain data about the store at ``path``; ``full`` counts the edges of all groups anew.
 
-    Without it they are what was counted when they were written; where a store does not say that, they are None, and ``unknown`` says why.
-    ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm.
+    Without it they are what was counted when they were written; where a store does not say that, they are None, and
+    ``unknown`` says why. ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm.
     """
     samples = open_samples(path, algo=algo)
     request = samples.manifest.get("request", {})
@@ -48,9 +49,9 @@ def describe(path: str | Path, full: bool = False, algo: str | None = None) -> d
     }
 
 
-def _shown(samples: Samples, sizes: Sizes | None) -> dict[str, Any]:
+def _shown(samples: Samples, sizes: Sizes | None) -> Record:
     """Sampled edges, and how many an instance has; for walks also how many ended early."""
-    early = {"ended_early": (sizes or {}).get("ended_early")} if samples.layout == "walks" else {}
+    early = {"ended_early": (sizes or {}).get("ended_early")} if samples.layout.has_limit else {}
     if sizes is None:
         return {"edges": None, "lengths": None, **early, "unknown": UNDRAWN if samples.is_virtual else UNKNOWN}
     mean = sizes["edges"] / samples.instances if samples.instances else 0.0
@@ -58,4 +59,4 @@ def _shown(samples: Samples, sizes: Sizes | None) -> dict[str, Any]:
 
 
 def _counted(samples: Samples) -> Sizes | None:
-    return total((sizes_of(arrays, samples.fill) for _, arrays in samples.iter_groups()), samples.layout)
+    return total((samples.layout.sizes(arrays, samples.fill) for _, arrays in samples.iter_groups()), samples.layout)

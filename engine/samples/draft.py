@@ -2,32 +2,46 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.samples import files
-from csaw.engine.samples.layout import FIRST_WITH, KIND, Identifiers
+from csaw.engine.samples.format import KIND
+from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.layouts import SampleLayout
+from csaw.partition.base.plain_data import Record
 
 
 def store_attributes(
-    identifiers: Identifiers, *, layout: str, instances: int, group_size: int, manifest: dict[str, Any]
-) -> dict[str, Any]:
-    """What a sample store, be it stored or virtual, says of itself, as plain data: its attributes, in the earliest format that it can have."""
-    return files.plain({
-        "csaw_kind": KIND, "format_version": max(identifiers.version, FIRST_WITH.get(layout, 1)), "layout": layout, "instances": instances,
-        "group_size": group_size, "ids": identifiers.kind, "fill": identifiers.fill, "manifest": manifest,
-    })  # fmt: skip
+    identifiers: Identifiers, *, layout: SampleLayout, instances: int, group_size: int, manifest: Record
+) -> Record:
+    """Return the attributes of a sample store, stored or virtual, in the earliest format that it can have."""
+    said: Record = files.plain(
+        {
+            "csaw_kind": KIND,
+            "format_version": max(identifiers.version, layout.first_version),
+            "layout": layout,
+            "instances": instances,
+            "group_size": group_size,
+            "ids": identifiers.kind,
+            "fill": identifiers.fill,
+            "manifest": manifest,
+        }
+    )
+    return said
 
 
 @dataclass(eq=False)
 class Draft:
-    """What a store will hold: ``instances`` samples in groups of ``group_size``. Until all groups are there it is the folder ``partial``."""
+    """A store that is not finished, of ``instances`` samples in groups of ``group_size``.
+
+    Until all groups are there it is the folder ``partial``.
+    """
 
     partial: Path
-    layout: str  # walks | ragged-walks | hops | subgraphs
+    layout: SampleLayout
     instances: int
     group_size: int
     identifiers: Identifiers
-    request: dict[str, Any]  # of its manifest
+    request: Record  # of its manifest
 
     @property
     def groups(self) -> int:

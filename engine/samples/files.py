@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from csaw.partition.arrays.regular import LARGEST_JSON, open_regular, read_regular
-from csaw.partition.arrays.replace import sync_folder as sync
+from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -37,9 +38,12 @@ def in_pieces(data: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
-    """Write pieces of bytes to ``path`` safely and return their SHA-256. A piece is no longer used when the next one is asked for.
+    """Write pieces of bytes to ``path`` safely and return their SHA-256.
 
-    Several processes, on any machines, may write the same bytes to one path at once: each writes under a temporary name of its own.
+    A piece is no longer used when the next one is asked for.
+
+    Several processes, on any machines, may write the same bytes to one path at once: each writes under a temporary name
+    of its own.
     """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
     try:
@@ -76,18 +80,26 @@ def sweep(folder: Path) -> None:
 
 
 def begin_writing(descriptor: int, start: int, size: int) -> None:
-    """Ask the system to begin to write a piece to the disk while the next one is hashed; otherwise the disk would idle until the file is synced.
+    """Ask the system to begin to write a piece to the disk while the next one is hashed.
 
-    Linux does so when it is told that a range of the page cache is not needed. Eight files of 30 or 60 MB at a time: 2.1 and 2.2 GB/s instead of 1.3.
+    Otherwise the disk would idle until the file is synced.
+
+    Linux does so when it is told that a range of the page cache is not needed. Eight files of 30 or 60 MB at a time:
+    2.1 and 2.2 GB/s instead of 1.3.
     """
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(descriptor, start, size, os.POSIX_FADV_DONTNEED)
 
 
-def write_json(path: Path, value: Any) -> None:
+def refuse(where: Path, expected: str, found: object) -> NoReturn:
+    """Raise StoreError for a file or an array that is no such thing as a store has."""
+    raise StoreError(f"{where}: expected {expected}, found {str(found)[:60]}; {AGAIN}")
+
+
+def write_json(path: Path, value: object) -> None:
     """Write ``value`` as sorted JSON to ``path``, so that it survives a power cut."""
     write_file(path, json.dumps(value, sort_keys=True, indent=1).encode())
-    sync(path.parent)
+    sync_folder(path.parent)
 
 
 def read_json(path: Path, way_out: str = AGAIN) -> Any:
@@ -98,13 +110,16 @@ def read_json(path: Path, way_out: str = AGAIN) -> Any:
         raise StoreError(f"{path} cannot be read: {error}; {way_out}") from error
 
 
-def write_marker(path: Path, value: dict[str, Any]) -> None:
+def write_marker(path: Path, value: Record) -> None:
     """Write ``value`` with a checksum of its own to ``path``, safely."""
     write_json(path, signed(value))
 
 
-def read_marker(path: Path) -> dict[str, Any] | None:
-    """The value that :func:`write_marker` wrote; None where the file is missing or has changed since. Early versions wrote no checksum."""
+def read_marker(path: Path) -> Record | None:
+    """The value that :func:`write_marker` wrote; None where the file is missing or has changed since.
+
+    Early versions wrote no checksum.
+    """
     try:
         value = read_json(path)
     except StoreError:
@@ -112,13 +127,16 @@ def read_marker(path: Path) -> dict[str, Any] | None:
     return unchanged(value, unsigned=True)
 
 
-def signed(value: dict[str, Any]) -> dict[str, Any]:
+def signed(value: Record) -> Record:
     """``value`` with its own checksum."""
     return value | {"sha256": digest(value)}
 
 
-def unchanged(value: Any, *, unsigned: bool = False) -> dict[str, Any] | None:
-    """What :func:`signed` was given; None for anything else, and for a dictionary without a checksum unless ``unsigned`` allows it."""
+def unchanged(value: object, *, unsigned: bool = False) -> Record | None:
+    """Return the value that :func:`signed` was given; None for anything else.
+
+    A dictionary without a checksum gives None, too, unless ``unsigned`` allows it.
+    """
     if not isinstance(value, dict):
         return None
     found = {key: held for key, held in value.items() if key != "sha256"}
@@ -126,18 +144,21 @@ def unchanged(value: Any, *, unsigned: bool = False) -> dict[str, Any] | None:
     return found if value.get("sha256") in right else None
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """The SHA-256 of a value of plain data."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """``value`` as JSON would give it back: tuples as lists, NumPy numbers as Python numbers."""
     return json.loads(json.dumps(value, default=lambda one: one.tolist() if hasattr(one, "tolist") else str(one)))
 
 
 def sha256(path: Path, most: int | None = LARGEST_JSON) -> str:
-    """The SHA-256 of a file of at most ``most`` bytes, read in pieces that are large enough for many threads not to wait for the interpreter's lock in between."""
+    """Return the SHA-256 of a file of at most ``most`` bytes.
+
+    The pieces that are read are large enough for many threads not to wait for the interpreter's lock in between.
+    """
     digest = hashlib.sha256()
     with os.fdopen(open_regular(path, most=most), "rb", buffering=0) as file:
         room = memoryview(bytearray(max(1, min(os.fstat(file.fileno()).st_size, HASHED))))
@@ -149,7 +170,10 @@ def sha256(path: Path, most: int | None = LARGEST_JSON) -> str:
 def differing(
     folder: Path, wanted: Mapping[str, str], most: Mapping[str, int | None], threads: int = READERS
 ) -> list[str]:
-    """The files of ``wanted`` below ``folder`` that are missing, cannot be read, have more bytes than ``most`` says or have another SHA-256."""
+    """Return the files of ``wanted`` below ``folder`` that differ from what was written.
+
+    They are missing, cannot be read, have more bytes than ``most`` says or have another SHA-256.
+    """
 
     def differs(name: str) -> bool:
         try:

@@ -1,12 +1,16 @@
-"""Writes groups of an unfinished store, and finishes it; several processes, on any machines that share its disk, may write groups of it at once.
+"""Writes groups of an unfinished store, and finishes it.
+
+Several processes, on any machines that share its disk, may write groups of it at once.
 
 OUT.partial/zarr.json            manifest, written first
 OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
-OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known yet
-OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
-OUT                              OUT.partial renamed, once everything is there and synced
+OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known
+                                 yet OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place
+                                 after all of the group's data OUT                              OUT.partial renamed,
+                                 once everything is there and synced
 
-A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is lost where two write the same one.
+A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is
+lost where two write the same one.
 """
 
 import threading
@@ -15,31 +19,50 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
-from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
+from csaw.engine.samples.format import KIND, chunk_name
+from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.ids import all_ones
+from csaw.engine.samples.layouts import LAYOUTS, Ragged
 from csaw.engine.samples.results import write_results
 from csaw.engine.samples.seal import draft_sizes, seal
-from csaw.engine.samples.sizes import SIZES, sizes_of
+from csaw.engine.samples.sizes import SIZES
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.lock import Lock
 from csaw.partition.arrays.own_files import remove_own
 from csaw.partition.arrays.regular import read_regular
+from csaw.partition.arrays.sync import sync_folder
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
 
 class GroupWriter(Draft):
-    """Writes groups of a store that is begun. ``write`` takes them in any order, from any thread; ``finish`` gives the store its name."""
+    """Writes groups of a store that is begun.
+
+    ``write`` takes them in any order, from any thread; ``finish`` gives the store its name.
+    """
 
     replaces = False  # whether another sample may stand under the name
 
-    def __init__(self, path: str | Path, manifest: dict[str, Any], *, layout: str, instances: int, group_size: int, dense_dtype: Any,
-                 vertex_ids: np.ndarray | Words | None = None, ids: str = "original") -> None:  # fmt: skip
+    def __init__(
+        self,
+        path: str | Path,
+        manifest: Record,
+        *,
+        layout: str,
+        instances: int,
+        group_size: int,
+        dense_dtype: DTypeLike,
+        vertex_ids: np.ndarray | Words | None = None,
+        ids: str = "original",
+    ) -> None:
         if layout not in LAYOUTS or group_size < 1:
             raise OptionError(
                 f"expected a layout of {', '.join(LAYOUTS)} in groups of 1 or more, found {layout}, {group_size}"
@@ -48,7 +71,7 @@ class GroupWriter(Draft):
         self._manifest, self.dense_dtype = manifest, np.dtype(dense_dtype)
         self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids)
         request = manifest.get("request", {})
-        super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose(), request)
+        super().__init__(place.partial_of(self.path), LAYOUTS[layout], instances, group_size, self._choose(), request)
         self.bytes_written = 0
         self.finished = False
         self._done: set[int] = set()
@@ -56,18 +79,21 @@ class GroupWriter(Draft):
         self._said = b""
         self._lock: Lock | None = None  # of those who begin or finish the store
 
-    def attributes(self, version: Any) -> dict[str, Any]:
-        """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
+    def attributes(self, version: object) -> Record:
+        """Return the attributes of the store in the latest format, or in an earlier one if ``version`` is that."""
         held = self._identifiers(version)
         return store_attributes(
             held, layout=self.layout, instances=self.instances, group_size=self.group_size, manifest=self._manifest
         )
 
-    def _identifiers(self, version: Any) -> Identifiers:
+    def _identifiers(self, version: object) -> Identifiers:
         return self._choose(1) if version == 1 < self.identifiers.version else self.identifiers
 
     def join(self) -> None:
-        """Go on with the store that is begun. StoreError where it is that of another run, with the first entry that differs."""
+        """Go on with the store that is begun.
+
+        StoreError where it is that of another run, with the first entry that differs.
+        """
         self.join_format()
         self._said = read_regular(self.partial / "zarr.json")
 
@@ -91,13 +117,17 @@ class GroupWriter(Draft):
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
             self._require_unchanged()
-            marker = self._write_part(group, arrays) if self.layout in RAGGED else self._write_rows(group, arrays)
-            marker["edges"] = sizes_of(dict(arrays), all_ones(self.dense_dtype))
+            marker = (
+                self._write_part(group, arrays) if isinstance(self.layout, Ragged) else self._write_rows(group, arrays)
+            )
+            marker["edges"] = self.layout.sizes(dict(arrays), all_ones(self.dense_dtype))
             files.write_marker(marker_path(self.partial, group), marker)
         self.note([group])
 
     def _require_unchanged(self) -> None:
-        """StoreError where another run has begun here meanwhile, as one with --overwrite does: its groups have other bytes."""
+        """StoreError where another run has begun here meanwhile, as one with --overwrite does: its groups have other
+        bytes.
+        """
         if read_regular(self.partial / "zarr.json") != self._said:
             raise StoreError(
                 f"{self.partial} is that of another run now, which has begun here since; this one has ended"
@@ -108,14 +138,15 @@ class GroupWriter(Draft):
 
     def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Raise ValueError for arrays of the wrong shape, before anything is written."""
-        rows = self.rows(group)
-        ragged = RAGGED.get(self.layout, {})
+        layout = self.layout
         for name, array in arrays.items():
-            wanted = int(elements_of(ragged[name], arrays[ragged[name]]).sum()) if name in ragged else rows
+            wanted = self.rows(group)
+            if isinstance(layout, Ragged) and (counts := layout.counted_by.get(name)):
+                wanted = int(layout.elements(arrays[counts]).sum())
             if len(array) != wanted:
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 
-    def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray]) -> Record:
         written, widths = {}, {}
         for name, array in arrays.items():
             widths[name] = array.shape[1] if array.ndim > 1 else None
@@ -125,7 +156,7 @@ class GroupWriter(Draft):
             key = f"{name}/{chunk_name(group, array.ndim)}"
             pieces = chain(self.identifiers.stored(name, array), self._missing_rows(name, array))
             written[key] = self._put(self.partial / key, pieces)
-            files.sync(self.partial / name)
+            sync_folder(self.partial / name)
         return {"widths": widths} | _noted(written)
 
     def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
@@ -135,15 +166,15 @@ class GroupWriter(Draft):
         if missing:
             yield np.full(missing * (array.shape[1] if array.ndim > 1 else 1), fill, dtype).view(np.uint8)
 
-    def _write_part(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    def _write_part(self, group: int, arrays: Mapping[str, np.ndarray]) -> Record:
         folder = part_path(self.partial, group, "")
         for each in (folder.parent, folder):  # never OUT.partial, which may have got its name
             each.mkdir(exist_ok=True)
         written = {}
         for name, array in arrays.items():
             written[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
-        files.sync(folder)
-        files.sync(folder.parent)
+        sync_folder(folder)
+        sync_folder(folder.parent)
         return {"sizes": {name: array.size for name, array in arrays.items()}} | _noted(written)
 
     def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> tuple[str, int]:
@@ -162,7 +193,7 @@ class GroupWriter(Draft):
             if not is_sealed(self.partial):
                 seal(self)
 
-    def finish(self, results: dict[str, Any]) -> None:
+    def finish(self, results: Record) -> None:
         """Seal the store if it is not yet sealed, and give it its name. ``results``: counts and timings."""
         if self.finished:
             return
@@ -172,7 +203,7 @@ class GroupWriter(Draft):
             said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
             write_results(self.partial, said)
             _tidy(self.partial)
-            files.sync(self.partial)
+            sync_folder(self.partial)
             self._publish()
 
     def _publish(self) -> None:
@@ -197,8 +228,8 @@ class GroupWriter(Draft):
         self.close()
 
 
-def _noted(written: dict[str, tuple[str, int]]) -> dict[str, dict[str, Any]]:
-    """What a marker says of files, by name: checksums and bytes."""
+def _noted(written: dict[str, tuple[str, int]]) -> dict[str, Record]:
+    """Return the entries of a marker for files: checksums and bytes, by name."""
     return {
         "checksums": {name: one[0] for name, one in written.items()},
         "bytes": {name: one[1] for name, one in written.items()},

@@ -1,26 +1,34 @@
-"""How often samples hold each vertex and each edge of their graph, and the norms of GraphSAINT that follow (Zeng et al., ICLR 2020, section 3.2).
+"""The chances that samples hold each vertex and each edge of their graph, and the norms of GraphSAINT.
+
+The norms follow from these chances (Zeng et al., ICLR 2020, section 3.2).
 
     chances = inclusion(open_samples("saint.zarr"), open_graph("graph.zarr"))
     loss = (loss_of_vertex * chances.node_norm[n_id]).sum()
 
-The chances are shares of the instances of a sample, or exact where a closed form is known. They are those of Horvitz and Thompson's estimates, too.
+The chances are shares of the instances of a sample, or exact where a closed form is known. They are those of Horvitz
+and Thompson's estimates, too.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.law import squared_entries
-from csaw.engine.samples import Samples
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples.numbers import dense_ids, edge_numbers, obstacle
+from csaw.engine.samples.opened import OpenedSamples
+from csaw.engine.sources.digest import SourcesDigest
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.store import GraphStore
 
 
 @dataclass(frozen=True)
 class Inclusion:
-    """The chance that an instance holds each vertex, float64 [vertices], and each stored edge, float64 [edges], in the order of the graph's rows."""
+    """The chance that an instance holds each vertex, and each stored edge.
+
+    float64 [vertices] and float64 [edges], in the order of the graph's rows.
+    """
 
     indptr: np.ndarray
     vertices: np.ndarray
@@ -33,21 +41,26 @@ class Inclusion:
 
     @property
     def edge_norm(self) -> np.ndarray:
-        """float64 [edges]: the factor of an edge where its source adds up its neighbors, chance of the source / chance of the edge; 0 where that is 0."""
+        """float64 [edges]: the factor of an edge where its source adds up its neighbors, chance of the source / chance
+        of the edge; 0 where that is 0.
+        """
         return _ratio(np.repeat(self.vertices, np.diff(self.indptr)), self.edges)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.zeros(below.size), where=below > 0.0)
+    return np.asarray(np.divide(above, below, out=np.zeros(below.size), where=below > 0.0))
 
 
-def inclusion(samples: Samples, graph: GraphStore, *, exact: bool = False) -> Inclusion:
+def inclusion(samples: OpenedSamples, graph: GraphStore, *, exact: bool = False) -> Inclusion:
     """The chances that instances hold vertices and edges.
 
-    samples: induced subgraphs, from an algorithm of GraphSAINT or from ``--induced``. graph: the store that was sampled.
-    exact: by the law, of saint-node and, on undirected graphs, saint-edge; otherwise the shares of the instances that hold them (default: False).
+    samples: induced subgraphs, from an algorithm of GraphSAINT or from ``--induced``. graph: the store that was
+    sampled.
+    exact: by the law, of saint-node and, on undirected graphs, saint-edge; otherwise the shares of the instances that
+    hold them (default: False).
 
-    OptionError for samples that have no vertices of their own, and for a law without a closed form; StoreError for another graph, or one with repeated edges.
+    OptionError for samples that have no vertices of their own, and for a law without a closed form; StoreError for
+    another graph, or one with repeated edges.
     """
     if reason := obstacle(samples, graph):
         raise StoreError(f"no inclusion: {reason}")
@@ -63,7 +76,7 @@ def inclusion(samples: Samples, graph: GraphStore, *, exact: bool = False) -> In
     return Inclusion(graph.read_indptr(), vertices / samples.instances, edges / samples.instances)
 
 
-def _exact(request: dict[str, Any], graph: GraphStore) -> Inclusion:
+def _exact(request: Record, graph: GraphStore) -> Inclusion:
     """Chances that m independent draws give a vertex, or both ends of an edge, from those of a single draw."""
     algorithm, parameters = request["algorithm"], request["parameters"]
     held = graph.load()
@@ -78,20 +91,24 @@ def _exact(request: dict[str, Any], graph: GraphStore) -> Inclusion:
         algorithm == "saint-edge"
         and not graph.directed
         and request.get("edge_bias") is None
-        and request["sources"].startswith("connected")
+        and SourcesDigest.parse(request["sources"]).kind is SourceKind.CONNECTED
     ):
         one, both = _ends(held.indptr, src, held.indices)
         draws = parameters["frontier_size"]
     else:
         raise OptionError(
-            f"no closed form is known for the inclusion of {algorithm} with these options on this graph; count it with exact=False"
+            f"no closed form is known for the inclusion of {algorithm} with these options on this graph; "
+            "count it with exact=False"
         )
     never, neither = (1.0 - one) ** draws, (1.0 - (one[src] + one[held.indices] - both)) ** draws
     return Inclusion(held.indptr, 1.0 - never, 1.0 - never[src] - never[held.indices] + neither)
 
 
 def _ends(indptr: np.ndarray, src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The chance that a random vertex with neighbors, and a random one of these, are or include each vertex; and that they are the ends of each edge."""
+    """Return the chances of vertices and edges in a draw of a random vertex with neighbors and one of these.
+
+    The first: that one of the two is, or includes, each vertex. The second: that they are the ends of each edge.
+    """
     degree = np.diff(indptr)
     connected = max(int((degree > 0).sum()), 1)
     from_source = 1.0 / degree[src]

@@ -1,17 +1,19 @@
 """Compiled loops over the ids of a group; loaded when one is called, for opening a store needs none of them."""
 
+import numpy as np
+
 from csaw.partition.base.compile import njit
 
 
 @njit(nogil=True)
-def relabel(dense, nothing, table, fill, out):
+def relabel(dense: np.ndarray, nothing: np.integer, table: np.ndarray, fill: np.integer, out: np.ndarray) -> None:
     """The ids that ``table`` has for dense ones, and ``fill`` where there is nothing."""
     for k in range(dense.size):
         out[k] = fill if dense[k] == nothing else table[dense[k]]
 
 
 @njit(nogil=True)
-def count_present(rows, nothing, counts):
+def count_present(rows: np.ndarray, nothing: np.integer, counts: np.ndarray) -> None:
     """Add the ids of each row to its count, but for those that stand for nothing."""
     for row in range(rows.shape[0]):
         present = 0
@@ -21,8 +23,21 @@ def count_present(rows, nothing, counts):
 
 
 @njit(nogil=True)
-def edges_of_hop(src, dst, nothing, depth, places, out_instance, out_src, out_dst, out_depth):
-    """The edges from one hop to the next, each at its instance's place, which moves on; ``src`` and ``dst`` are [instances, width]."""
+def edges_of_hop(
+    src: np.ndarray,
+    dst: np.ndarray,
+    nothing: np.integer,
+    depth: int,
+    places: np.ndarray,
+    out_instance: np.ndarray,
+    out_src: np.ndarray,
+    out_dst: np.ndarray,
+    out_depth: np.ndarray,
+) -> None:
+    """Write the edges from one hop to the next, each at its instance's place, which moves on.
+
+    ``src`` and ``dst`` are [instances, width].
+    """
     fanout = dst.shape[1] // max(src.shape[1], 1)
     for row in range(dst.shape[0]):
         at = places[row]

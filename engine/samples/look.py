@@ -1,11 +1,14 @@
-"""A look into a stored sample: how many vertices it meets, how large its instances are, and how often its vertices occur.
+"""A look into a stored sample: how many vertices it meets, how large its instances are, and how often its vertices
+occur.
 
-As many instances are read as hold about NUMBERS ids, in a few runs that are spread evenly over the sample, so that a look takes a moment of any sample.
+As many instances are read as hold about NUMBERS ids, in a few runs that are spread evenly over the sample, so that a
+look takes a moment of any sample.
 """
 
-from typing import Any
-
 import numpy as np
+
+from csaw.engine.samples.opened import OpenedSamples
+from csaw.partition.base.plain_data import Record
 
 NUMBERS = 1 << 20  # ids that are looked at, about
 RUNS = 4
@@ -14,18 +17,21 @@ LARGEST = 1 << 23  # ids of an instance, on average, from which on not even one 
 Bin = dict[str, int]
 
 
-def look(samples: Any) -> dict[str, Any] | None:
-    """Plain data: how many ``instances`` were looked at and how many different ``vertices`` they have, and two histograms.
+def look(samples: OpenedSamples) -> Record | None:
+    """Plain data: how many ``instances`` were looked at and how many different ``vertices`` they have, and two
+    histograms.
 
-    ``sizes``: numbers of instances by steps or edges. ``vertices_by``: numbers of vertices by ``visits`` in walks and hops, by ``degree`` in subgraphs and
-    mini-batches, where an edge counts at both ends. None where there is nothing to look at: of a virtual sample, which would have to be drawn, and of one
-    whose instances are too large.
+    ``sizes``: numbers of instances by steps or edges. ``vertices_by``: numbers of vertices by ``visits`` in walks and
+    hops, by ``degree`` in subgraphs and mini-batches, where an edge counts at both ends. None where there is nothing to
+    look at: of a virtual sample, which would have to be drawn, and of one whose instances are too large.
     """
-    each = _numbers_of_one(samples)
-    if samples.is_virtual or not samples.instances or each > LARGEST:
+    if samples.is_virtual or not samples.instances:
+        return None
+    layout = samples.layout
+    if (each := layout.ids_of_one(samples.arrays, samples.instances)) > LARGEST:
         return None
     wanted = min(samples.instances, max(1, int(NUMBERS / max(each, 1))))
-    found = [_looked_at(samples, samples.group(first, last)) for first, last in _runs(samples.instances, wanted)]
+    found = [layout.look(samples.group(first, last), samples.fill) for first, last in _runs(samples.instances, wanted)]
     sizes, ids, met = (np.concatenate(parts) for parts in zip(*found, strict=True))
     vertices, numbers = np.unique(np.concatenate([ids, met]), return_inverse=True)
     times = np.bincount(numbers[: ids.size], minlength=vertices.size)
@@ -33,7 +39,7 @@ def look(samples: Any) -> dict[str, Any] | None:
         "instances": int(sizes.size),
         "vertices": int(vertices.size),
         "sizes": _clipped(sizes),
-        "vertices_by": {"visits" if _in_order(samples) else "degree": _clipped(times)},
+        "vertices_by": {"visits" if layout.counts_visits else "degree": _clipped(times)},
     }
 
 
@@ -53,41 +59,9 @@ def _clipped(values: np.ndarray) -> list[Bin]:
     return bins
 
 
-def _in_order(samples: Any) -> bool:
-    return samples.has_walks or samples.layout == "hops"
-
-
-def _numbers_of_one(samples: Any) -> float:
-    """Ids of an instance, on average."""
-    if samples.layout == "walks":
-        return samples.walks.shape[1]
-    if samples.layout == "hops":
-        return sum(hop.shape[1] for hop in samples.hops)
-    edges = len(samples["walks" if samples.has_walks else "row" if samples.layout == "batches" else "src"])
-    return 2 * edges / max(samples.instances, 1)
-
-
 def _runs(instances: int, wanted: int) -> list[tuple[int, int]]:
     """Runs of instances of about the same length, ``wanted`` together, spread evenly."""
     runs = min(RUNS, wanted)
     size = wanted // runs
     starts = np.linspace(0, instances - size, runs).astype(np.int64).tolist()
     return [(0, instances)] if wanted == instances else [(start, start + size) for start in starts]
-
-
-def _looked_at(samples: Any, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The steps or edges of each instance, the ids that count as visits or ends of edges, and ids of vertices that are there in any case."""
-    if samples.layout == "hops":
-        hops = [arrays[name] for name in samples.hop_names()]
-        present = [hop != hop.dtype.type(samples.fill) for hop in hops]
-        sizes = sum((here.sum(axis=1) for here in present[1:]), np.zeros(len(hops[0]), np.int64))
-        return sizes, np.concatenate([hop[here] for hop, here in zip(hops, present, strict=True)]), hops[0][:0, 0]
-    if samples.has_walks:
-        walks = arrays["walks"].reshape(-1)
-        return arrays["lengths"], walks[walks != walks.dtype.type(samples.fill)], walks[:0]
-    if samples.layout == "batches":
-        nodes = np.repeat(np.cumsum(arrays["node_counts"]) - arrays["node_counts"], arrays["edge_counts"])
-        ends = np.concatenate([nodes + arrays["row"], nodes + arrays["col"]])
-        return arrays["edge_counts"], arrays["n_id"][ends], arrays["n_id"]
-    met = [arrays[name] for name in ("sources", "vertices") if name in arrays]
-    return arrays["counts"], np.concatenate([arrays["src"], arrays["dst"]]), np.concatenate(met)

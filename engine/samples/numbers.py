@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from csaw.engine.samples import Samples
+from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.store import GraphStore
 
 
-def obstacle(samples: Samples, store: GraphStore) -> str:
+def obstacle(samples: OpenedSamples, store: GraphStore) -> str:
     """The reason why sampled edges cannot be found in ``store``; empty if they can."""
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted is None:
@@ -19,10 +19,13 @@ def obstacle(samples: Samples, store: GraphStore) -> str:
     )
 
 
-def edge_numbers(samples: Samples, store: GraphStore, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-    """The place of each edge, int64 [edges]; -1 for a step of a walk along no edge. ``src`` and ``dst`` [edges] have the ids of the samples.
+def edge_numbers(samples: OpenedSamples, store: GraphStore, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """The place of each edge, int64 [edges]; -1 for a step of a walk along no edge.
 
-    StoreError for another graph than the sampled one, for a graph with repeated edges, and for a vertex or an edge that the graph lacks.
+    ``src`` and ``dst`` [edges] have the ids of the samples.
+
+    StoreError for another graph than the sampled one, for a graph with repeated edges, and for a vertex or an edge that
+    the graph lacks.
     """
     if reason := obstacle(samples, store):
         raise StoreError(f"no e_id: {reason}")
@@ -47,7 +50,7 @@ def edge_numbers(samples: Samples, store: GraphStore, src: np.ndarray, dst: np.n
     return out
 
 
-def dense_ids(samples: Samples, store: GraphStore, ids: np.ndarray) -> np.ndarray:
+def dense_ids(samples: OpenedSamples, store: GraphStore, ids: np.ndarray) -> np.ndarray:
     """The dense ids of vertices of ``samples``, int64. StoreError, naming the first, for one that the graph lacks."""
     table = store.stored_ids()
     dense = samples.dense(ids, table if isinstance(table, np.ndarray) else None)

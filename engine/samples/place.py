@@ -1,22 +1,26 @@
-"""Checks of the place for a sample: what may stand at OUT and at OUT.partial, and whether it belongs to the same run."""
+"""Checks of the place for a sample: what may stand at OUT and at OUT.partial, and whether it
+belongs to the same run.
+"""
 
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.samples import files
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import is_sealed
-from csaw.engine.samples.layout import KIND
+from csaw.engine.samples.format import KIND
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.lock import Lock, require_unlocked
 from csaw.partition.arrays.own_files import require_own
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
-Wanted = Callable[[Any], dict[str, Any]]
-"""A run's attributes of a sample store in a format of some version: what a store says is held against those of its own version."""
+Wanted = Callable[[object], Record]
+"""A run's attributes of a sample store in a format of some version: what a store says is held against those of its own
+version.
+"""
 PARTIAL = ".partial"
 FIRST_DRAWS = 1  # version of the draws of manifests that name none
 
@@ -54,7 +58,8 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
 def check_shared_place(path: Path) -> None:
     """Raise StoreError unless a process may take part in the sample that will have the name ``path``.
 
-    Others may begin it or give it its name at this moment, so OUT.partial may be there or not, or be a folder whose manifest is not written yet.
+    Others may begin it or give it its name at this moment, so OUT.partial may be there or not, or be a folder whose
+    manifest is not written yet.
     """
     partial = partial_of(path)
     _stands(path)
@@ -71,7 +76,8 @@ def _stands(path: Path) -> bool:
 
 
 def _is_unfinished(partial: Path, *, empty: bool = False) -> bool:
-    """Whether csaw has made a folder: it is a sample store, or one whose manifest is about to be written, or has just got its name.
+    """Whether csaw has made a folder: it is a sample store, or one whose manifest is about to be written, or has just
+    got its name.
 
     ``empty``: an empty folder counts too.
     """
@@ -87,12 +93,15 @@ def _is_unfinished(partial: Path, *, empty: bool = False) -> bool:
 
 def _is_not_ours(partial: Path) -> StoreError:
     return StoreError(
-        f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name, or remove it if it is empty"
+        f"{partial}, where samples are written first, exists and is not an unfinished sample; choose "
+        "another name, or remove it if it is empty"
     )
 
 
 def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:
-    """Whether the sample at ``path`` is that of this run and intact, so that nothing is left to resume. StoreError if it is that of another run.
+    """Whether the sample at ``path`` is that of this run and intact, so that nothing is left to resume.
+
+    StoreError if it is that of another run.
 
     If a kill has left a complete sample of another run in ``partial``, which this one replaced, it is removed.
     """
@@ -115,7 +124,7 @@ def _differs(place: Path, wanted: Wanted) -> bool:
     return False
 
 
-def version_of(place: Path) -> Any:
+def version_of(place: Path) -> object:
     """The format version that a store, finished or not, says it has."""
     return _dictionary(files.read_json(place / "zarr.json"), "attributes").get("format_version")
 
@@ -130,17 +139,19 @@ def require_equal(place: Path, wanted: Wanted) -> None:
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(
-                    f"{place} was sampled with {key} = {str(old.get(key))[:60]}, this run has {str(new.get(key))[:60]}; "
+                    f"{place} was sampled with {key} = {str(old.get(key))[:60]}, this run has "
+                    f"{str(new.get(key))[:60]}; "
                     f"resume with the same options or pass --overwrite"
                 )
     draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, expected["manifest"]))
     if draws != now:
         raise StoreError(
-            f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are version {draws}; this csaw's are version "
+            f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are "
+            f"version {draws}; this csaw's are version "
             f"{now}, and both together are no sample; finish it with that csaw, or start again with --overwrite"
         )
 
 
-def _dictionary(found: dict[str, Any], key: str) -> dict[str, Any]:
+def _dictionary(found: Record, key: str) -> Record:
     value = found.get(key)
     return value if isinstance(value, dict) else {}

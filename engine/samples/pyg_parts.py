@@ -1,20 +1,24 @@
 """Batches of consecutive instances as one batch, the same that all instances together would have given.
 
-Nodes are in the order of their classes, and edges in that of their hops; in each of these, instances follow one another. So a part's share of a class is
-moved as a whole, and a number of a node by how far its class is.
+Nodes are in the order of their classes, and edges in that of their hops; in each of these, instances follow one
+another. So a part's share of a class is moved as a whole, and a number of a node by how far its class is.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
-Batch = dict[str, Any]
+from csaw.partition.base.plain_data import Record
+
+Batch = Record
 CLASSES = "classes"  # in a part: how many nodes of each class it has, int64
 
 
 def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
-    """One batch of ``parts``, which are used up; ``firsts`` are the numbers of their first instances, counted from that of the first part."""
+    """Join ``parts``, which are used up, to one batch.
+
+    ``firsts`` are the numbers of their first instances, counted from that of the first part.
+    """
     nodes, edges = _table([part.pop(CLASSES) for part in parts]), _table([part["num_sampled_edges"] for part in parts])
     out = _room(parts, nodes, edges)
     shares = (
@@ -54,7 +58,9 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
 
 
 def _as_wide(parts: list[np.ndarray]) -> list[np.ndarray]:
-    """Tables with as many columns as the widest of them, filled up with -1: walks without a limit are as wide as the longest of a part."""
+    """Tables with as many columns as the widest of them, filled up with -1: walks without a limit are as wide as the
+    longest of a part.
+    """
     width = max(part.shape[-1] for part in parts)
     if parts[0].ndim == 1:
         return parts

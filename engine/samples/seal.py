@@ -1,9 +1,10 @@
-"""Completing a store whose groups are all written: metadata of arrays, joined parts of groups, string ids, checksums of all files."""
+"""Completing a store whose groups are all written: metadata of arrays, joined parts of groups, string ids, checksums of
+all files.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -11,25 +12,31 @@ from csaw.engine.samples import files
 from csaw.engine.samples.about import about
 from csaw.engine.samples.check import NAMES, most_bytes, write_checksums
 from csaw.engine.samples.draft import Draft, marker_path, part_path
-from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
+from csaw.engine.samples.format import EDGES_A_CHUNK, chunk_name
+from csaw.engine.samples.layouts import Ragged, SampleLayout, Sizes
 from csaw.engine.samples.results import results_of
-from csaw.engine.samples.sizes import SIZES, Sizes, total
+from csaw.engine.samples.sizes import SIZES, total
 from csaw.partition.arrays.nodes import write_array
 from csaw.partition.arrays.regular import open_regular
+from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.stages import WRITING, stage
 from csaw.partition.errors import StoreError
 
 
 @stage(WRITING)
 def seal(draft: Draft) -> None:
-    """Complete the arrays. The checksums are written last and mark the store as complete. It can be repeated after a kill."""
+    """Complete the arrays.
+
+    The checksums are written last and mark the store as complete. It can be repeated after a kill.
+    """
     partial = draft.partial
-    checksums = _join_groups(draft) if draft.layout in WHOLE else _describe_rows(draft)
+    checksums = _join_groups(draft, draft.layout) if isinstance(draft.layout, Ragged) else _describe_rows(draft)
     checksums |= _names(draft)
     for name in _arrays(draft):  # only these, because the results change after this
         node = partial / name / "zarr.json"
-        files.sync(node)
-        files.sync(node.parent)
+        sync_folder(node)
+        sync_folder(node.parent)
         checksums[f"{name}/zarr.json"] = files.sha256(node)
     checksums["zarr.json"] = files.sha256(partial / "zarr.json")
     write_checksums(partial, checksums)
@@ -37,27 +44,33 @@ def seal(draft: Draft) -> None:
 
 def _arrays(draft: Draft) -> list[str]:
     """The names of all arrays that the store holds."""
-    names = joined_arrays(draft) if draft.layout in WHOLE else _widths(draft)
+    layout = draft.layout
+    names = joined_arrays(draft, layout) if isinstance(layout, Ragged) else _widths(draft)
     return [*names, *(NAMES if draft.identifiers.words is not None else ())]
 
 
-def joined_arrays(draft: Draft) -> dict[str, str]:
-    """The arrays of a store whose instances differ in size, and what each is made of: all of its layout that its groups have."""
-    held = (
-        _marker(draft, 0)["sizes"] if draft.groups else {p for n, p in WHOLE[draft.layout].items() if n not in OPTIONAL}
-    )
-    return {name: part for name, part in WHOLE[draft.layout].items() if part in held}
+def joined_arrays(draft: Draft, layout: Ragged) -> dict[str, str]:
+    """The arrays of a store whose instances differ in size, and what each is made of: all of its layout that its groups
+    have.
+    """
+    wanted = [layout.declared(name).part for name in layout.wanted(())]
+    return layout.parts(_marker(draft, 0)["sizes"] if draft.groups else wanted)
 
 
 def _widths(draft: Draft) -> dict[str, int | None]:
     """Number of columns of each array whose chunks are the groups; None for an array of one dimension."""
     if draft.groups:
-        return _marker(draft, draft.groups - 1)["widths"]
-    return {"walks": 1, "lengths": None} if draft.layout == "walks" else {"hop_0": 1}
+        widths: dict[str, int | None] = _marker(draft, draft.groups - 1)["widths"]
+        return widths
+    layout = draft.layout
+    return {name: 1 if len(layout.declared(name).dimensions) > 1 else None for name in layout.wanted(())}
 
 
 def _describe_rows(draft: Draft) -> dict[str, str]:
-    """Write the metadata of the arrays whose chunks are the groups, and return the checksums of the chunks, from the markers."""
+    """Write the metadata of the arrays whose chunks are the groups.
+
+    Returns the checksums of the chunks, from the markers.
+    """
     checksums: dict[str, str] = {}
     for group in range(draft.groups):
         checksums |= _marker(draft, group)["checksums"]
@@ -68,22 +81,25 @@ def _describe_rows(draft: Draft) -> dict[str, str]:
     return checksums
 
 
-def _array_node(draft: Draft, name: str, shape: tuple, chunks: tuple, dtype: np.dtype, fill: int) -> None:
+def _array_node(
+    draft: Draft, name: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype, fill: int
+) -> None:
     held = draft.identifiers
     said = about(name, draft.layout, held.kind, held.fill, draft.request)
     write_array(draft.partial / name, dtype, shape, chunks, separator=".", fill=fill, about=said)
 
 
-def _join_groups(draft: Draft) -> dict[str, str]:
+def _join_groups(draft: Draft, layout: Ragged) -> dict[str, str]:
     """Join the parts of all groups into one array each.
 
-    The files of parts are removed as soon as their array is complete, so that the disk never holds two copies of all of them.
+    The files of parts are removed as soon as their array is complete, so that the disk never holds two copies of all of
+    them.
     """
     checksums: dict[str, str] = {}
-    for name, part in joined_arrays(draft).items():
+    for name, part in joined_arrays(draft, layout).items():
         marker = _joined_path(draft.partial, name)
         if (done := files.read_marker(marker)) is None:
-            files.write_marker(marker, done := _join(draft, name, part))
+            files.write_marker(marker, done := _join(draft, layout, name))
         for group in range(draft.groups):
             part_path(draft.partial, group, part).unlink(missing_ok=True)
         checksums |= done
@@ -94,7 +110,7 @@ def _joined_path(partial: Path, name: str) -> Path:
     return partial / "groups" / f"{name}.json"
 
 
-def _marker(draft: Draft, group: int) -> dict[str, Any]:
+def _marker(draft: Draft, group: int) -> Record:
     if (marker := files.read_marker(marker_path(draft.partial, group))) is None:
         raise StoreError(
             f"{marker_path(draft.partial, group)} has changed during this run; run the same command with --resume"
@@ -102,18 +118,18 @@ def _marker(draft: Draft, group: int) -> dict[str, Any]:
     return marker
 
 
-def intact_groups(partial: Path, groups: Iterable[int], layout: str) -> frozenset[int]:
-    """Those of ``groups`` that have a marker and whose files agree with it.
+def intact_groups(partial: Path, groups: Iterable[int], layout: SampleLayout) -> frozenset[int]:
+    """Return the ``groups`` that have a marker and whose files agree with it.
 
     Parts that are already joined are not needed. A joined array that has changed is made again.
     """
     joined = set()
-    for name, part in WHOLE.get(layout, {}).items():
-        done = files.read_marker(_joined_path(partial, name))
+    for one in layout.arrays if isinstance(layout, Ragged) else ():
+        done = files.read_marker(_joined_path(partial, one.name))
         if done is not None and not files.differing(partial, done, most_bytes(partial, done)):
-            joined.add(part)
+            joined.add(one.part)
         else:
-            _joined_path(partial, name).unlink(missing_ok=True)
+            _joined_path(partial, one.name).unlink(missing_ok=True)
     found = {group: marker for group in groups if (marker := files.read_marker(marker_path(partial, group)))}
     owners = {
         name: group
@@ -129,19 +145,24 @@ def intact_groups(partial: Path, groups: Iterable[int], layout: str) -> frozense
 
 
 def draft_sizes(draft: Draft) -> Sizes | None:
-    """How many edges there are, by the groups' markers, or by the results where a kill has come after these; None where neither knows."""
+    """Return how many edges there are, by the groups' markers.
+
+    By the results where a kill has come after these; None where neither knows.
+    """
     markers = (files.read_marker(marker_path(draft.partial, group)) or {} for group in range(draft.groups))
     found = total((marker.get("edges") for marker in markers), draft.layout)
     return found or files.unchanged(results_of(draft.partial).get(SIZES))
 
 
-def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
+def _join(draft: Draft, layout: Ragged, name: str) -> dict[str, str]:
+    declared = layout.declared(name)
+    part = declared.part
     dtype, _ = draft.identifiers.type_of(part)
     sizes = [_marker(draft, group)["sizes"][part] for group in range(draft.groups)]
     pieces = (_part(part_path(draft.partial, group, part), dtype) for group in range(draft.groups))
-    if name.endswith("_ptr"):
-        return write_whole(draft, name, _running_sum(elements_of(part, piece) for piece in pieces), sum(sizes) + 1)
-    width = sum(sizes) // max(1, draft.instances) if name in BY_HOP else None
+    if declared.is_bounds:
+        return write_whole(draft, name, _running_sum(layout.elements(piece) for piece in pieces), sum(sizes) + 1)
+    width = sum(sizes) // max(1, draft.instances) if len(declared.dimensions) > 1 else None
     return write_whole(draft, name, pieces, sum(sizes), width)
 
 
@@ -153,7 +174,10 @@ def _part(path: Path, dtype: np.dtype) -> np.ndarray:
 def write_whole(
     draft: Draft, name: str, pieces: Iterator[np.ndarray], length: int, width: int | None = None
 ) -> dict[str, str]:
-    """Write an array of ``length`` elements from its pieces, and return the checksums of its chunks. ``width``: its columns, if it has two dimensions."""
+    """Write an array of ``length`` elements from its pieces, and return the checksums of its chunks.
+
+    ``width``: its columns, if it has two dimensions.
+    """
     dtype, fill = _type_of(draft, name)
     columns = () if width is None else (width,)
     each = max(1, width or 1)
@@ -164,7 +188,7 @@ def write_whole(
     for index, chunk in enumerate(_chunked(pieces, dtype, rows * each)):
         key = f"{name}/{chunk_name(index, len(shape))}"
         checksums[key] = files.write_file(draft.partial / key, chunk)
-    files.sync(draft.partial / name)
+    sync_folder(draft.partial / name)
     return checksums
 
 
@@ -173,7 +197,10 @@ def _type_of(draft: Draft, name: str) -> tuple[np.dtype, int]:
 
 
 def _names(draft: Draft) -> dict[str, str]:
-    """Write the string ids of the stored numbers as UTF-8 text and offsets, as in a graph store, and return the checksums."""
+    """Write the string ids of the stored numbers as UTF-8 text and offsets, as in a graph store.
+
+    Returns the checksums.
+    """
     words = draft.identifiers.words
     if words is None:
         return {}

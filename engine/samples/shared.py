@@ -1,10 +1,12 @@
-"""A sample store that several processes write without one that leads them: the first begins it, each commits groups, and one seals it.
+"""A sample store that several processes write without one that leads them: the first begins it, each commits groups,
+and one seals it.
 
 OUT.partial/groups/shard-*.json  what a process that ended has counted and timed
 .OUT.csaw-sealing                the lease of the process that seals; see partition/arrays/lease.py
 
-Needed of the file system: atomic rename and mkdir, and that a file or folder that is opened shows what was closed before, as NFS, Lustre and GPFS do. Where it has
-locks, a process that begins or resumes the sample alone is refused meanwhile; elsewhere it draws some groups twice.
+Needed of the file system: atomic rename and mkdir, and that a file or folder that is opened shows what was closed
+before, as NFS, Lustre and GPFS do. Where it has locks, a process that begins or resumes the sample alone is refused
+meanwhile; elsewhere it draws some groups twice.
 """
 
 import logging
@@ -13,17 +15,18 @@ import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.draft import is_sealed, marker_path
+from csaw.engine.samples.format import KIND
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.samples.layout import KIND
 from csaw.engine.samples.seal import intact_groups
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.lease import take
 from csaw.partition.arrays.lock import Lock
 from csaw.partition.arrays.nodes import group_node
+from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.errors import StoreError
 
 log = logging.getLogger(__name__)
@@ -32,7 +35,7 @@ log = logging.getLogger(__name__)
 class SharedWriter(GroupWriter):
     """Takes part in a sample store, which it begins if it is the first. ``finished``: it has its name already."""
 
-    def __init__(self, path: str | Path, manifest: dict[str, Any], **options: Any) -> None:
+    def __init__(self, path: str | Path, manifest: Record, **options: OptionValue) -> None:
         super().__init__(path, manifest, **options)
         try:
             with files.writing(self.partial, lambda: "choose another place for the samples"):
@@ -62,7 +65,7 @@ class SharedWriter(GroupWriter):
         if not (self.partial / "zarr.json").exists():
             self._begin()
         (self.partial / "groups").mkdir(exist_ok=True)
-        files.sync(self.partial)
+        sync_folder(self.partial)
         self.join()
 
     def _is_there(self) -> bool:
@@ -109,21 +112,21 @@ class SharedWriter(GroupWriter):
         """Whether another process has given the store its name."""
         return self.finished or (not (self.partial / "zarr.json").exists() and (self.path / "zarr.json").exists())
 
-    def report(self, name: str, said: dict[str, Any]) -> None:
+    def report(self, name: str, said: Record) -> None:
         """Leave what this process has counted and timed for the one that seals."""
         with files.writing(self.partial, self._way_out):
             files.write_marker(self.partial / "groups" / f"shard-{name}-{secrets.token_hex(4)}.json", said)
 
-    def reports(self) -> list[dict[str, Any]]:
-        """What processes have counted and timed, in the order of their names."""
+    def reports(self) -> list[Record]:
+        """Return the counts and times that processes have left, in the order of their names."""
         found = sorted((self.partial / "groups").glob("shard-*.json"))
         return [said for file in found if (said := files.read_marker(file)) is not None]
 
-    def seal_alone(self, results: Callable[[], dict[str, Any]], *, check: bool = False) -> bool:
+    def seal_alone(self, results: Callable[[], Record], *, check: bool = False) -> bool:
         """Give the store its name, unless another process does; whether this one did. Every group must be there.
 
-        ``results``: called once the store is sealed, for its counts and timings. ``check``: compare the groups with their checksums before. StoreError names those
-        that differ, and they count as missing from then on.
+        ``results``: called once the store is sealed, for its counts and timings. ``check``: compare the groups with
+        their checksums before. StoreError names those that differ, and they count as missing from then on.
         """
         lease = take(self.path.with_name(f".{self.path.name}.csaw-sealing"), self._waiting)
         if lease is None:
@@ -138,7 +141,8 @@ class SharedWriter(GroupWriter):
             said = results()
             if not lease.held:
                 raise StoreError(
-                    f"{self.path}: another process has begun to seal it while this one stood still; look whether it has ended"
+                    f"{self.path}: another process has begun to seal it while this one stood still; look "
+                    "whether it has ended"
                 )
             self.finish(said)
         return True

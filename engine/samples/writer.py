@@ -1,34 +1,41 @@
-"""Writes a sample store from its beginning to its end, alone or for the workers of a cluster; a kill at any moment loses no finished group."""
+"""Writes a sample store from its beginning to its end, alone or for the workers of a cluster.
+
+A kill at any moment loses no finished group.
+"""
 
 import logging
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import is_sealed
+from csaw.engine.samples.format import KIND
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.samples.layout import KIND
 from csaw.engine.samples.seal import intact_groups
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.lock import Lock
 from csaw.partition.arrays.nodes import group_node
+from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.base.plain_data import OptionValue, Record
 
 log = logging.getLogger(__name__)
 
 
 class SampleWriter(GroupWriter):
-    """Writes a sample store, and keeps others that would begin or finish it out until it is closed. ``options`` are those of :class:`GroupWriter`."""
+    """Writes a sample store, and keeps others that would begin or finish it out until it is closed.
+
+    ``options`` are those of :class:`GroupWriter`.
+    """
 
     def __init__(
         self,
         path: str | Path,
-        manifest: dict[str, Any],
+        manifest: Record,
         *,
         resume: bool = False,
         overwrite: bool = False,
-        **options: Any,
+        **options: OptionValue,
     ) -> None:
         super().__init__(path, manifest, **options)
         self.replaces = overwrite or resume
@@ -59,7 +66,7 @@ class SampleWriter(GroupWriter):
         if not is_sealed(self.partial):
             files.write_json(self.partial / "zarr.json", group_node(self.attributes(self.identifiers.version)))
         (self.partial / "groups").mkdir(exist_ok=True)
-        files.sync(self.partial)
+        sync_folder(self.partial)
         self.join()
 
     def _found_groups(self) -> frozenset[int]:
@@ -75,7 +82,10 @@ class SampleWriter(GroupWriter):
         return found
 
     def _way_out(self) -> str:
-        return f"{len(self._done)} of {self.groups} groups are safe in it; make room and run the same command with --resume"
+        return (
+            f"{len(self._done)} of {self.groups} groups are safe in it; make room and run the same command "
+            "with --resume"
+        )
 
     def _publish(self) -> None:
         super()._publish()

@@ -1,1 +1,3 @@
-"""Scheduling: which partitions and rows are in memory when, the loop over batches, and which device draws which instances."""
+"""Scheduling: which partitions and rows are in memory when, the loop over batches, and which device draws which
+instances.
+"""

@@ -1,14 +1,17 @@
-"""The contract of a backend, which runs a plan's kernels on the CPU or on a GPU. Batches, the scheduler and workers use nothing else of it.
+"""The contract of a backend, which runs a plan's kernels on the CPU or on a GPU.
+
+Batches, the scheduler and workers use nothing else of it.
 
 Selection counts, in the order of TALLY (all but draws for inverse transform without replacement alone):
 
-    draws       random words: one a candidate, fewer where bipartite region search uses the rest of a word again; by rejection, trials,
+    draws       random words: one a candidate, fewer where bipartite region search uses the rest of a word again; by
+                rejection, trials,
                 on a streamed graph also those made before an earlier question is answered
     collisions  candidates that were already selected
     searches    the detector's work: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
     iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
-    conflicts   bits set while another lane of a warp sets one of the same word: atomics that wait for each other; none on the CPU
-    rebuilt     entries of the CTPS that updated sampling computed again
+    conflicts   bits set while another lane of a warp sets one of the same word: atomics that wait for each other; none
+                on the CPU rebuilt     entries of the CTPS that updated sampling computed again
 
 All but conflicts, and draws of a streamed graph, are the same on every device, with the same detector.
 """
@@ -16,21 +19,16 @@ All but conflicts, and draws of a streamed graph, are the same on every device, 
 import threading
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.draws.random import draw_subsets
-from csaw.engine.plan.contracts import Array, Batch, Graph, Partitions, Store
+from csaw.engine.plan.contracts import Array, Batch, Frontier, Graph, IncomingBias, Members, Partitions, Store
 from csaw.engine.plan.plan import Plan
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
-
-if TYPE_CHECKING:
-    from csaw.engine.batches.clusters import Members
-    from csaw.engine.batches.incoming_bias import Columns
-    from csaw.engine.batches.traversals import Traversals
 
 ALL = slice(None)
 VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
@@ -46,10 +44,13 @@ class Crowded(OverBudget):
 
 
 class Backend(Specialization, ABC):
-    """A plan's kernels, its graph in memory, and the threads or the device that draw batches. Another thread sets ``stop`` to end a batch early."""
+    """A plan's kernels, its graph in memory, and the threads or the device that draw batches.
+
+    Another thread sets ``stop`` to end a batch early.
+    """
 
     graph: Graph
-    xp: Any
+    xp: ModuleType
     """NumPy, or its equivalent on a GPU."""
     failures: tuple[type[Exception], ...] = ()
     """Exceptions that a device raises once it has failed."""
@@ -60,14 +61,16 @@ class Backend(Specialization, ABC):
         # Before anything is drawn: time to find or compile kernels; time to load the graph and build its layout.
         self.kernels_seconds = self.loading_seconds = 0.0
         self.kept_bytes = 0  # of batches that are drawn already, until all that are written together are
-        self.columns: Columns | None = None  # sums of biases over the graph, once a batch has made them
-        self.members: Members | None = None  # vertices by cluster, likewise
+        self.incoming_bias: IncomingBias | None = None  # once a batch has made it
+        self.members: Members | None = None  # likewise
 
     # Batches
 
     @abstractmethod
     def begin(self, first: int, sources: np.ndarray) -> Batch:
-        """Begin a batch of n instances from number ``first`` on. ``sources``: what Sources.take gives, dense ids [n] for walks, [n, frontier size] for
+        """Begin a batch of n instances from number ``first`` on.
+
+        ``sources``: what Sources.take gives, dense ids [n] for walks, [n, frontier size] for
         traversals, and [n, frontier size, 2] for mini-batches.
 
         On a streamed graph it is a WaitingBatch. MemoryError if the batch does not fit.
@@ -81,7 +84,10 @@ class Backend(Specialization, ABC):
         """Wait until all work queued so far is done."""
 
     def claim(self, size: int) -> None:
-        """OverBudget if a batch that is about to take ``size`` bytes takes more than the run may use. A GPU finds out by itself."""
+        """OverBudget if a batch that is about to take ``size`` bytes takes more than the run may use.
+
+        A GPU finds out by itself.
+        """
 
     def release(self) -> None:
         """Give back unused memory, before a batch is tried again with fewer instances."""
@@ -91,7 +97,10 @@ class Backend(Specialization, ABC):
 
     @abstractmethod
     def to_host(self, arrays: dict[str, Array]) -> dict[str, np.ndarray]:
-        """Copy arrays to host memory; arrays that are there already are returned as they are. Any thread may call this."""
+        """Copy arrays to host memory; arrays that are there already are returned as they are.
+
+        Any thread may call this.
+        """
 
     # Counts
 
@@ -107,7 +116,10 @@ class Backend(Specialization, ABC):
         """[6]: integer counts so far, in the order of TALLY."""
 
     def kernel_seconds(self) -> tuple[float, float]:
-        """Seconds in the kernels of a streamed run, and their deviation between parallel streams as a share of the mean."""
+        """Return the seconds in the kernels of a streamed run, and how far parallel streams differ.
+
+        Their deviation is a share of the mean.
+        """
         return 0.0, 0.0
 
     @cached_property
@@ -128,13 +140,18 @@ class Backend(Specialization, ABC):
 
     @abstractmethod
     def bytes_of_picks(self, picks: int) -> float:
-        """Cost of ``picks`` walkers' steps, one pick each, without loading their partitions, as bytes a copy moves in the same time."""
+        """Return the cost of ``picks`` walkers' steps, one pick each, without loading their partitions.
+
+        The cost is in bytes that a copy moves in the same time.
+        """
 
     # Selection, for batches of traversals
 
     @abstractmethod
-    def select_neighbors(self, f: "Traversals", entries: Array) -> None:
-        """Select neighbors of the frontier entries numbered ``entries``: write them to ``f.out``, and their number to ``f.found``."""
+    def select_neighbors(self, f: Frontier, entries: Array) -> None:
+        """Select neighbors of the frontier entries numbered ``entries``: write them to ``f.out``, and their number to
+        ``f.found``.
+        """
 
     @abstractmethod
     def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
@@ -155,21 +172,26 @@ class Backend(Specialization, ABC):
 
     @abstractmethod
     def weigh_rows(self, vertex: Array, start: Array, entries: Array, out: Array, biases: Array) -> None:
-        """Write the neighbors of the entries numbered ``entries``, whose rows are in memory, to ``out``, and the biases of the edges to them to ``biases``.
+        """Write the neighbors of some entries to ``out``, and the biases of the edges to them to ``biases``.
 
-        ``vertex``, ``start`` [n]: the vertex of each entry, and the first cell of its neighbors, of which there are as many as it has edges.
+        The entries are numbered ``entries``, and their rows are in memory.
+
+        ``vertex``, ``start`` [n]: the vertex of each entry, and the first cell of its neighbors, of which there are as
+        many as it has edges.
         """
 
     @abstractmethod
     def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
-        """As ``weigh_rows``, without biases."""
+        """Write neighbors to ``out`` like ``weigh_rows``, without biases."""
 
     def list_members(self, met: Array, entries: Array, vertices: Array, degree: Array) -> tuple[Array, Array]:
-        """Edges from some members of sets of vertices to members of the same set, in order of member and place in its row.
+        """Return edges from some members of sets of vertices to members of the same set.
 
-        ``met``: instance * vertices of the graph + vertex of each member, int64, ascending. ``entries``: numbers in ``met`` of the members whose edges are
-        wanted, ascending, with their ``vertices`` and ``degree``; their rows are in memory. Returns the number of edges of each entry, int64, and the
-        neighbors that these lead to, ids.
+        They are in order of member and place in its row.
+
+        ``met``: instance * vertices of the graph + vertex of each member, int64, ascending. ``entries``: numbers in
+        ``met`` of the members whose edges are wanted, ascending, with their ``vertices`` and ``degree``; their rows are
+        in memory. Returns the number of edges of each entry, int64, and the neighbors that these lead to, ids.
         """
         xp, upto, dtype = self.xp, self.xp.cumsum(degree), np.dtype(self.store.id_dtype)
         out = xp.empty(int(upto[-1]) if upto.size else 0, dtype)
@@ -184,11 +206,17 @@ class Backend(Specialization, ABC):
     def select_shared(
         self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array
     ) -> None:
-        """As ``list_rows``, for those neighbors alone whose random number is below ``size`` / degree; the cells of others stay as they are. -1 lists all."""
+        """Write the neighbors whose random number is below ``size`` / degree, like ``list_rows``.
+
+        The cells of others stay as they are. -1 lists all.
+        """
 
     @abstractmethod
     def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
-        """float64 [n]: times at which members of pools of several vertices arrive, exponential with ``rate`` [n]. ``number``: of each in its pool."""
+        """float64 [n]: times at which members of pools of several vertices arrive, exponential with ``rate`` [n].
+
+        ``number``: of each in its pool.
+        """
 
     def candidates(self, size: int) -> int:
         """Most neighbors of one row that can take part in a collective selection of ``size``."""
@@ -205,7 +233,8 @@ def check_bias(store: Store, bad: Array) -> None:
     if failed == 2:
         [src] = store.original_ids(np.asarray([src], store.id_dtype))
         raise OptionError(
-            f"update or dead_end of a walk at {src}: expected a vertex below e.vertices = {store.vertices}, or -1 to stop, found {dst}"
+            f"update or dead_end of a walk at {src}: expected a vertex below e.vertices = "
+            f"{store.vertices}, or -1 to stop, found {dst}"
         )
     if failed and dst < 0:
         [src] = store.original_ids(np.asarray([src], store.id_dtype))

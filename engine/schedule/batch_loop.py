@@ -9,11 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
-import numpy as np
-
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
-from csaw.engine.samples.layout import cut_rows
+from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources.given_sources import CHANCES, LABELS
@@ -22,7 +20,6 @@ from csaw.partition.base.kernel_time import Lapse, Stopwatch
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
-Arrays = dict[str, np.ndarray]
 
 
 class TooManyTogetherError(BudgetError):
@@ -33,7 +30,10 @@ class Drawn(Protocol):
     """The drawn samples of a batch, on a device or in host memory."""
 
     def arrays(self, rows: slice) -> Arrays:
-        """Copy the arrays to host memory. Of walks and hops only the instances ``rows``; of subgraphs always all, ``rows`` is ignored."""
+        """Copy the arrays to host memory.
+
+        Of walks and hops only the instances ``rows``; of subgraphs always all, ``rows`` is ignored.
+        """
 
     def on_device(self) -> dict[str, Array]:
         """All arrays in the memory in which they were drawn."""
@@ -43,8 +43,8 @@ class Drawn(Protocol):
 class FinishedBatch:
     """The samples of ``instances`` consecutive instances, of which number ``first`` is the first one.
 
-    ``edges`` is the number of sampled edges, ``dead_ends`` that of walks and frontier vertices that had no neighbor to go to
-    and of walks that their algorithm ended.
+    ``edges`` is the number of sampled edges, ``dead_ends`` that of walks and frontier vertices that had no neighbor to
+    go to and of walks that their algorithm ended.
     """
 
     first: int
@@ -73,9 +73,11 @@ class FinishedBatch:
         return bool(getattr(self.drawn, "read_back", False))
 
     def on_device(self) -> dict[str, Array]:
-        """The arrays where they were drawn, without a copy: CuPy arrays on a GPU, NumPy arrays on the CPU; both support DLPack.
+        """The arrays where they were drawn, without a copy: CuPy arrays on a GPU, NumPy arrays on the CPU; both support
+        DLPack.
 
-        Vertices are dense ids (rows of the graph store); an entry without a vertex has all bits set. Arrays that had to make room are in host memory.
+        Vertices are dense ids (rows of the graph store); an entry without a vertex has all bits set. Arrays that had to
+        make room are in host memory.
         A stream of your own must have finished its work on them before the batch is dropped: the memory is used again.
         """
         return self.drawn.on_device()
@@ -86,9 +88,10 @@ class InHostMemory:
     """Arrays that were copied from their device to host memory."""
 
     held: Arrays
+    layout: SampleLayout
 
     def arrays(self, rows: slice) -> Arrays:
-        return cut_rows(self.held, rows)
+        return self.held if rows == ALL else self.layout.rows(self.held, rows)
 
     def on_device(self) -> dict[str, Array]:
         return self.held
@@ -96,7 +99,9 @@ class InHostMemory:
 
 @dataclass(frozen=True)
 class WithSeeds:
-    """Drawn mini-batches with what is known of their seeds, float64 [seeds] each: ``held`` in host memory, ``there`` where the mini-batches were drawn."""
+    """Drawn mini-batches with what is known of their seeds, float64 [seeds] each: ``held`` in host memory, ``there``
+    where the mini-batches were drawn.
+    """
 
     drawn: Batch
     held: Arrays
@@ -112,7 +117,8 @@ class WithSeeds:
 class Batches:
     """Draws ranges of a job's instances on one backend. It owns the backend; ``close`` closes it.
 
-    ``size``: number of instances of a batch, first as planned, and smaller once memory was short. ``spent``: time that the host spent in ``draw``.
+    ``size``: number of instances of a batch, first as planned, and smaller once memory was short. ``spent``: time that
+    the host spent in ``draw``.
     """
 
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
@@ -136,7 +142,8 @@ class Batches:
     def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
         """Draw the instances first .. last - 1 and return their batches in order, each of at most ``size`` instances.
 
-        BudgetError where a single instance does not fit. Where batches do not fit beside those that are drawn already, they become smaller, or, unless ``patient``, TooManyTogetherError is raised.
+        BudgetError where a single instance does not fit. Where batches do not fit beside those that are drawn already,
+        they become smaller, or, unless ``patient``, TooManyTogetherError is raised.
         """
         watch = Stopwatch()
         drawn: list[FinishedBatch] = []
@@ -153,7 +160,7 @@ class Batches:
                 beside = (upto - first) // 2
                 continue
             if batch is None:  # batches that are drawn already move to host memory
-                drawn = [kept(batch) for batch in drawn]
+                drawn = [kept(batch, self.backend.plan.sample_layout) for batch in drawn]
                 self.backend.release()
                 continue
             drawn.append(batch)
@@ -163,7 +170,12 @@ class Batches:
         return drawn
 
     def draw_timed(self, first: int, last: int) -> tuple[FinishedBatch, float]:
-        """Draw one batch; return it and the seconds that sampling took, without those to begin the batch and to compile. MemoryError where it does not fit."""
+        """Draw one batch; return it and the seconds that sampling took.
+
+        The seconds to begin the batch and to compile do not count.
+
+        MemoryError where it does not fit.
+        """
         batch = self.begin(first, last)
         self.backend.wait()
         watch = Stopwatch()
@@ -173,7 +185,7 @@ class Batches:
 
     @property
     def counters(self) -> Counters:
-        """What scheduling did so far."""
+        """The counts of scheduling so far."""
         return Counters() if self.schedule is None else self.schedule.counters
 
     def close(self) -> None:
@@ -197,9 +209,12 @@ class Batches:
         self.backend.wait()
 
     def _with_seeds(self, batch: Batch, first: int, last: int) -> Drawn:
-        """A batch with the labels of its seeds, if they have any, and with their chances, if they are drawn and samples are mini-batches."""
+        """Return a batch with the labels of its seeds, if they have any, and with their chances.
+
+        It has chances if seeds are drawn and samples are mini-batches.
+        """
         known = {LABELS: self.sources.labels_of(first, last)}
-        if self.backend.plan.sample_layout == "batches":
+        if self.backend.plan.sample_layout.keeps_seeds:
             known[CHANCES] = self.sources.chances_of(first, last)
         held = {name: array for name, array in known.items() if array is not None}
         there = {name: self.backend.xp.asarray(array) for name, array in held.items()}
@@ -217,7 +232,8 @@ class Batches:
             if last - first == 1:
                 way = "raise --memory" if isinstance(error, OverBudget) else "free some memory"
                 raise BudgetError(
-                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or steps, or {way}"
+                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or "
+                    f"steps, or {way}"
                 ) from error
         self.size = (last - first) // 2
         log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)
@@ -226,13 +242,14 @@ class Batches:
 
 def _too_many(first: int) -> TooManyTogetherError:
     return TooManyTogetherError(
-        f"instance {first}, with those before it that are kept until all of them are drawn, needs more memory than there is; ask for fewer neighbors or steps, or raise --memory"
+        f"instance {first}, with those before it that are kept until all of them are drawn, needs more "
+        "memory than there is; ask for fewer neighbors or steps, or raise --memory"
     )
 
 
-def kept(batch: FinishedBatch) -> FinishedBatch:
+def kept(batch: FinishedBatch, layout: SampleLayout) -> FinishedBatch:
     """The same batch, with its arrays copied to host memory."""
-    return replace(batch, drawn=InHostMemory(batch.arrays()))
+    return replace(batch, drawn=InHostMemory(batch.arrays(), layout))
 
 
 def _finished(batch: Batch, first: int, last: int) -> FinishedBatch:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from csaw.engine.schedule.backend import Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch
@@ -25,7 +25,8 @@ def _draw(batches: Batches, first: int, last: int) -> list[FinishedBatch]:
 class DeviceThread:
     """The batches of one device, opened and used in a single thread, as the backend of a GPU requires.
 
-    ``make_backend`` opens the backend; the thread calls it at once. ``stopped`` returns True when a batch of a streamed graph should end early.
+    ``make_backend`` opens the backend; the thread calls it at once. ``stopped`` returns True when a batch of a streamed
+    graph should end early.
     """
 
     def __init__(
@@ -78,10 +79,13 @@ class DeviceThreads:
     def draw(
         self, spans: Iterator[tuple[int, int]], task: Callable[[Batches, int, int], list[FinishedBatch]] = _draw
     ) -> Generator[FinishedBatch, None, None]:
-        """Draw the spans on the devices in turn, and yield the batches in order. ``task`` draws a span in a device's thread.
+        """Draw the spans on the devices in turn, and yield the batches in order.
 
-        A device draws its next span while the caller has its last one, and no further ahead: its memory holds two at a time, as when a store is written.
-        What is under way when the generator is closed is drawn to its end, for nobody, unless the devices are closed too.
+        ``task`` draws a span in a device's thread.
+
+        A device draws its next span while the caller has its last one, and no further ahead: its memory holds two at a
+        time, as when a store is written. What is under way when the generator is closed is drawn to its end, for
+        nobody, unless the devices are closed too.
         """
         under_way = deque((device, device.do(task, *span)) for device, span in zip(self.devices, spans, strict=False))
         try:
@@ -112,7 +116,9 @@ class DeviceThreads:
 
 
 def aside(close: Callable[[], object]) -> None:
-    """Call ``close`` in a thread of its own, for an object that is dropped: that happens in the middle of anything, where this thread may hold a lock for which closing waits."""
+    """Call ``close`` in a thread of its own, for an object that is dropped: that happens in the middle of anything,
+    where this thread may hold a lock for which closing waits.
+    """
     start_new_thread(_closed, (close,))  # takes no lock, which threading.Thread does
 
 
@@ -122,7 +128,10 @@ def _closed(close: Callable[[], object]) -> None:
 
 
 def results_of(futures: Iterable[Future[Result]]) -> list[Result]:
-    """The results of all ``futures``, in order. Where some failed, the error of the one that made the others give up is raised."""
+    """The results of all ``futures``, in order.
+
+    Where some failed, the error of the one that made the others give up is raised.
+    """
     futures = list(futures)
     errors = [error for future in futures if (error := future.exception()) is not None]
     if errors:
@@ -140,5 +149,5 @@ def failure(error: Exception, way_out: str) -> DeviceError:
     if isinstance(error, MemoryError):
         smaller = "with a smaller --gpu-memory or --in-flight"
         return DeviceError(f"a GPU is out of memory: {error}; {way_out}, {smaller}")
-    said: Any = error if isinstance(error, CsawError) else f"a GPU has failed: {error}"
+    said: object = error if isinstance(error, CsawError) else f"a GPU has failed: {error}"
     return DeviceError(f"{said}; {way_out}")

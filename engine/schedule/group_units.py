@@ -1,4 +1,6 @@
-"""Units of groups: runs of consecutive groups that a sample store still lacks, handed out to the worker that asks next."""
+"""Units of groups: runs of consecutive groups that a sample store still lacks, handed out to
+the worker that asks next.
+"""
 
 import threading
 from collections import deque
@@ -11,9 +13,12 @@ Progress = Callable[[int], None] | None
 
 
 class Units:
-    """Groups of a sample that are to be drawn, handed out to any thread in units of at most ``size`` groups; none after ``stop``.
+    """Groups of a sample that are to be drawn, handed out to any thread in units of at most ``size`` groups.
 
-    A unit that is given back, because its device has failed, goes to the worker that asks next. So a worker that asks while a unit is out waits for it.
+    After ``stop``, none is handed out.
+
+    A unit that is given back, because its device has failed, goes to the worker that asks next. So a worker that asks
+    while a unit is out waits for it.
     """
 
     def __init__(self, writer: GroupWriter, groups: Iterable[int], size: int, progress: Progress = None) -> None:

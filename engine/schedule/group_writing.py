@@ -4,9 +4,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.samples.layout import comes_whole, cut_ragged, joined
+from csaw.engine.samples.kept import joined
+from csaw.engine.samples.layouts import Arrays
 from csaw.engine.schedule.backend import ALL
-from csaw.engine.schedule.batch_loop import Arrays, FinishedBatch
+from csaw.engine.schedule.batch_loop import FinishedBatch
 
 
 def instances_of(unit: list[int], writer: GroupWriter) -> tuple[int, int]:
@@ -15,16 +16,21 @@ def instances_of(unit: list[int], writer: GroupWriter) -> tuple[int, int]:
 
 
 def leaves_as_a_whole(writer: GroupWriter) -> bool:
-    """Whether the samples of a unit must be copied from the device all at once: instances that differ in size must, since a group's edges begin where those before it end."""
-    return comes_whole(writer.layout)
+    """Whether the samples of a unit must be copied from the device all at once: instances that differ in size must,
+    since a group's edges begin where those before it end.
+    """
+    return writer.layout.comes_whole
 
 
 def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: GroupWriter, threads: ThreadPoolExecutor) -> None:
-    """Write and commit the groups of a unit, each in one of ``threads``. Even when one fails, all writing has ended when this returns."""
+    """Write and commit the groups of a unit, each in one of ``threads``.
+
+    Even when one fails, all writing has ended when this returns.
+    """
     first, last = instances_of(unit, writer)
     bounds = [*range(0, last - first, writer.group_size), last - first]
     if leaves_as_a_whole(writer):
-        parts = cut_ragged(writer.layout, joined([batch.arrays(ALL) for batch in drawn]), bounds)
+        parts = writer.layout.cut(joined([batch.arrays(ALL) for batch in drawn]), bounds)
         writes = [threads.submit(writer.write, group, part) for group, part in zip(unit, parts, strict=True)]
     else:
         spans = pairwise(bounds)
@@ -50,7 +56,8 @@ def _write_rows(writer: GroupWriter, group: int, drawn: list[FinishedBatch], low
 
 
 def _rows(drawn: list[FinishedBatch], low: int, high: int) -> Arrays:
-    """The arrays of the instances low .. high - 1 of consecutive batches of walks or hops, counted from the first instance of the first batch.
+    """The arrays of the instances low .. high - 1 of consecutive batches of walks or hops, counted from the first
+    instance of the first batch.
 
     One group at a time is copied from a GPU, through memory that is used again.
     """

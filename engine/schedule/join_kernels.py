@@ -29,7 +29,10 @@ def _meet(table, shift, met, size, vertex):
 
 @inner(nogil=True)
 def _meet_sources(table, shift, met, size, sources, first, last):
-    """The number of vertices met, once these sources are, and how many of them were taken until the target was reached."""
+    """Return the number of vertices met, once these sources are, and how many of them were taken.
+
+    Sources are taken until the target is reached.
+    """
     k = first
     while k < last and size < met.size:
         size = _meet(table, shift, met, size, np.int64(sources[k]))
@@ -70,12 +73,15 @@ def join(
     kept_sources,
     kept_edges,
 ):
-    """Meet the vertices of base instances in order, each one's sources first and then its edges', until an instance has its target.
+    """Meet the vertices of base instances in order, until an instance has its target.
 
-    ``row`` [b]: the instance that a base instance belongs to; its sources and edges follow those before it. Of an instance: ``tables`` [n, cells] a hash table
-    of the vertices met, ``met`` [n, target] the same in order, ``size`` their number, ``tried`` how many base instances were joined, ``barren`` how many of the last ones met nothing
-    new, of which there may be ``most``, and ``ended``. ``kept_sources``, ``kept_edges`` [b]: how many of the first ones belong to the sample; of a
-    base instance that meets nothing new none do, or the last tries would outweigh all else.
+    Of each base instance, sources come first and then its edges.
+
+    ``row`` [b]: the instance that a base instance belongs to; its sources and edges follow those before it. Of an
+    instance: ``tables`` [n, cells] a hash table of the vertices met, ``met`` [n, target] the same in order, ``size``
+    their number, ``tried`` how many base instances were joined, ``barren`` how many of the last ones met nothing new,
+    of which there may be ``most``, and ``ended``. ``kept_sources``, ``kept_edges`` [b]: how many of the first ones
+    belong to the sample; of a base instance that meets nothing new none do, or the last tries would outweigh all else.
     """
     target, source, edge = met.shape[1], 0, 0
     for b in range(row.size):
@@ -93,7 +99,10 @@ def join(
 
 @njit(nogil=True)
 def are_among(owner, src, dst, ptr, among_src, among_dst, out):
-    """Write to ``out`` whether each pair is one of the edges ``among_src``, ``among_dst`` [edges] of its ``owner``, which are those from ptr[owner] on, in order of src and dst."""
+    """Write to ``out`` whether each pair is one of the edges of its ``owner``.
+
+    These are ``among_src``, ``among_dst`` [edges] from ptr[owner] on, in order of src and dst.
+    """
     for k in range(owner.size):
         low, last = ptr[owner[k]], ptr[owner[k] + 1]
         high = last

@@ -1,7 +1,8 @@
 """Which partitions are in memory when: workload-aware scheduling, written once for every backend (C-SAW, section V-B).
 
-The partition with the most waiting instances is loaded next, in place of the one that was loaded longest ago: no instance waits for that one any more, and
-the other partitions in memory still serve walkers that return to them. All instances of a batch share the schedule, so one transfer serves them all.
+The partition with the most waiting instances is loaded next, in place of the one that was loaded longest ago: no
+instance waits for that one any more, and the other partitions in memory still serve walkers that return to them. All
+instances of a batch share the schedule, so one transfer serves them all.
 """
 
 import time
@@ -34,7 +35,8 @@ class Stopped(Exception):
 class Schedule:
     """Advances batches to their end while at most ``capacity`` bytes of partitions are in memory.
 
-    ``policy`` says which parts of scheduling are on. ``stopped`` returns True when the run should end early; Stopped is raised then.
+    ``policy`` says which parts of scheduling are on. ``stopped`` returns True when the run should end early; Stopped is
+    raised then.
     """
 
     def __init__(
@@ -68,7 +70,9 @@ class Schedule:
         return self._load(self.coming) if self.coming is not None else None
 
     def _advance(self, batch: WaitingBatch) -> np.ndarray:
-        """Advance the batch as far as the loaded rows allow, and return the partitions that it waits for: see ``crowds``."""
+        """Advance the batch as far as the loaded rows allow, and return the partitions that it waits for: see
+        ``crowds``.
+        """
         clock = time.perf_counter()
         batch.advance()
         wants = batch.wants()
@@ -78,8 +82,9 @@ class Schedule:
     def _suits_in_place(self, batch: WaitingBatch, wants: np.ndarray) -> bool:
         """Whether reading the needed rows in place takes less time than loading their partitions.
 
-        For walks, both costs are those of one step: the walkers whose partition is not loaded each read a row, or all partitions that they wait for are loaded.
-        Free memory is filled with partitions first, where the rest of the batch makes that worth its copy.
+        For walks, both costs are those of one step: the walkers whose partition is not loaded each read a row, or all
+        partitions that they wait for are loaded. Free memory is filled with partitions first, where the rest of the
+        batch makes that worth its copy.
         """
         graph = self.graph
         if not (self.policy.in_place and graph.reads_in_place):
@@ -93,7 +98,9 @@ class Schedule:
         return step < cost[missing].sum()
 
     def _reach(self, batch: WaitingBatch) -> bool:
-        """Read the needed rows in place, in the memory that partitions leave; evict partitions until the rows fit, or until rows have half of the memory.
+        """Read the needed rows in place, in the memory that partitions leave.
+
+        Evict partitions until the rows fit, or until rows have half of the memory.
 
         False: the batch cannot advance.
         """
@@ -103,10 +110,12 @@ class Schedule:
         return self.graph.reach(batch, room)
 
     def _bring(self, wants: np.ndarray, comes_back: bool) -> None:
-        """Load the partition that most instances wait for, then others while there is room, and begin to fetch the next one.
+        """Load the partition that most instances wait for, then others while there is room.
 
-        ``wants``: see ``crowds``. ``comes_back``: whether instances may return to partitions that they have left. If so, those are kept as long as there is room;
-        otherwise they make way for partitions that are waited for.
+        It begins to fetch the next one.
+
+        ``wants``: see ``crowds``. ``comes_back``: whether instances may return to partitions that they have left. If
+        so, those are kept as long as there is room; otherwise they make way for partitions that are waited for.
         """
         waiting = np.bincount(wants[:, :2].ravel(), np.repeat(wants[:, 2], 2), self.graph.loaded.size)
         need = self._next(wants)
@@ -128,7 +137,9 @@ class Schedule:
             self._fetch(others[0], need, waiting)
 
     def _next(self, wants: np.ndarray) -> list[int]:
-        """The one or two partitions to load next: those with the most waiting instances for the cost of loading them."""
+        """The one or two partitions to load next: those with the most waiting instances for
+        the cost of loading them.
+        """
         first, second = wants[:, 0], wants[:, 1]
         here = self.graph.loaded.astype(bool)
         if self.coming is not None:
@@ -139,7 +150,10 @@ class Schedule:
         return list(dict.fromkeys(row[:2].tolist()))
 
     def _bring_in_order(self, wants: np.ndarray) -> None:
-        """Replace the loaded partitions by as many as fit of those that are waited for, in the order of their numbers, starting again at 0 after the last."""
+        """Replace the loaded partitions by as many as fit of those that are waited for.
+
+        They come in the order of their numbers, starting again at 0 after the last.
+        """
         turns = wants[np.argsort((wants[:, 0] - self.latest - 1) % self.graph.loaded.size, kind="stable")]
         keep = list(dict.fromkeys(turns[0, :2].tolist()))
         for row in turns[1:]:
@@ -166,7 +180,9 @@ class Schedule:
         self.counters.evictions += 1
 
     def _make_room(self, need: list[int], waiting: np.ndarray) -> None:
-        """Evict partitions until ``need`` fits: first those that no instance waits for, and of these the ones that were loaded longest ago."""
+        """Evict partitions until ``need`` fits: first those that no instance waits for, and of these the ones that were
+        loaded longest ago.
+        """
         for part in sorted((p for p in self.held if p not in need), key=lambda p: bool(waiting[p])):
             if self._fits(need):
                 return
@@ -183,8 +199,10 @@ class Schedule:
     def _overlaps(self) -> bool:
         """Whether sampling takes so long that a copy beside it is worth the memory that the copy takes away.
 
-        With less memory there are more copies (1.6 times as many for walks with three of seven partitions). On a CPU, where a copy takes time of the
-        processors, there it also takes more time: 1.03 to 1.37 s instead of 0.69 to 1.08. So only graphs whose copies need no processor fetch ahead.
+        With less memory there are more copies (1.6 times as many for walks with three of seven partitions). On a CPU,
+        where a copy takes time of the
+        processors, there it also takes more time: 1.03 to 1.37 s instead of 0.69 to 1.08. So only graphs whose copies
+        need no processor fetch ahead.
         """
         slow = self.counters.advance_seconds > self.counters.load_seconds
         return self.graph.fetches and self.coming is None and slow

@@ -1,13 +1,20 @@
-"""Single rows of a graph on disk, read one by one where few instances need a partition and loading it would take longer."""
+"""Single rows of a graph on disk, read one by one.
+
+This pays where few instances need a partition and loading it would take longer.
+"""
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 
 class SingleRows:
-    """Rows of ``graph`` that are in memory beside its loaded partitions. Each backend has its own ``sizes``, ``bring`` and ``forget``."""
+    """Rows of ``graph`` that are in memory beside its loaded partitions.
+
+    Each backend has its own ``sizes``, ``bring`` and ``forget``.
+    """
 
     most = sys.maxsize  # rows
 
@@ -17,7 +24,6 @@ class SingleRows:
         self.graph = graph
         self.vertices = np.zeros(0, np.int64)  # vertices whose rows are here, or are being read
         self.bytes = 0  # of memory that these rows take
-        self.names = ("indices", "weights") if graph.weighted else ("indices",)
         self.reader = SpanReader(graph.store.stored)
         self.first_vertex = np.array([p.first_vertex for p in graph.store.partitions], np.int64)
         self.first_edge = np.array([p.first_edge for p in graph.store.stored.partitions], np.int64)
@@ -35,7 +41,9 @@ class SingleRows:
         raise NotImplementedError
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
-        """Whether the row of each of ``vertices`` is in memory, by itself or with its partition: bool, of the shape of ``vertices``."""
+        """Whether the row of each of ``vertices`` is in memory, by itself or with its partition: bool, of the shape of
+        ``vertices``.
+        """
         return self.graph.can_read(vertices)
 
     def room_for(self, wanted: tuple[np.ndarray, ...]) -> float:
@@ -43,7 +51,9 @@ class SingleRows:
         return float(self.sizes(self._missing(wanted)).sum())
 
     def read(self, wanted: tuple[np.ndarray, ...], room: float) -> bool:
-        """Read the missing rows of ``wanted`` until ``room`` bytes are full; the rows that one instance needs come together.
+        """Read the missing rows of ``wanted`` until ``room`` bytes are full.
+
+        The rows that one instance needs come together.
 
         False: not even the first ones fit.
         """
@@ -73,10 +83,14 @@ class SingleRows:
         vertices = vertices[np.argsort(first)]
         return vertices[~self.can_read(vertices)]
 
-    def read_edges(self, begin: np.ndarray, count: np.ndarray, to: np.ndarray, *arrays: np.ndarray) -> None:
-        """Read spans of edges from the store: ``count[i]`` edges from number ``begin[i]`` on, all of one row, into ``arrays`` (neighbors, weights) from place ``to[i]`` on."""
+    def read_edges(
+        self, begin: np.ndarray, count: np.ndarray, to: np.ndarray, arrays: Mapping[str, np.ndarray]
+    ) -> None:
+        """Read spans of edges from the store: ``count[i]`` edges from number ``begin[i]`` on, all of one row, into
+        ``arrays``, by their names in the store, from place ``to[i]`` on.
+        """
         number = np.searchsorted(self.first_edge, begin, side="right") - 1
-        for name, array in zip(self.names, arrays, strict=False):
+        for name, array in arrays.items():
             self.reader.read(name, number, begin - self.first_edge[number], count, array, to)
 
     def partition_of(self, vertices: np.ndarray) -> np.ndarray:

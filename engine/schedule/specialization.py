@@ -1,7 +1,7 @@
 """A plan as kernels of any backend see it: the hooks compiled into them, and the constants they are specialised on."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Walk
@@ -18,6 +18,8 @@ WEIGHT = hooks.Hook(
     frozenset({"weight"}),
 )
 """The bias of algorithms that draw by weight alone."""
+Constants: TypeAlias = dict[str, Any]
+"""Numbers and truths that kernels are specialised on, by name."""
 
 
 class Specialization:
@@ -31,8 +33,8 @@ class Specialization:
         self.streamed = plan.residency.streams
         self.params = hooks.params(algorithm)
         with hooks.TREES:
-            self.bias = hooks.edge_bias(algorithm, self.weighted)
-            self.others = hooks.others(algorithm, self.weighted)
+            self.bias = hooks.edge_bias(algorithm, self.weighted, self.needs.edge_columns)
+            self.others = hooks.others(algorithm, self.weighted, self.needs.edge_columns)
 
     def hooks(self) -> list[hooks.Hook]:
         """The algorithm's own functions, to be compiled into the kernels."""
@@ -60,21 +62,25 @@ class Specialization:
 
     @cached_property
     def picks_numbers(self) -> bool:
-        """Whether frontier entries pick by number alone from whole rows, so that scratch memory holds their picks and no candidates."""
+        """Whether frontier entries pick by number alone from whole rows.
+
+        Scratch memory then holds their picks and no candidates.
+        """
         c = self.constants()
         return bool(c["UNIFORM"] and c["SELECT"] == Method.UNIFORM.value and not c.get("POOLED"))
 
-    def constants(self) -> dict[str, Any]:
+    def constants(self) -> Constants:
         """The constants that kernels of any backend are specialised on, by name."""
         undirected, a = not self.store.directed, self.algorithm
-        constants: dict[str, Any] = {
+        constants: Constants = {
             "UNDIRECTED": undirected,
             "SIMPLE": not self.store.multigraph,
             "WEIGHTED": self.weighted,
             "HAS_UPDATE": self.others["update"] is not None,
             "HAS_DEAD_END": self.others["dead_end"] is not None,
             "UNIFORM": (self.bias.constant or 0) > 0 and self.select in (Method.UNIFORM, Method.KEYS),
-            "NEIGHBOR_WEIGHTS": "weight" in self.bias.reads and self.weighted,
+            "NEIGHBOR_WEIGHTS": self.weighted and any("weight" in hook.reads for hook in self.hooks()),
+            "EDGE_COLUMNS": len(self.needs.edge_columns),
             "SELECT": self.select.value,
             "COLLISION": self.plan.collision.value,
         }

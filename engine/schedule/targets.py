@@ -1,8 +1,10 @@
-"""Instances of a number of vertices (``--target``): base instances, drawn round by round, are joined until each has met that many, and cut there.
+"""Instances of a number of vertices (``--target``): base instances, drawn round by round, are joined until each has met
+that many, and cut there.
 One that meets nothing new is left out.
 
-See plan/target.py for the numbers of base instances. An instance's sample follows from its base instances in the order of j alone, so that no byte depends on
-how many of them are drawn together, or on the device. They are joined in host memory.
+See plan/target.py for the numbers of base instances. An instance's sample follows from its base instances in the order
+of j alone, so that no byte depends on how many of them are drawn together, or on the device. They are joined in host
+memory.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
-from csaw.engine.samples.edges import edges_in
-from csaw.engine.samples.layout import RAGGED_WALKS, all_ones, cut_ragged
+from csaw.engine.samples.ids import all_ones
+from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
 from csaw.engine.schedule.backend import ALL, Backend
-from csaw.engine.schedule.batch_loop import Arrays, Batches, FinishedBatch, InHostMemory
+from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, InHostMemory
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.errors import BudgetError, CsawError
@@ -26,18 +29,24 @@ FEWEST = 64  # of them; rounds of no more are drawn for many instances together
 
 
 def batches_of(backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> Batches:
-    """What draws a plan's instances on a backend."""
+    """Return the object that draws a plan's instances on a backend."""
     kind = Targets if backend.plan.request.target else Batches
     return kind(backend, sources, stopped)
 
 
 class Targets(Batches):
-    """Draws ranges of instances that are joined from base instances; the latter are drawn as a job without a target draws its own."""
+    """Draws ranges of instances that are joined from base instances.
+
+    A base instance is drawn as a job without a target draws its own.
+    """
 
     def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
-        """Draw the instances first .. last - 1 and return their batches in order. BudgetError where a base instance or a single instance does not fit.
+        """Draw the instances first .. last - 1 and return their batches in order.
 
-        What base instances took is put together at once, so that none of them waits for others: ``patient`` changes nothing.
+        BudgetError where a base instance or a single instance does not fit.
+
+        What base instances took is put together at once, so that none of them waits for others: ``patient`` changes
+        nothing.
         """
         before, watch = self.spent, Stopwatch()
         joined, dead_ends = Joined(self, last - first), 0
@@ -74,16 +83,17 @@ class Targets(Batches):
                     raise
                 if instances == 1:
                     raise BudgetError(
-                        f"the edges among the vertices of instance {first} need more memory than there is; lower --target, or free some memory"
+                        f"the edges among the vertices of instance {first} need more memory than there is; "
+                        "lower --target, or free some memory"
                     ) from error
                 self.backend.release()
                 half = instances // 2
-                low, high = cut_ragged("subgraphs", arrays, [0, half, instances])
+                low, high = SUBGRAPHS.cut(arrays, [0, half, instances])
                 return [
                     *self._finished(first, low, half, dead_ends),
                     *self._finished(first + half, high, instances - half, 0),
                 ]
-        return [FinishedBatch(first, instances, arrays["src"].size, dead_ends, InHostMemory(arrays))]
+        return [FinishedBatch(first, instances, arrays["src"].size, dead_ends, InHostMemory(arrays, SUBGRAPHS))]
 
     def _among(self, arrays: Arrays, instances: int) -> Arrays:
         """The samples with all edges among their vertices; or with those of their own steps that are edges."""
@@ -107,7 +117,7 @@ class Joined:
         )
         self.tables, self.met = np.full((instances, cells), -1, np.int64), np.empty((instances, target), np.int64)
         self.size, self.tried, self.barren = np.zeros((3, instances), np.int64)
-        self.seed, self.as_sets = np.uint64(plan.request.seed), batches.sources.kind == "every"
+        self.seed, self.as_sets = np.uint64(plan.request.seed), batches.sources.kind is SourceKind.EVERY
         self.ended = np.zeros(instances, np.bool_)
         self.edges: list[Columns] = []  # of each batch: instance, src, dst, depth
         self.sources: list[Columns] = []  # instance, source
@@ -126,33 +136,44 @@ class Joined:
         from csaw.engine.schedule.join_kernels import join
 
         edges, counts, sources, source_counts = self._parts(arrays, row.size)
-        if self.layout == "subgraphs":
+        if not self.layout.joins_in_order:
             edges = self._shuffled(edges, counts, first)
         kept_sources, kept_edges = np.empty((2, row.size), np.int64)
         join(
-            row, source_counts, sources, counts, edges[0], edges[1], self.shift, self.most, self.tables, self.met, self.size, self.tried, self.barren, self.ended,
-            kept_sources, kept_edges,
-        )  # fmt: skip
+            row,
+            source_counts,
+            sources,
+            counts,
+            edges[0],
+            edges[1],
+            self.shift,
+            self.most,
+            self.tables,
+            self.met,
+            self.size,
+            self.tried,
+            self.barren,
+            self.ended,
+            kept_sources,
+            kept_edges,
+        )
         taken = _first_of(counts, kept_edges)
         self.edges.append((np.repeat(row, kept_edges), *(column[taken] for column in edges)))
         self.sources.append((np.repeat(row, kept_sources), sources[_first_of(source_counts, kept_sources)]))
 
     def _parts(self, arrays: Arrays, bases: int) -> tuple[Columns, np.ndarray, np.ndarray, np.ndarray]:
-        """Of base instances of any layout: src, dst and depth of their edges and the number of these; sources and the number of these."""
-        found = edges_in(self.layout, arrays, all_ones(self.dtype))
+        """Of base instances of any layout: src, dst and depth of their edges and the number of these; sources and the
+        number of these.
+        """
+        found = self.layout.edges(arrays, all_ones(self.dtype))
         counts = np.bincount(found["instance"], minlength=bases)
         edges = tuple(np.ascontiguousarray(found[name]) for name in ("src", "dst", "depth"))
-        if self.layout == "subgraphs":
-            return edges, counts, np.ascontiguousarray(arrays["sources"]), arrays["source_counts"].astype(np.int64)
-        if self.layout == RAGGED_WALKS:
-            first = np.cumsum(arrays["lengths"].astype(np.int64) + 1) - arrays["lengths"] - 1
-            sources = arrays["walks"][first].reshape(bases, 1)
-        else:
-            sources = arrays["hop_0"] if self.layout == "hops" else arrays["walks"][:, :1]
-        return edges, counts, np.ascontiguousarray(sources).reshape(-1), np.full(bases, sources.shape[1], np.int64)
+        return edges, counts, *self.layout.sources(arrays)
 
     def _shuffled(self, edges: Columns, counts: np.ndarray, first: int) -> Columns:
-        """The edges of base instances, those that a vertex has selected together in random order: they have none of their own, and a cut must not prefer some."""
+        """The edges of base instances, those that a vertex has selected together in random order: they have none of
+        their own, and a cut must not prefer some.
+        """
         from csaw.engine.draws.random import order_words
 
         (src, _, depth), instance = edges, np.repeat(np.arange(counts.size), counts)
@@ -229,7 +250,10 @@ def _steps_along(arrays: Arrays, among: Arrays) -> Arrays:
 
 
 def _in_order(batches: list[Columns]) -> list[np.ndarray]:
-    """The columns of all batches, of which the first is the instance, in order of instance; rows of an instance stay in order."""
+    """The columns of all batches, of which the first is the instance, in order of instance.
+
+    Rows of an instance stay in order.
+    """
     columns = [np.concatenate(column) for column in zip(*batches, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return [column[order] for column in columns]

@@ -1,6 +1,8 @@
-"""Drawing the groups of a sample store: one worker for each device draws a unit of groups while the unit before it is written.
+"""Drawing the groups of a sample store: one worker for each device draws a unit of groups while the unit before it is
+written.
 
-Units are handed out one at a time, so that a slow device does not hold up the others. A unit has the same bytes whichever device draws it.
+Units are handed out one at a time, so that a slow device does not hold up the others. A unit has the same bytes
+whichever device draws it.
 """
 
 import logging
@@ -8,7 +10,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, fields
-from typing import Any
 
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.backend import TALLY, Backend
@@ -18,6 +19,7 @@ from csaw.engine.schedule.group_units import Progress, Units
 from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
+from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.partition.base.parallel import processors
 
@@ -35,7 +37,8 @@ Losses = tuple[type[Exception], ...]
 class Totals:
     """Counts and times of a run.
 
-    Seconds and the deviation are the largest of any worker; all else is summed. backend.py explains the counts of selection (TALLY).
+    Seconds and the deviation are the largest of any worker; all else is summed. backend.py explains the counts of
+    selection (TALLY).
     """
 
     edges: int = 0
@@ -66,7 +69,7 @@ class Totals:
 
 def sample_groups(
     backends: list[Callable[[], Backend]],
-    sources: Any,
+    sources: Sources,
     writer: GroupWriter,
     unit_size: int,
     progress: Progress,
@@ -75,9 +78,10 @@ def sample_groups(
 ) -> Totals:
     """Draw and write those of ``groups`` that are missing (default: of all), and return the totals of the run.
 
-    ``backends``: a function for each device that opens its backend; a single one works in this thread, several in threads of their own. ``unit_size``: groups
-    that a worker draws at a time. ``progress``: called with the number of finished instances.
-    An error in one worker stops all of them, except errors of the types ``losses``: then the other workers do its work. DeviceError where none is left.
+    ``backends``: a function for each device that opens its backend; a single one works in this thread, several in
+    threads of their own. ``unit_size``: groups that a worker draws at a time. ``progress``: called with the number of
+    finished instances. An error in one worker stops all of them, except errors of the types ``losses``: then the other
+    workers do its work. DeviceError where none is left.
     """
     missing = [g for g in (range(writer.groups) if groups is None else groups) if g not in writer.done]
     units, totals = Units(writer, missing, unit_size, progress), Totals()
@@ -108,8 +112,10 @@ def sample_groups(
     return totals
 
 
-def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threads: ThreadPoolExecutor) -> Totals:
-    """Run one worker: open its backend, draw and write units until none is left, close the backend, and return its totals."""
+def _work(make_backend: Callable[[], Backend], sources: Sources, units: Units, threads: ThreadPoolExecutor) -> Totals:
+    """Run one worker: open its backend, draw and write units until none is left, close the backend, and return its
+    totals.
+    """
     with closing(batches_of(make_backend(), sources, lambda: units.stopped)) as batches:
         watch = Stopwatch()
         draw_and_write(batches, units, threads)
@@ -117,22 +123,34 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threa
 
 
 def totals_of(batches: Batches, busy: Lapse) -> Totals:
-    """What one worker did so far, without edges and dead ends. ``busy``: time that it drew or wrote."""
+    """Return the totals of one worker so far, without edges and dead ends.
+
+    ``busy``: time that it drew or wrote.
+    """
     drew, waited = batches.spent, busy - batches.spent
     backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
     kernel_seconds, kernel_deviation = backend.kernel_seconds()
     return Totals(
-        transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
-        evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
-        kernel_deviation=kernel_deviation, seconds=drew.drawn, kernels_seconds=backend.kernels_seconds + drew.drawing + waited.anywhere,
-        loading_seconds=backend.loading_seconds, waiting_seconds=waited.rest, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
-    )  # fmt: skip
+        transfers=graph.transfers,
+        transfer_bytes=graph.transfer_bytes,
+        evictions=counters.evictions,
+        in_place=counters.in_place,
+        overlapped=counters.overlapped,
+        kernel_seconds=kernel_seconds,
+        kernel_deviation=kernel_deviation,
+        seconds=drew.drawn,
+        kernels_seconds=backend.kernels_seconds + drew.drawing + waited.anywhere,
+        loading_seconds=backend.loading_seconds,
+        waiting_seconds=waited.rest,
+        **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
+    )
 
 
 def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) -> None:
     """Draw and write units.
 
-    Two are on the device at a time: one is drawn, or its first groups are written, while the last groups of the one before are written.
+    Two are on the device at a time: one is drawn, or its first groups are written, while the last groups of the one
+    before are written.
     """
     with ThreadPoolExecutor(2, initializer=stand_aside) as writing:
         before: Future | None = None
@@ -149,7 +167,10 @@ def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) 
 
 
 def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch] | None:
-    """Draw the batches of a unit, while the unit ``before`` is written. Where either fails, the unit is given back for other workers. None where memory has room for fewer groups."""
+    """Draw the batches of a unit, while the unit ``before`` is written.
+
+    Where either fails, the unit is given back for other workers. None where memory has room for fewer groups.
+    """
     try:
         drawn = _fitting(batches, units, unit, before)
         if drawn is None:
@@ -163,7 +184,11 @@ def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None
 
 
 def _fitting(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch] | None:
-    """The batches of a unit. Where they do not fit beside others: once the unit ``before`` is written, then one group at a time, then in smaller batches."""
+    """The batches of a unit.
+
+    Where they do not fit beside others: once the unit ``before`` is written, then one group at a time, then in smaller
+    batches.
+    """
     span = instances_of(unit, units.writer)
     try:
         return batches.draw(*span, patient=False)

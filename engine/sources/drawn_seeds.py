@@ -1,8 +1,9 @@
-"""Mini-batches whose seeds are drawn by the norms of their gradients: minimal variance sampling (Cong et al., KDD 2020, section 4.2)."""
+"""Mini-batches whose seeds are drawn by the norms of their gradients: minimal variance sampling (Cong et al., KDD 2020,
+section 4.2).
+"""
 
 from dataclasses import dataclass, field
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,11 @@ SPREAD = 6  # standard deviations above the mean number of seeds, which a plan c
 
 @dataclass(frozen=True)
 class DrawnSeeds:
-    """Which positions of a list of sources are the seeds of each mini-batch: position i with chance[i], independently of all others.
+    """Which positions of a list of sources are the seeds of each mini-batch: position i with chance[i], independently
+    of all others.
 
-    A chance is in proportion to the norm of the position's vertex, up to 1, and all together are ``wanted``, or the number of vertices with a norm above 0
+    A chance is in proportion to the norm of the position's vertex, up to 1, and all together are ``wanted``, or the
+    number of vertices with a norm above 0
     if that is smaller: min(1, norm / mu), which gives the estimate of the gradient its least variance (Theorem 4.1).
     """
 
@@ -28,7 +31,10 @@ class DrawnSeeds:
 
     @classmethod
     def of(cls, algorithm: MiniBatches, listed: np.ndarray | None, count: int, seed: int) -> "DrawnSeeds":
-        """Those of the vertices ``listed``, or of all ``count``, by the column that the algorithm's ``norms`` names. OptionError where that is none of norms."""
+        """Choose seeds among the vertices ``listed``, or all ``count``, by the column that ``norms`` names.
+
+        OptionError where that is none of norms.
+        """
         norms = norms_of(algorithm, count if listed is None else None, listed)
         return cls(chances(norms, algorithm.seeds_per_batch), algorithm.seeds_per_batch, seed)
 
@@ -43,7 +49,9 @@ class DrawnSeeds:
         return max(1, -(-self.chance.size // self.wanted))
 
     def positions(self, first: int, last: int) -> np.ndarray:
-        """int64 [last - first, n]: positions in the list of the seeds of the mini-batches first .. last - 1, ascending; -1 where one has fewer than n."""
+        """int64 [last - first, n]: positions in the list of the seeds of the mini-batches first .. last - 1, ascending;
+        -1 where one has fewer than n.
+        """
         from csaw.engine.sources.shuffled import draw_positions
 
         if self._kept[:2] != (first, last):
@@ -62,25 +70,31 @@ class DrawnSeeds:
         return self.chance[positions[positions >= 0]]
 
 
-def norms_of(algorithm: Any, count: int | None, listed: np.ndarray | None) -> np.ndarray:
-    """float64: the norm of each of the vertices ``listed``, or of all ``count``; 1 where the algorithm names no column. OptionError for a column that is missing or has none."""
+def norms_of(algorithm: MiniBatches, count: int | None, listed: np.ndarray | None) -> np.ndarray:
+    """float64: the norm of each of the vertices ``listed``, or of all ``count``; 1 where the algorithm names no column.
+
+    OptionError for a column that is missing or has none.
+    """
     columns, size = algorithm.vertex_columns, int(listed.size if listed is not None else count or 0)
     if algorithm.norms is None:
         return np.ones(size)
-    if algorithm.norms not in columns.names:
+    if columns.table is None or algorithm.norms not in columns.names:
         given = f"the columns are {', '.join(columns.names)}" if columns.names else "give columns with --columns"
         raise OptionError(f"--norms: expected the name of a column, found {algorithm.norms}; {given}")
     column = columns.table[columns.names.index(algorithm.norms)]
     norms = np.asarray(column if listed is None else column[listed])
     if norms.size and (norms.min() < 0.0 or norms.max() == 0.0):
         raise OptionError(
-            f"--norms: {algorithm.norms}: expected numbers from 0 on, one of them above 0, found {norms.min():g} to {norms.max():g}"
+            f"--norms: {algorithm.norms}: expected numbers from 0 on, one of them above 0, found "
+            f"{norms.min():g} to {norms.max():g}"
         )
     return norms
 
 
 def chances(norms: np.ndarray, wanted: int) -> np.ndarray:
-    """float64: min(1, norm / mu), of the sum ``wanted``, or 1 for each norm above 0 where there are not more of these (Lemma 4.2)."""
+    """float64: min(1, norm / mu), of the sum ``wanted``, or 1 for each norm above 0 where there are not more of these
+    (Lemma 4.2).
+    """
     order = np.argsort(norms, kind="stable")
     upto, certain = (
         np.cumsum(norms[order]),

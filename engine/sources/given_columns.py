@@ -3,11 +3,12 @@
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.given_arrays import array_of
@@ -16,14 +17,16 @@ IDS = "ids"  # the name of the array that says which vertex each entry of the ot
 EXACT = 2**53  # integers up to this are 64-bit floats, too
 
 
-def read_columns(given: Any, store: Any) -> VertexColumns:
+def read_columns(given: object, store: GraphStore) -> VertexColumns:
     """The columns that a user gives for the vertices of ``store``.
 
-    given: a file ``NAME.npy`` with the column NAME; a file ``.npz`` or a mapping with an array [V] for each name; or None for no columns. Arrays are of integers,
-    float32 or float64. Entry i belongs to the vertex with dense id i, the i-th of ``store.vertex_ids``. Where there is an array ``ids`` beside
-    them, entry i belongs to the vertex whose id in the input is ids[i]; each vertex is there once.
+    given: a file ``NAME.npy`` with the column NAME; a file ``.npz`` or a mapping with an array [V] for each name; or
+    None for no columns. Arrays are of integers, float32 or float64. Entry i belongs to the vertex with dense id i, the
+    i-th of ``store.vertex_ids``. Where there is an array ``ids`` beside them, entry i belongs to the vertex whose id in
+    the input is ids[i]; each vertex is there once.
 
-    OptionError for what is none of these, a wrong length, type or name, and a number that is not finite or no 64-bit float; FormatError for a damaged file.
+    OptionError for what is none of these, a wrong length, type or name, and a number that is not finite or no 64-bit
+    float; FormatError for a damaged file.
     """
     if given is None:
         return NO_COLUMNS
@@ -38,19 +41,23 @@ def read_columns(given: Any, store: Any) -> VertexColumns:
     return VertexColumns(names, table)
 
 
-def recalled(request: Mapping[str, Any], given: Any, store: Any, of: Any) -> VertexColumns:
-    """The columns of a stored ``request``, given again. OptionError, with the names, where some are missing or others than those that the sample ``of`` was drawn with."""
+def recalled(request: Record, given: object, store: GraphStore, of: object) -> VertexColumns:
+    """The columns of a stored ``request``, given again.
+
+    OptionError, with the names, where some are missing or others than those that the sample ``of`` was drawn with.
+    """
     wanted, found = request.get("columns", {}), read_columns(given, store)
     wrong = [name for name, digest in wanted.items() if found.digests.get(name) != digest]
     if wrong:
         state = "not given" if given is None else "missing or other numbers"
         raise OptionError(
-            f"{of} was drawn with columns of data of vertices, which it does not keep: {', '.join(wrong)}: {state}; give the same ones with --columns"
+            f"{of} was drawn with columns of data of vertices, which it does not keep: {', '.join(wrong)}: "
+            f"{state}; give the same ones with --columns"
         )
     return found
 
 
-def _from_file(given: Any) -> dict[str, Any]:
+def _from_file(given: object) -> dict[str, np.ndarray]:
     if not isinstance(given, (str, Path)) or Path(given).suffix not in (".npy", ".npz"):
         raise OptionError(f"--columns: expected a file .npy or .npz, or a mapping of arrays, found {quoted(given)}")
     path = Path(given)
@@ -64,12 +71,13 @@ def _from_file(given: Any) -> dict[str, Any]:
         raise FormatError(f"--columns: {path} cannot be read as NumPy arrays of numbers: {error}") from error
 
 
-def _order(ids: Any, store: Any) -> np.ndarray:
+def _order(ids: object, store: GraphStore) -> np.ndarray:
     """int64 [V]: the dense id of each entry's vertex."""
     given = array_of(f"--columns: {IDS}", ids)
     if given.ndim != 1 or given.size != store.vertices:
         raise OptionError(
-            f"--columns: {IDS}: expected the id of each of the {store.vertices:,} vertices once, found an array of the shape {given.shape}"
+            f"--columns: {IDS}: expected the id of each of the {store.vertices:,} vertices once, found an "
+            f"array of the shape {given.shape}"
         )
     order = np.asarray(store.dense_ids(given.tolist() if given.dtype.kind in "US" else given), np.int64)
     twice = np.flatnonzero(np.bincount(order, minlength=store.vertices) > 1)
@@ -79,7 +87,7 @@ def _order(ids: Any, store: Any) -> np.ndarray:
     return order
 
 
-def _checked(name: Any, given: Any, store: Any) -> np.ndarray:
+def _checked(name: object, given: object, store: GraphStore) -> np.ndarray:
     if not isinstance(name, str) or not name:
         raise OptionError(f"--columns: expected a name for each column, found {quoted(name)}")
     column = array_of(f"--columns: {name}", given)
@@ -87,7 +95,8 @@ def _checked(name: Any, given: Any, store: Any) -> np.ndarray:
         raise OptionError(f"--columns: {name}: expected integers, float32 or float64, found {column.dtype}")
     if column.shape != (store.vertices,):
         raise OptionError(
-            f"--columns: {name}: expected a number for each of the {store.vertices:,} vertices, found an array of the shape {column.shape}"
+            f"--columns: {name}: expected a number for each of the {store.vertices:,} vertices, found an "
+            f"array of the shape {column.shape}"
         )
     integer = column.dtype.kind in "iu"
     bad = np.flatnonzero((column > EXACT) | (column < -EXACT) if integer else ~np.isfinite(column))

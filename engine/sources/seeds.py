@@ -12,8 +12,9 @@ from csaw.partition.errors import OptionError
 class SeedOrder:
     """Which positions of a list of ``count`` sources are the seeds of each mini-batch.
 
-    An epoch takes each position once, in the order of the list, or with ``shuffle`` in a random order that depends on ``seed`` and the epoch alone: that of
-    one 64-bit word a position, drawn at the address (seed, position, SHUFFLE_SLOT, epoch); equal words in the order of the list.
+    An epoch takes each position once, in the order of the list, or with ``shuffle`` in a random order that depends on
+    ``seed`` and the epoch alone: that of one 64-bit word a position, drawn at the address (seed, position,
+    SHUFFLE_SLOT, epoch); equal words in the order of the list.
     """
 
     count: int
@@ -28,7 +29,8 @@ class SeedOrder:
         """The order of an algorithm's seeds. OptionError if an epoch has no mini-batch."""
         if algorithm.drop_last and count < algorithm.seeds_per_batch:
             raise OptionError(
-                f"--drop-last: an epoch has {count:,} seeds, fewer than --seeds-per-batch {algorithm.seeds_per_batch:,}, and no mini-batch is left; "
+                f"--drop-last: an epoch has {count:,} seeds, fewer than --seeds-per-batch "
+                f"{algorithm.seeds_per_batch:,}, and no mini-batch is left; "
                 f"lower --seeds-per-batch"
             )
         return cls(count, min(algorithm.seeds_per_batch, count), algorithm.shuffle, algorithm.drop_last, seed)
@@ -38,7 +40,9 @@ class SeedOrder:
         return self.count // self.size if self.drop_last else -(-self.count // self.size)
 
     def positions(self, first: int, last: int) -> np.ndarray:
-        """int64 [last - first, size]: positions in the list of the seeds of the mini-batches first .. last - 1; -1 where one has fewer."""
+        """int64 [last - first, size]: positions in the list of the seeds of the mini-batches first .. last - 1; -1
+        where one has fewer.
+        """
         out = np.full((last - first) * self.size, -1, np.int64)
         number = first
         while number < last:

@@ -1,4 +1,7 @@
-"""The random words by which epochs of mini-batches are shuffled, or seeds are drawn; loaded when they are drawn, because it brings Numba."""
+"""The random words by which epochs of mini-batches are shuffled, or seeds are drawn.
+
+The module is loaded when they are drawn, because it brings Numba.
+"""
 
 import numpy as np
 from numba import uint64
@@ -19,7 +22,9 @@ def shuffle_words(seed, epoch, out):
 
 @njit
 def draw_positions(seed, batch, chance):
-    """The positions that a mini-batch draws, ascending: position i with chance[i], by 64 random bits at the address (seed, i // 2, NORM_SLOT, batch)."""
+    """The positions that a mini-batch draws, ascending: position i with chance[i], by 64 random bits at the address
+    (seed, i // 2, NORM_SLOT, batch).
+    """
     out, found = np.empty(chance.size, np.int64), 0
     for pair in range((chance.size + 1) // 2):
         w0, w1, w2, w3 = philox(seed, uint64(pair), NORM_SLOT, batch)

@@ -1,12 +1,14 @@
-"""Checks that a sample is intact, belongs to its graph, follows the rules of its algorithm, and was drawn from its exact law."""
+"""Checks that a sample is intact, belongs to its graph, follows the rules of its algorithm, and was drawn from its
+exact law.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from csaw.engine.api import recorded
+from csaw.engine.api.algorithm import Algorithm, Traversal
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.samples.check import most_bytes
 from csaw.engine.samples.results import results_of
@@ -27,7 +29,9 @@ STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
 
 @dataclass(frozen=True)
 class Report:
-    """All checks of a store, in the order in which they were made; ``alpha`` is the chance that a right sample fails a statistical one."""
+    """All checks of a store, in the order in which they were made; ``alpha`` is the chance that a right sample fails a
+    statistical one.
+    """
 
     path: str
     graph: str
@@ -67,10 +71,13 @@ def verify(
     """Check a sample store against its graph and the law of its algorithm.
 
     samples_path: the sample store. graph_path: its graph store (default: None, where it was when it was sampled).
-    budget: largest number of biases to evaluate in Python. columns: the columns of data of vertices that it was drawn with, as for ``sample`` (default: None).
-    algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it (default: None), nothing that needs that is tested.
+    budget: largest number of biases to evaluate in Python. columns: the columns of data of vertices that it was drawn
+    with, as for ``sample`` (default: None).
+    algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it (default: None),
+    nothing that needs that is tested.
 
-    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened; OptionError for other columns, or another algorithm.
+    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened; OptionError
+    for other columns, or another algorithm.
     """
     try:
         samples = open_samples(samples_path, graph_path, algo)
@@ -98,7 +105,9 @@ def verify(
 
 @stage("checking files")
 def verify_graph(path: str | Path) -> Report:
-    """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree with them."""
+    """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree with
+    them.
+    """
     from csaw.partition.graph.check import check_store
 
     checks = tuple(Check(found.name, found.ok, None, found.details) for found in check_store(open_graph(path)))
@@ -108,8 +117,8 @@ def verify_graph(path: str | Path) -> Report:
 def _graph_of(path: str) -> tuple[GraphStore, Graph, str]:
     """The store at ``path``, its graph in memory, and the fingerprint of that."""
     store = open_graph(path)
-    graph = store.load()
-    return store, graph, fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays)
+    graph = store.load(store.further_columns)
+    return store, graph, fingerprint_of(store, graph)
 
 
 @stage("comparing checksums")
@@ -125,7 +134,9 @@ def _checksums(samples: Samples, checks: Checks) -> None:
 
 
 def _drawn_part(samples: Samples, checks: Checks) -> Samples:
-    """The samples to check: of a virtual one the first instances, as many as are drawn in moderate time; any others are drawn in the same way."""
+    """The samples to check: of a virtual one the first instances, as many as are drawn in moderate time; any others are
+    drawn in the same way.
+    """
     if not samples.is_virtual:
         return samples
     some = min(samples.instances, LOOKED_AT)
@@ -140,7 +151,9 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
 
 
 @stage("checking rules and law")
-def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int, columns: Any, algo: str | None) -> None:  # fmt: skip
+def _contents(
+    samples: Samples, store: GraphStore, graph: Graph, checks: Checks, budget: int, columns: Any, algo: str | None
+) -> None:
     from csaw.engine.verify.any_law import verify_without_law
     from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.subgraphs import verify_subgraphs
@@ -162,24 +175,19 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
         "batches": verify_batches,
     }
     _check_hops(samples, algorithm)
-    subject = Subject(samples, store, graph, algorithm, budget, algo)
+    subject = Subject(samples, store, graph, algorithm, budget)
     if request.get("target"):
-        verify_targets(subject, checks, by_layout)
+        from csaw.engine.runs.base_instances import Bases, why_not  # targets.py judges what they have drawn
+
+        verify_targets(subject, checks, by_layout, why_not(samples), lambda: Bases(samples, store, algo))
     else:
         by_layout[samples.layout](subject, checks)
 
 
-def _check_hops(samples: Samples, algorithm: Any) -> None:
+def _check_hops(samples: Samples, algorithm: Algorithm) -> None:
     """StoreError where the arrays of a sample have other hops than its request asks for."""
-    asked: list[int] = list(algorithm.sizes()) if samples.layout in ("hops", "batches") else []
-    if samples.layout == "hops":
-        widths = [hop.shape[1] for hop in samples.hops]
-        fits = len(widths) == len(asked) + 1 and all(
-            b == a * k for (a, b), k in zip(pairwise(widths), asked, strict=True)
-        )
-    else:
-        fits = samples.layout != "batches" or samples["hop_edges"].shape[1] == len(asked)
-    if not fits:
+    asked = list(algorithm.sizes()) if isinstance(algorithm, Traversal) else []
+    if not samples.layout.fits(samples.arrays, asked):
         raise StoreError(
             f"{samples.path}: expected hops of the sizes {asked}, as its request says, found other arrays; sample again"
         )

@@ -1,10 +1,12 @@
-"""Checks of samples whose law is not known here, because csaw does not ship their algorithm and nobody has named its file: vertices and edges, which need no law."""
+"""Checks of samples whose law is not known here, because csaw does not ship their algorithm and nobody has named its
+file: vertices and edges, which need no law.
+"""
 
 import numpy as np
 
 from csaw.engine.api import recorded
 from csaw.engine.samples import UNKNOWN, Samples
-from csaw.engine.samples.edges import edges_in
+from csaw.engine.samples.layouts import VERTEX, kind_of
 from csaw.engine.verify.checks import Checks
 from csaw.engine.verify.ids import DenseIds
 from csaw.engine.verify.kernels import multiplicity
@@ -12,19 +14,20 @@ from csaw.partition import Graph
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.store import GraphStore
 
-VERTICES = ("walks", "src", "dst", "sources", "vertices", "n_id", "hop_")
-
 
 def verify_without_law(samples: Samples, store: GraphStore, graph: Graph, checks: Checks) -> None:
-    """Check that all vertices are vertices of the graph, and that drawn edges are edges of it. Steps of walks may lead elsewhere, where their algorithm has them do so."""
+    """Check that all vertices are vertices of the graph, and that drawn edges are edges of it.
+
+    Steps of walks may lead elsewhere, where their algorithm has them do so.
+    """
     ids = store.stored_ids()
     dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None)
     strange, missing, drawn = 0, 0, 0
     for _, arrays in samples.iter_groups():
         strange += sum(
-            int((dense(array) == UNKNOWN).sum()) for name, array in arrays.items() if name.startswith(VERTICES)
+            int((dense(array) == UNKNOWN).sum()) for name, array in arrays.items() if kind_of(name) == VERTEX
         )
-        edges = edges_in(samples.layout, arrays, samples.fill)
+        edges = samples.layout.edges(arrays, samples.fill)
         ends = [np.ascontiguousarray(dense(edges[name])) for name in ("src", "dst")]
         copies = np.empty(ends[0].size, np.int64)
         multiplicity(graph.indptr, graph.indices, *ends, copies)

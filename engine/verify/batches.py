@@ -1,14 +1,16 @@
-"""Checks that mini-batches are what neighbor sampling may draw: seeds, edges, numbers of nodes, hops, sizes, repeats, and the law of every choice."""
-
-from typing import Any
+"""Checks that mini-batches are what neighbor sampling may draw: seeds, edges, numbers of nodes, hops, sizes, repeats,
+and the law of every choice.
+"""
 
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, MiniBatches
+from csaw.engine.api.starts import SourceKind
+from csaw.engine.sources.digest import digest_of
 from csaw.engine.sources.drawn_seeds import DrawnSeeds
 from csaw.engine.sources.given_sources import LABELS
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.sources.sources import digest_of, labels_in, listed_in, order_of
+from csaw.engine.sources.sources import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.trees import ENTRIES, fits, unexplained
@@ -25,7 +27,9 @@ SAID = {
 
 
 class Nodes:
-    """The mini-batches of one group in dense ids, with nodes counted through all of them: node k of a mini-batch is number ``first`` + k."""
+    """The mini-batches of one group in dense ids, with nodes counted through all of them: node k of a mini-batch is
+    number ``first`` + k.
+    """
 
     def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
         self.start, self.hop_nodes, self.hop_edges = start, arrays["hop_nodes"], arrays["hop_edges"]
@@ -44,16 +48,18 @@ class Nodes:
 
 
 class Labels:
-    """The label at each position of the list of sources, as far as seeds have shown it, and the number of seeds with another one than a seed before."""
+    """The label at each position of the list of sources, as far as seeds have shown it, and the number of seeds with
+    another one than a seed before.
+    """
 
-    def __init__(self, asked: str | None, listed: int) -> None:
+    def __init__(self, asked: str, listed: int) -> None:
         self.asked, self.label, self.wrong = asked, np.full(listed, np.nan), 0
 
     @classmethod
     def of(cls, subject: Subject, listed: int) -> "Labels | None":
-        """Those to check; None where neither the request nor the store has any."""
-        asked = labels_in(subject.samples.manifest["request"]["sources"])
-        return None if asked is None and LABELS not in subject.samples else cls(asked, listed)
+        """Make the labels to check; None where neither the request nor the store has any."""
+        asked = subject.asked.labels
+        return None if not asked and LABELS not in subject.samples else cls(asked, listed)
 
     def add(self, arrays: dict[str, np.ndarray]) -> None:
         """Compare the labels of a group's seeds with those of seeds at the same positions."""
@@ -72,11 +78,13 @@ class Labels:
 
 
 def verify_batches(subject: Subject, checks: Checks) -> None:
-    """Check mini-batches node by node and edge by edge, the order of their seeds, and the law of what each node selected."""
+    """Check mini-batches node by node and edge by edge, the order of their seeds, and the law of what each node
+    selected.
+    """
     wrong = dict.fromkeys(SAID, 0)
-    algorithm: Any = subject.algorithm
+    algorithm = subject.traversal
     assert isinstance(algorithm, MiniBatches)
-    listed = listed_in(subject.samples.manifest["request"]["sources"], subject.view.vertices)
+    listed = subject.view.vertices if subject.asked.count is None else subject.asked.count
     draws = SeedDraws(subject) if algorithm.draws_seeds else None
     order = _order(subject, algorithm, listed)
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
@@ -109,7 +117,9 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
 
 
 def _order(subject: Subject, algorithm: MiniBatches, listed: int) -> SeedOrder | DrawnSeeds | None:
-    """The seeds that are asked for, of a list of so many sources; None where they are drawn from a list that is not known."""
+    """The seeds that are asked for, of a list of so many sources; None where they are drawn from a list that is not
+    known.
+    """
     if algorithm.draws_seeds and not subject.starts_at_all:
         return None
     return order_of(algorithm, None, listed, int(subject.samples.manifest["request"]["seed"]))
@@ -121,7 +131,9 @@ def _falls(values: np.ndarray, least: int = 0) -> int:
 
 
 def _wrong_seeds(subject: Subject, nodes: Nodes, order: SeedOrder | DrawnSeeds | None, source: np.ndarray) -> int:
-    """Number of seeds at other positions of the list than their epoch takes, or of other vertices than there; fills ``source`` with those that are new."""
+    """Number of seeds at other positions of the list than their epoch takes, or of other vertices than there; fills
+    ``source`` with those that are new.
+    """
     vertex = nodes.vertex[nodes.seeds]
     if order is None:
         position = np.clip(nodes.input_id, 0, source.size - 1)
@@ -139,14 +151,15 @@ def _wrong_seeds(subject: Subject, nodes: Nodes, order: SeedOrder | DrawnSeeds |
 
 def _other_list(subject: Subject, source: np.ndarray) -> int:
     """1 if all sources are known and are not those that were asked for."""
-    asked = subject.samples.manifest["request"]["sources"].split()
-    if asked[0] != "list" or (source == NONE).any():
+    if subject.sources is not SourceKind.LIST or (source == NONE).any():
         return 0
-    return int(digest_of(source) != asked[1])
+    return int(digest_of(source) != subject.asked.digest)
 
 
 def _wrong_edges(subject: Subject, nodes: Nodes) -> int:
-    """Number of edges that are not in the row of the vertex that they were drawn for, or lead to another vertex than that of ``row``."""
+    """Number of edges that are not in the row of the vertex that they were drawn for, or lead to another vertex than
+    that of ``row``.
+    """
     indptr, vertex = subject.view.indptr, nodes.vertex[nodes.col]
     inside = (nodes.e_id >= indptr[vertex]) & (nodes.e_id < indptr[vertex + 1])
     leads = subject.view.indices[np.where(inside, nodes.e_id, 0)] if subject.store.edges else nodes.e_id
@@ -154,7 +167,9 @@ def _wrong_edges(subject: Subject, nodes: Nodes) -> int:
 
 
 def _wrong_nodes(subject: Subject, nodes: Nodes, disjoint: bool) -> int:
-    """Number of nodes that do not follow the one before in the order of first meeting, and of edges that do not lead to the first node of their vertex."""
+    """Number of nodes that do not follow the one before in the order of first meeting, and of edges that do not lead to
+    the first node of their vertex.
+    """
     seeds = nodes.hop_nodes[:, 0]
     key = nodes.instance * subject.view.vertices + nodes.vertex
     if disjoint:
@@ -175,8 +190,10 @@ def _wrong_nodes(subject: Subject, nodes: Nodes, disjoint: bool) -> int:
 
 
 def _check_choices(subject: Subject, nodes: Nodes, wrong: dict[str, int], kept: list[tuple[np.ndarray, ...]]) -> None:
-    """Count nodes that selected another number of edges than they may, and keep what nodes selected, for the statistics."""
-    algorithm: Any = subject.algorithm
+    """Count nodes that selected another number of edges than they may, and keep what nodes selected, for the
+    statistics.
+    """
+    algorithm = subject.traversal
     sizes = np.append(algorithm.sizes(), 0).astype(np.int64)
     degree, asked = subject.degree[nodes.vertex], sizes[nodes.hop]
     limited = np.where(degree > 0, asked, 0) if algorithm.replace else np.minimum(asked, degree)
@@ -200,7 +217,7 @@ def _check_choices(subject: Subject, nodes: Nodes, wrong: dict[str, int], kept: 
 
 
 def _situations(subject: Subject, nodes: Nodes) -> np.ndarray:
-    """What the bias of each node's edges may read, int64 [nodes, columns]."""
+    """Return the numbers that the bias of each node's edges may read, int64 [nodes, columns]."""
     previous = np.full(nodes.vertex.size, NONE)
     met, edge = np.unique(nodes.row, return_index=True)
     later = nodes.hop[met] > 0

@@ -1,25 +1,25 @@
-"""What the checks share: the sample with its graph and algorithm, and the checks made so far."""
+"""Things that all checks need: the sample with its graph and algorithm, and the checks made so far."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.algorithm import Algorithm, Traversal
 from csaw.engine.api.law import GraphView
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
-from csaw.engine.sources.sources import kind_of
+from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.verify.classes import class_tests
 from csaw.engine.verify.contexts import Counted, counted_here
 from csaw.engine.verify.forms import RowLaws, row_form
 from csaw.engine.verify.ids import DenseIds
 from csaw.engine.verify.pooled import pooled_test
-from csaw.engine.verify.power import Result
+from csaw.engine.verify.power import Result, Situation
 from csaw.engine.verify.statistics import Choices, holm
 from csaw.engine.verify.tables import Law, Laws
-from csaw.partition import Graph
+from csaw.partition import Graph, GraphStore
 
 ALPHA = 1e-6
 """Chance that a right sample fails, over all statistical checks together."""
@@ -27,7 +27,10 @@ ALPHA = 1e-6
 
 @dataclass(frozen=True)
 class Check:
-    """The result of a check. ``ok``: it found no fault. Where ``tested`` is False, it looked for none, and ``details`` say why."""
+    """The result of a check.
+
+    ``ok``: it found no fault. Where ``tested`` is False, it looked for none, and ``details`` say why.
+    """
 
     name: str
     ok: bool
@@ -60,13 +63,25 @@ class Checks:
     def not_tested(self, name: str, why: str, testable: bool = False) -> None:
         self.add(Check(name, True, None, why, tested=False, testable=testable))
 
-    def results(self, name: str, results: list[Result], details: str, without: str = "too few choices", testable: bool = False) -> None:  # fmt: skip
-        """Add a statistical check; :meth:`judge` decides on it together with all others. ``without``: the reason if there are no results."""
+    def results(
+        self, name: str, results: list[Result], details: str, without: str = "too few choices", testable: bool = False
+    ) -> None:
+        """Add a statistical check; :meth:`judge` decides on it together with all others.
+
+        ``without``: the reason if there are no results.
+        """
         if results:
             self.add(Check(name, True, holm([result.p_value for result in results]), details))
             self._results[name] = results
         else:
             self.not_tested(name, without, testable)
+
+    def situations(self, name: str, found: Sequence[Situation], what: str) -> None:
+        """Add the check of ``what`` in single situations, each by itself."""
+        details = f"{len(found):,} situations, {sum(one.times for one in found):,} {what}"
+        if worst := min(found, key=lambda one: one.result.p_value, default=None):
+            details += f"; worst at {worst.name} (dense ids) with p = {worst.result.p_value:.2g}"
+        self.results(name, [one.result for one in found], details, f"too few {what} of one situation")
 
     def take(self, other: "Checks", kind: str) -> None:
         """Add checks of something else than the sample itself; ``kind`` says of what, before their names."""
@@ -74,7 +89,10 @@ class Checks:
         self._results |= {f"{kind} {name}": results for name, results in other._results.items()}
 
     def judge(self) -> list[Check]:
-        """All checks. The statistical ones are decided together (Holm), and each says the deviations that it finds at its level."""
+        """All checks.
+
+        The statistical ones are decided together (Holm), and each says the deviations that it finds at its level.
+        """
         tested = sorted((c for c in self.made if c.p_value is not None), key=lambda c: c.p_value or 0.0)
         failed: set[str] = set()
         for rank, check in enumerate(tested):
@@ -105,7 +123,9 @@ def _judged(check: Check, results: list[Result], level: float, failed: bool) -> 
 
 
 def smallest(results: list[Result], level: float) -> dict[str, float]:
-    """The smallest share of each deviation that would be found at ``level``, by the words for the deviation and the part of the sample."""
+    """The smallest share of each deviation that would be found at ``level``, by the words for the deviation and the
+    part of the sample.
+    """
     out: dict[str, float] = {}
     for result in results:
         words = result.deviation + (f", in {result.part}" if result.part else "")
@@ -120,11 +140,8 @@ def percent(share: float) -> str:
 class Subject:
     """A sample together with its graph in memory and its algorithm."""
 
-    def __init__(
-        self, samples: Samples, store: Any, graph: Graph, algorithm: Algorithm, budget: int, algo: str | None = None
-    ) -> None:
-        """``algo``: FILE.py:CLASS where csaw does not ship the algorithm."""
-        request, self.algo = samples.manifest["request"], algo
+    def __init__(self, samples: Samples, store: GraphStore, graph: Graph, algorithm: Algorithm, budget: int) -> None:
+        request = samples.manifest["request"]
         self.samples, self.store, self.graph, self.algorithm, self.budget = samples, store, graph, algorithm, budget
         self.induced = bool(request.get("induced", False))
         self.weighted = bool(request.get("weighted", False))
@@ -138,10 +155,17 @@ class Subject:
         self.uniform = bias.constant is not None and bias.constant > 0
         self.columns = ("v", *(name for name in ("prev", "source", "depth", "instance") if name in reads))
         self.revives = others["dead_end"] is not None
-        self.sources = kind_of(str(request.get("sources", "")))
-        self.starts_at_all = self.sources == "all"
+        self.asked = SourcesDigest.parse(str(request.get("sources", "")))
+        self.sources = self.asked.kind
+        self.starts_at_all = self.sources is SourceKind.ALL
         ids = store.stored_ids()
         self.dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None)
+
+    @property
+    def traversal(self) -> Traversal:
+        """The algorithm, of samples that are no walks."""
+        assert isinstance(self.algorithm, Traversal)
+        return self.algorithm
 
     def laws(self, law: Callable[..., Law]) -> Laws:
         """The laws of single choices, by a closed form where there is one."""
@@ -155,20 +179,22 @@ class Subject:
         return RowLaws(law, cost, self.budget, self.view, form, self.columns)
 
 
-def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, what: str = "transitions", of: int | None = None, counted: Counted | None = None) -> None:  # fmt: skip
+def statistics(
+    checks: Checks,
+    choices: Choices,
+    laws: Laws,
+    sizes: np.ndarray,
+    what: str = "transitions",
+    of: int | None = None,
+    counted: Counted | None = None,
+) -> None:
     """Add all tests of single choices against their law.
 
-    ``sizes``, by the first column of a situation, sorts situations into strata; ``of``: number of choices of the sample.
-    ``counted``: counts of the choices of the whole sample, where ``choices`` are a part of it.
+    ``sizes``, by the first column of a situation, sorts situations into strata; ``of``: number of choices of the
+    sample. ``counted``: counts of the choices of the whole sample, where ``choices`` are a part of it.
     """
     counted = counted or counted_here(choices, laws, sizes)
-    found = list(counted.results()) if counted else []
-    worst = min(found, key=lambda r: r[2].p_value, default=None)
-    details = f"{len(found):,} situations, {sum(r[1] for r in found):,} choices"
-    if worst is not None:
-        named = ", ".join(f"{c} = {v}" for c, v in zip(choices.columns, worst[0], strict=True))
-        details += f"; worst at {named} (dense ids) with p = {worst[2].p_value:.2g}"
-    checks.results(what, [r[2] for r in found], details, "too few choices of one situation")
+    checks.situations(what, list(counted.results()) if counted else [], "choices")
     _by_degree(checks, f"{what}, by degree", choices, laws, sizes, counted)
     pooled = pooled_test(choices, laws)
     total = max(len(choices.situations), of or 0)
@@ -181,8 +207,12 @@ def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, 
     checks.results(f"{what}, independence", pooled.independence, "each choice beside the next one", few)
 
 
-def _by_degree(checks: Checks, name: str, choices: Choices, laws: Laws, sizes: np.ndarray, counted: Counted | None) -> None:  # fmt: skip
-    """Add the tests of the deviations with a meaning by classes of degree, over single choices where there is a closed form, and over counted situations."""
+def _by_degree(
+    checks: Checks, name: str, choices: Choices, laws: Laws, sizes: np.ndarray, counted: Counted | None
+) -> None:
+    """Add the tests of the deviations with a meaning by classes of degree, over single choices where there is a closed
+    form, and over counted situations.
+    """
     situations = choice_count = 0
     results: list[Result] = []
     if isinstance(laws, RowLaws) and not laws.form.goes:

@@ -1,4 +1,6 @@
-"""The scores of single choices by a closed form: one thread judges many choices, each with its own law, and keeps no table."""
+"""The scores of single choices by a closed form: one thread judges many choices, each with its own law, and keeps no
+table.
+"""
 
 import numpy as np
 
@@ -8,10 +10,12 @@ from csaw.partition.base.compile import njit
 
 @njit(nogil=True)
 def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, excess, variance, change):
-    """Judge choices of a neighbor of ``vertex`` by the biases of ``row_laws``; ``before`` is the previous vertex, -1 for none.
+    """Judge choices of a neighbor of ``vertex`` by the biases of ``row_laws``; ``before`` is the previous vertex, -1
+    for none.
 
-    The scores are in columns: a uniform neighbor, one by its degree, a return, a common neighbor, the first and the last possible one. Each choice gets the
-    excess of its scores over their means, their variances, and their growth if the choice is the deviation. Return the number of choices that the law never makes.
+    The scores are in columns: a uniform neighbor, one by its degree, a return, a common neighbor, the first and the
+    last possible one. Each choice gets the excess of its scores over their means, their variances, and their growth if
+    the choice is the deviation. Return the number of choices that the law never makes.
     """
     most = 1
     for i in range(vertex.size):
@@ -44,7 +48,9 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
 
 @njit(nogil=True)
 def from_another(indptr, by_degree, outcome, chance, filled, at, largest, column, excess, variance, change):
-    """The score of ``score_rows`` of the outcome ``at``, for the law of a uniform neighbor or, ``by_degree``, of one by its degree."""
+    """The score of ``score_rows`` of the outcome ``at``, for the law of a uniform neighbor or, ``by_degree``, of one by
+    its degree.
+    """
     total = 0.0
     for cell in range(filled):
         total += indptr[outcome[cell] + 1] - indptr[outcome[cell]] if by_degree else 1.0

@@ -1,7 +1,8 @@
-"""Tests of choices by classes of degree, each class with its own share of the work: hubs, low degrees, first steps, steps from either.
+"""Tests of choices by classes of degree, each class with its own share of the work: hubs, low degrees, first steps,
+steps from either.
 
-Of each stratum (contexts.py), as many choices are judged as its share of the budget pays for, by a closed form of their law. Whether a choice is judged depends
-on its situation and a fixed draw, never on what was chosen.
+Of each stratum (contexts.py), as many choices are judged as its share of the budget pays for, by a closed form of their
+law. Whether a choice is judged depends on its situation and a fixed draw, never on what was chosen.
 """
 
 from collections.abc import Iterator
@@ -25,7 +26,9 @@ SCORES = {**FROM_ANOTHER, **{name: NAMED[name] for name in ("prev", "common", "f
 
 
 def class_tests(choices: Choices, laws: RowLaws) -> tuple[int, int, list[Result]]:
-    """Number of situations and of choices judged, and the results of each deviation in all of them and in each class."""
+    """Number of situations and of choices judged, and the results of each deviation in all of
+    them and in each class.
+    """
     used = _within(choices, laws)
     names, labels = parts_of(choices.situations[used], choices.columns, laws.degree)
     shares, strange = Shares(names, labels), 0
@@ -37,10 +40,7 @@ def class_tests(choices: Choices, laws: RowLaws) -> tuple[int, int, list[Result]
         strange += impossible
         for number, deviation in enumerate(SCORES.values()):
             shares.add(deviation, sums[:, number], LARGEST if number < len(FROM_ANOTHER) else 1.0)
-    rows = choices.grouped[2]
-    met = np.zeros(len(choices.situations), np.bool_)
-    met[used] = True
-    situations = int(np.logical_or.reduceat(met[choices.grouped[3]], rows).sum()) if used.size else 0
+    situations = np.unique(choices.number[used]).size
     results = [certain("choices that the law never makes")] if strange else shares.results(SCORES, LEVEL)
     return situations, used.size, results
 
@@ -66,13 +66,26 @@ def _tasks(cells: np.ndarray) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def _judged(choices: Choices, laws: RowLaws, here: np.ndarray, labels: list[np.ndarray], parts: int) -> tuple[int, np.ndarray]:  # fmt: skip
-    """Number of impossible choices ``here``, and the sums of excess, variance and growth, float64 [3, scores, parts]."""
+def _judged(
+    choices: Choices, laws: RowLaws, here: np.ndarray, labels: list[np.ndarray], parts: int
+) -> tuple[int, np.ndarray]:
+    """Number of impossible choices ``here``, and the sums of excess, variance and growth,
+    float64 [3, scores, parts].
+    """
     rows, form, view = choices.situations[here], laws.form, laws.view
     v, prev = np.ascontiguousarray(rows[:, 0]), laws.column(rows, "prev").astype(np.int64)
     terms = tuple(np.empty((here.size, len(SCORES))) for _ in range(3))
     strange = judge_choices(
-        view.indptr, view.indices, form.bias, form.p, form.q, v, np.ascontiguousarray(prev), choices.chosen[here], LARGEST, *terms
-    )  # fmt: skip
+        view.indptr,
+        view.indices,
+        form.bias,
+        form.p,
+        form.q,
+        v,
+        np.ascontiguousarray(prev),
+        choices.chosen[here],
+        LARGEST,
+        *terms,
+    )
     sums = [[sum(np.bincount(one, term[:, k], parts) for one in labels) for k in range(len(SCORES))] for term in terms]
     return strange, np.array(sums)

@@ -1,14 +1,17 @@
-"""Checks of multidimensional walks: edges start where walkers stand, and the choices of walker and edge fit their laws."""
+"""Checks of multidimensional walks: edges start where walkers stand, and the choices of walker
+and edge fit their laws.
+"""
 
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Protocol, cast
 
 import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.law import edge_law
 from csaw.engine.api.plain_hooks import plain_hook
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.kernels import replay
@@ -19,9 +22,18 @@ from csaw.engine.verify.tables import Laws
 OF_PLACE = frozenset({"src", "src_degree", "vertices", "column"})  # what a vertex bias may read to be tested
 
 
+class Clocked(Protocol):
+    """A traversal with clocks."""
+
+    walk_length: int  # steps of all walkers of an instance together
+
+
 def verify_clocks(subject: Subject, checks: Checks) -> None:
-    """Check walks of many walkers: each edge starts where a walker stands, and the choices of the walker and of its edge fit their laws."""
-    algorithm: Any = subject.algorithm
+    """Check walks of many walkers: each edge starts where a walker stands, and the choices of the walker and of its
+    edge fit their laws.
+    """
+    algorithm = subject.traversal
+    limit = cast(Clocked, algorithm).walk_length
     wrong = dict.fromkeys(("edges", "sources", "depths", "sizes"), 0)
     steps: list[np.ndarray] = []
     moves: list[tuple[np.ndarray, np.ndarray]] = []
@@ -33,14 +45,14 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
         replay(group.counts, group.src, group.dst, group.source_counts, ends, bad)
         wrong["depths"] += int((bad >= 0).sum() + (order != group.depth).sum())
         alive = np.bincount(group.source_instance, subject.degree[ends] > 0, group.counts.size) > 0
-        short = (group.counts < algorithm.walk_length) & alive if subject.uniform else np.zeros(1, bool)
-        wrong["sizes"] += int((group.counts > algorithm.walk_length).sum() + short.sum())
+        short = (group.counts < limit) & alive if subject.uniform else np.zeros(1, bool)
+        wrong["sizes"] += int((group.counts > limit).sum() + short.sum())
         if "prev" not in subject.columns and len(subject.columns) == 1:
             steps.append(np.column_stack([group.src, group.dst]))
         if (bad < 0).all():
             moves += _movers(subject, group)
     count(checks, wrong)
-    if subject.sources == "random" and started:
+    if subject.sources is SourceKind.RANDOM and started:
         at = np.concatenate(started)
         places = (at + np.random.default_rng(at.size).random(at.size)) / subject.view.vertices
         checks.results(

@@ -1,7 +1,5 @@
 """Checks of sets of clusters: whole clusters, as many as asked for, each equally likely and beside any other."""
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
@@ -12,15 +10,19 @@ from csaw.partition.errors import StoreError
 
 
 class DrawnClusters:
-    """Counts the clusters that instances hold, and pairs of a cluster and the next one. StoreError where the graph has other clusters than were sampled."""
+    """Counts the clusters that instances hold, and pairs of a cluster and the next one.
+
+    StoreError where the graph has other clusters than were sampled.
+    """
 
     def __init__(self, subject: Subject) -> None:
-        algorithm: Any = subject.algorithm
-        store, asked = subject.store, str(subject.samples.manifest["request"]["sources"]).split()[1]
+        algorithm = subject.traversal
+        store, asked = subject.store, subject.asked.digest
         if store.clusters is None or store.clusters.digest != asked:
             found = "none" if store.clusters is None else store.clusters.digest
             raise StoreError(
-                f"{store.path}: expected the clusters that were sampled, with the digest {asked}, found {found}; make the graph again with the same --clusters, --method and --cluster-seed"
+                f"{store.path}: expected the clusters that were sampled, with the digest {asked}, found "
+                f"{found}; make the graph again with the same --clusters, --method and --cluster-seed"
             )
         self.clusters, self.vertices = store.read_clusters(), store.vertices
         self.count, self.asked = store.clusters.count, int(algorithm.frontier_size)
@@ -29,7 +31,9 @@ class DrawnClusters:
         self.beside = self.variance = 0.0
 
     def add(self, keys: np.ndarray, instances: int) -> int:
-        """Add the vertices of some instances, as instance * vertices + vertex, each once. Returns how many instances are no such set of clusters.
+        """Add the vertices of some instances, as instance * vertices + vertex, each once.
+
+        Returns how many instances are no such set of clusters.
 
         A cluster without vertices leaves no trace: instances may seem to have so many fewer.
         """

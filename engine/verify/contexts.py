@@ -1,8 +1,9 @@
 """Tests of single situations: all choices of the sample that were made in the same one, counted by their outcomes.
 
-Situations are chosen by a fixed rule of the graph and of the part of the sample that is kept: the most frequent ones of each stratum. Strata are classes of degree of
-the vertex; where the law reads the previous vertex, also the first step, and steps from a low or a higher degree. So hubs and low degrees, first steps and returns to
-either have their own share of the tests, however rare they are.
+Situations are chosen by a fixed rule of the graph and of the part of the sample that is kept: the most frequent ones of
+each stratum. Strata are classes of degree of the vertex; where the law reads the previous vertex, also the first step,
+and steps from a low or a higher degree. So hubs and low degrees, first steps and returns to either have their own share
+of the tests, however rare they are.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from threading import Lock, local
 import numpy as np
 
 from csaw.engine.verify.kernels import find_outcomes
-from csaw.engine.verify.power import Result, certain, ranges
+from csaw.engine.verify.power import Result, Situation, certain, ranges
 from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores, sums_of
 from csaw.engine.verify.statistics import LEAST_EXPECTED, Choices, fit_law, in_half
 from csaw.engine.verify.tables import Laws, LawTable, joined
@@ -50,7 +51,9 @@ def strata(rows: np.ndarray, columns: tuple[str, ...], sizes: np.ndarray) -> np.
 
 
 def parts_of(rows: np.ndarray, columns: tuple[str, ...], sizes: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
-    """Names of the classes that are judged by themselves too, and those of each situation, one array for each division into classes."""
+    """Names of the classes that are judged by themselves too, and those of each situation, one array for each division
+    into classes.
+    """
     own = class_of(sizes[rows[:, 0]])
     names, labels = ["", *class_names()], [np.zeros(own.size, np.int64), own + 1]
     if "prev" in columns:
@@ -62,7 +65,9 @@ def parts_of(rows: np.ndarray, columns: tuple[str, ...], sizes: np.ndarray) -> t
 
 
 def chosen(choices: Choices, counts: np.ndarray, laws: Laws, sizes: np.ndarray, times: int = 1) -> np.ndarray:
-    """Numbers of the situations to test, of those that are met ``counts`` times here and about ``times`` as often where they are counted."""
+    """Numbers of the situations to test, of those that are met ``counts`` times here and about ``times`` as often where
+    they are counted.
+    """
     rows = choices.grouped[0]
     enough = np.flatnonzero(counts * times >= 2 * LEAST_EXPECTED)
     stratum = strata(rows[enough], choices.columns, sizes)
@@ -92,17 +97,17 @@ class Counted:
         """Number of choices of each situation."""
         return self.table.sums(self.found) + self.strange
 
-    def results(self) -> Iterator[tuple[tuple[int, ...], int, Result]]:
-        """Yield (situation, number of choices, result) of each situation whose choices can be tested."""
+    def results(self) -> Iterator[Situation]:
+        """Yield each situation whose choices can be tested."""
         bounds = zip(self.table.start.tolist(), self.table.start[1:].tolist(), strict=False)
         for number, (times, (low, high)) in enumerate(zip(self.times.tolist(), bounds, strict=True)):
-            key = tuple(self.rows[number].tolist())
+            key = ", ".join(f"{c} = {v}" for c, v in zip(self.columns, self.rows[number].tolist(), strict=True))
             if self.strange[number]:
-                yield key, times, certain(DEVIATION)
+                yield Situation(key, times, certain(DEVIATION))
                 continue
             p, cells = fit_law(self.found[low:high].astype(np.float64), self.table.chance[low:high])
             if p is not None and cells > 1:
-                yield key, times, ranges(p, times, cells, DEVIATION)
+                yield Situation(key, times, ranges(p, times, cells, DEVIATION))
 
     def shares(self, sizes: np.ndarray, degree: np.ndarray | None) -> list[Result]:
         """Results of the deviations with a meaning, over all situations and over those of each class of degree."""
@@ -119,17 +124,15 @@ class Counted:
 def counted_here(choices: Choices, laws: Laws, sizes: np.ndarray) -> Counted | None:
     """Counts of the choices of a sample that is kept whole.
 
-    A walk that returns too often meets its situations again. So where only some situations are tested, one half of the sample decides which, and
-    the other half tests them.
+    A walk that returns too often meets its situations again. So where only some situations are tested, one half of the
+    sample decides which, and the other half tests them.
     """
-    rows, counts, _, order = choices.grouped
-    if not order.size:
+    (rows, counts, *_), number = choices.grouped, choices.number
+    if not number.size:
         return None
-    number = np.empty(order.size, np.int64)
-    number[order] = np.repeat(np.arange(counts.size), counts)
-    numbers, tests = chosen(choices, counts, laws, sizes), np.ones(order.size, np.bool_)
+    numbers, tests = chosen(choices, counts, laws, sizes), np.ones(number.size, np.bool_)
     if numbers.size < int((counts >= 2 * LEAST_EXPECTED).sum()):
-        chooses = in_half(order.size)
+        chooses = in_half(number.size)
         numbers = chosen(choices, np.bincount(number[chooses], minlength=counts.size), laws, sizes)
         tests = ~chooses
     if not numbers.size:
@@ -145,7 +148,9 @@ def counted_here(choices: Choices, laws: Laws, sizes: np.ndarray) -> Counted | N
 
 
 class Counter:
-    """Counts the choices of a sample in chosen situations, in threads; sums of integers do not depend on their order."""
+    """Counts the choices of a sample in chosen situations, in threads; sums of integers do not
+    depend on their order.
+    """
 
     def __init__(self, rows: np.ndarray, columns: tuple[str, ...], table: LawTable) -> None:
         self.rows, self.columns, self.table = rows, columns, table
@@ -158,7 +163,9 @@ class Counter:
 
     @classmethod
     def of(cls, choices: Choices, laws: Laws, sizes: np.ndarray, every: int) -> "Counter | None":
-        """A counter of the situations that are frequent among ``choices``, which one walk of ``every`` made; None where those are the whole sample."""
+        """A counter of the situations that are frequent among ``choices``, which one walk of ``every`` made; None where
+        those are the whole sample.
+        """
         if every == 1 or not set(choices.columns) <= set(COUNTED) or not len(choices.situations):
             return None
         rows, counts, *_ = choices.grouped
@@ -176,8 +183,20 @@ class Counter:
                 self._all.append(self._own.counts)
         of_prev, of_source = "prev" in self.columns, "source" in self.columns
         table, first = self.table, of_prev
-        count_choices(walks, lengths, fits, others, first, of_prev, of_source, self.keys, self.slots, table.start,
-                      table.outcome, *self._own.counts)  # fmt: skip
+        count_choices(
+            walks,
+            lengths,
+            fits,
+            others,
+            first,
+            of_prev,
+            of_source,
+            self.keys,
+            self.slots,
+            table.start,
+            table.outcome,
+            *self._own.counts,
+        )
 
     def counted(self) -> Counted:
         found, strange = (sum(one[i] for one in self._all) for i in range(2))

@@ -1,9 +1,10 @@
-"""Checks of seeds that are drawn by the norms of their vertices: their chances, how often each is drawn, how many a mini-batch has, and one mini-batch beside the next."""
-
-from typing import Any
+"""Checks of seeds that are drawn by the norms of their vertices: their chances, how often each is drawn, how many a
+mini-batch has, and one mini-batch beside the next.
+"""
 
 import numpy as np
 
+from csaw.engine.api.algorithm import MiniBatches
 from csaw.engine.sources.drawn_seeds import norms_of
 from csaw.engine.sources.given_sources import CHANCES
 from csaw.engine.verify.checks import Checks, Subject
@@ -20,7 +21,8 @@ class SeedDraws:
     """The seeds of all mini-batches, counted by position of the list."""
 
     def __init__(self, subject: Subject) -> None:
-        algorithm: Any = subject.algorithm
+        algorithm = subject.algorithm
+        assert isinstance(algorithm, MiniBatches)
         self.norms = norms_of(algorithm, subject.view.vertices, None)
         self.chance = least_variance(self.norms, algorithm.seeds_per_batch) if subject.starts_at_all else None
         self.drawn = np.zeros(self.norms.size, np.int64)
@@ -85,7 +87,12 @@ class SeedDraws:
             self.spread, n * (2.0 * variance**2 + fourth), n * variance, "seeds drawn together with others"
         )
         checks.results("seeds, numbers", sizes if n >= 30 else [], f"how many seeds {n:,} mini-batches have", FEW)
-        pairs = normal_sum(self.shared, self.pairs * float((each**2).sum()), self.pairs * variance, "seeds drawn again in the next mini-batch")  # fmt: skip
+        pairs = normal_sum(
+            self.shared,
+            self.pairs * float((each**2).sum()),
+            self.pairs * variance,
+            "seeds drawn again in the next mini-batch",
+        )
         checks.results("seeds, independence", pairs, "each mini-batch beside the next one", FEW)
 
     def _by_ranges(self, n: int, each: np.ndarray, total: float) -> list[Result]:
@@ -94,12 +101,19 @@ class SeedDraws:
         excess, variance = self.drawn - n * self.chance, n * each
         for order in (np.arange(each.size), np.argsort(self.chance, kind="stable")):
             for part in np.array_split(order, RANGES):
-                found += normal_sum(float(excess[part].sum()), float(variance[part].sum()), total, "seeds moved to one of some ranges of vertices")  # fmt: skip
+                found += normal_sum(
+                    float(excess[part].sum()),
+                    float(variance[part].sum()),
+                    total,
+                    "seeds moved to one of some ranges of vertices",
+                )
         return found
 
 
 def least_variance(norms: np.ndarray, wanted: int) -> np.ndarray:
-    """float64: min(1, norm / mu) of the sum ``wanted``, where mu is found by halving; 1 for each norm above 0 if there are not more of them."""
+    """float64: min(1, norm / mu) of the sum ``wanted``, where mu is found by halving; 1 for each norm above 0 if there
+    are not more of them.
+    """
     positive = norms > 0.0
     if positive.sum() <= wanted:
         return positive.astype(np.float64)

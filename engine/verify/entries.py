@@ -1,7 +1,8 @@
 """Comparing the selections of the frontier entries of traversals, at every depth, with the law of their pools.
 
-An entry is a frontier vertex of an instance, or the whole frontier where the pool is collective. Its pool holds the possible edges to vertices
-that the instance had not visited by then. Entries that selected the same number of edges from equal pools are in the same situation.
+An entry is a frontier vertex of an instance, or the whole frontier where the pool is collective. Its pool holds the
+possible edges to vertices that the instance had not visited by then. Entries that selected the same number of edges
+from equal pools are in the same situation.
 """
 
 import math
@@ -30,7 +31,7 @@ class Entries:
     """The entries of as many instances as the budget of biases allows, with an equal share for every group."""
 
     def __init__(self, subject: Subject) -> None:
-        self.subject, self.algorithm = subject, subject.algorithm
+        self.subject, self.algorithm = subject, subject.traversal
         self.known: dict[tuple, int] = {}
         self.pools: list[tuple[tuple[int, ...], Biases]] = []  # frontier vertices and possible edges of each situation
         self.drawn: list[int] = []  # the situation of each entry
@@ -48,7 +49,7 @@ class Entries:
             taken = zip(group.depth[span].tolist(), group.src[span].tolist(), group.dst[span].tolist(), strict=True)
             begun = group.sources[sources[i] : sources[i + 1]].tolist()
             for depth, frontier, visited, selected in self._depths(begun, taken):
-                looks = 1 + len(selected) if self.algorithm.unique else 1  # type: ignore[attr-defined]
+                looks = 1 + len(selected) if self.algorithm.unique else 1
                 share -= looks * sum(1 + self.subject.view.degree(v) for v in frontier)
                 self._note(
                     frontier, visited, selected, {"depth": depth, "instance": group.start + i, "source": begun[0]}
@@ -59,14 +60,16 @@ class Entries:
     def _depths(
         self, sources: list[int], edges: Any
     ) -> Iterator[tuple[int, list[int], set[int], list[tuple[int, int]]]]:
-        """Yield (depth, frontier, vertices visited by then, selected edges in the order of the store) of one instance."""
-        once, only_new = self.algorithm.visited_once, self.algorithm.only_new  # type: ignore[attr-defined]
+        """Yield (depth, frontier, vertices visited by then, selected edges in the order of the
+        store) of one instance.
+        """
+        once, only_new = self.algorithm.visited_once, self.algorithm.only_new
         found: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for depth, src, dst in edges:
             found[depth].append((src, dst))
         held, visited, met = Counter(sources), set(sources) if once else set(), len(sources)
-        most = self.algorithm.total or LARGEST  # type: ignore[attr-defined]
-        for depth in count() if self.algorithm.is_unlimited else range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
+        most = self.algorithm.total or LARGEST
+        for depth in count() if self.algorithm.is_unlimited else range(len(self.algorithm.sizes())):
             # the selections of a vertex that is in the frontier twice cannot be told apart
             frontier = sorted(v for v, times in held.items() if once or times == 1)
             yield depth, frontier, visited if only_new else set(), found[depth]
@@ -80,7 +83,7 @@ class Entries:
         others, selected = tuple(at[name] for name in self.subject.columns[1:]), defaultdict(list)
         for src, dst in drawn:
             selected[src].append(dst)
-        together = [frontier] if self.algorithm.collective else [[v] for v in frontier]  # type: ignore[attr-defined]
+        together = [frontier] if self.algorithm.collective else [[v] for v in frontier]
         for vertices in together:
             possible, picks = [], []
             for number, v in enumerate(vertices):
@@ -90,7 +93,9 @@ class Entries:
             self.note_pool(tuple(vertices), possible, picks)
 
     def note_pool(self, vertices: tuple[int, ...], possible: Biases, picks: list[int]) -> None:
-        """Note that frontier ``vertices`` with ``possible`` outcomes, and their biases, have selected ``picks`` of these."""
+        """Note that frontier ``vertices`` with ``possible`` outcomes, and their biases, have selected ``picks`` of
+        these.
+        """
         key = (*vertices, -1, *possible, len(picks))
         if key not in self.known:
             self.known[key] = len(self.pools)
@@ -103,7 +108,7 @@ class Entries:
         return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
 
     def judge(self, checks: Checks) -> None:
-        algorithm: Any = self.algorithm
+        algorithm = self.algorithm
         if algorithm.geometric is not None:
             self._numbers(checks, float(algorithm.geometric()))
         if algorithm.replace:
@@ -113,18 +118,17 @@ class Entries:
 
     def _sets(self, checks: Checks) -> None:
         drawn = np.array(self.drawn)
-        order = np.argsort(drawn, kind="stable")
-        counts = np.bincount(drawn)
-        start = np.cumsum(counts) - counts
+        sets = Choices(drawn[:, None], drawn)
+        _, counts, start, order = sets.grouped
 
         def pool(number: int) -> Pool:
             here = order[start[number] : start[number] + counts[number]]
             vertices, possible = self.pools[number]
             picks = np.array([self.picks[i] for i in here], np.int64).reshape(here.size, -1)
-            return Pool(", ".join(map(str, vertices)), possible, picks, here)
+            return Pool(f"v = {', '.join(map(str, vertices))}", possible, picks, here)
 
         sizes = np.array([len(possible) for _, possible in self.pools])
-        add_sets(checks, set_tests(counts, sizes, drawn, pool, self.subject.budget // 2))
+        add_sets(checks, set_tests(sets, sizes, pool, self.subject.budget // 2))
 
     def _one_by_one(self, checks: Checks) -> None:
         situations = np.repeat(self.drawn, [len(picks) for picks in self.picks])[:, None]
@@ -142,14 +146,16 @@ class Entries:
         statistics(checks, Choices(situations, chosen, ("pool",)), laws, sizes, "neighbors")
 
     def _numbers(self, checks: Checks, chance: float) -> None:
-        """Check the number that each entry selected: successes before the first failure, at most the number of edges that may be selected."""
+        """Check the number that each entry selected: successes before the first failure, at most the number of edges
+        that may be selected.
+        """
 
         def law(pool: int) -> dict[int, float]:
             exact = {n: chance**n * (1.0 - chance) for n in range(pool)} | {pool: chance**pool}
             return {n: p for n, p in exact.items() if p > 0.0}
 
         pools = np.array([len(self.pools[number][1]) for number in self.drawn], np.int64)
-        if self.algorithm.replace:  # type: ignore[attr-defined]  # as many as the coins give, and so many never
+        if self.algorithm.replace:  # as many as the coins give, and so many never
             pools = np.where(pools > 0, math.ceil(math.log(NEVER) / math.log(chance)) if chance > 0.0 else 1, 0)
         selected = np.array([len(picks) for picks in self.picks], np.int64)
         laws = Laws(law, lambda rows: rows[:, 0] + 1, self.subject.budget)

@@ -1,7 +1,11 @@
-"""Laws with a closed form, computed for whole rows at once. The slow law remains their definition; a test compares both.
+"""Laws with a closed form, computed for whole rows at once.
 
-A choice is a neighbor by the biases of the stored edges, divided by p for a return to the previous vertex, and by q for a vertex that is no neighbor of it. Then
-the walk may go elsewhere with some chance: to its end (ppr), to its source (restart), to any vertex (jump), or it stays, by the degrees (Metropolis-Hastings).
+The slow law remains their definition; a test compares both.
+
+A choice is a neighbor by the biases of the stored edges, divided by p for a return to the previous vertex, and by q for
+a vertex that is no neighbor of it. Then
+the walk may go elsewhere with some chance: to its end (ppr), to its source (restart), to any vertex (jump), or it
+stays, by the degrees (Metropolis-Hastings).
 """
 
 from collections.abc import Callable, Iterator
@@ -41,14 +45,18 @@ def row_form(view: GraphView, algorithm: Algorithm, budget: int) -> RowForm | No
     bias = _edge_biases(view, algorithm, budget)
     if bias is None:
         return None
-    p, q = (float(algorithm.p), float(algorithm.q)) if type(algorithm).edge_bias is Node2vec.edge_bias else (1.0, 1.0)  # type: ignore[attr-defined]
+    p, q = 1.0, 1.0
+    if isinstance(algorithm, Node2vec) and type(algorithm).edge_bias is Node2vec.edge_bias:
+        p, q = float(algorithm.p), float(algorithm.q)
     bounds = float(bias.min(initial=1.0)), float(bias.max(initial=1.0)), p, q
     tame = all(np.isfinite(x) and (x == 0.0 or 1e-60 < x < 1e60) for x in bounds)
     return _elsewhere(RowForm(bias, p, q), algorithm) if tame and bounds[0] >= 0.0 else None
 
 
 def _edge_biases(view: GraphView, algorithm: Algorithm, budget: int) -> np.ndarray | None:
-    """Biases of all stored edges, before p and q; None where they depend on more than the weight of the edge and the degree of its end."""
+    """Biases of all stored edges, before p and q; None where they depend on more than the weight of the edge and the
+    degree of its end.
+    """
     hook, own = hooks.edge_bias(algorithm, view.weights is not None), type(algorithm).edge_bias
     weights = np.ones(1, np.float32) if view.weights is None else view.weights
     if own in (Node2vec.edge_bias, Algorithm.edge_bias):
@@ -91,8 +99,15 @@ def _elsewhere(form: RowForm, algorithm: Algorithm) -> RowForm | None:
 class RowLaws(Laws):
     """Laws with a closed form: it fills tables; the slow law serves single situations."""
 
-    def __init__(self, law: Callable[..., Law], cost: Callable[[np.ndarray], np.ndarray], budget: int,
-                 view: GraphView, form: RowForm, columns: tuple[str, ...]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        law: Callable[..., Law],
+        cost: Callable[[np.ndarray], np.ndarray],
+        budget: int,
+        view: GraphView,
+        form: RowForm,
+        columns: tuple[str, ...],
+    ) -> None:
         super().__init__(law, cost, budget)
         self.view, self.form, self.columns = view, form, columns
         self.degree, self.rows_left = np.diff(view.indptr), budget * QUICKER

@@ -46,7 +46,9 @@ def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[
 
 
 def _asked(subject: Subject, group: Group) -> np.ndarray:
-    """int64: the sources of a group's instances, one instance after the other, where all vertices are sources in turn; seeds of mini-batches in the order of their epoch."""
+    """int64: the sources of a group's instances, one instance after the other, where all vertices are sources in turn;
+    seeds of mini-batches in the order of their epoch.
+    """
     if isinstance(subject.algorithm, MiniBatches):
         order = order_of(
             subject.algorithm, None, subject.view.vertices, int(subject.samples.manifest["request"]["seed"])
@@ -94,7 +96,9 @@ def edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
 
 
 def neighboring_ids(vertices: int, keys: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    """Excess of pairs (v, v + 1) in sets of vertices, and its variance: a set of m has m less its runs of such pairs."""
+    """Excess of pairs (v, v + 1) in sets of vertices, and its variance: a set of m has m less
+    its runs of such pairs.
+    """
     n, m = vertices, sizes.astype(float)
     pairs = int(((np.diff(keys) == 1) & (keys[1:] % n != 0)).sum())
     variance = m * (m - 1) * (n - m) * (n - m + 1) / (n * n * max(1, n - 1))

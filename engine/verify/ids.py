@@ -25,7 +25,9 @@ class DenseIds:
             samples.dense(ids[:0], ids)  # sorts them once, before threads ask
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
-        """Dense ids of ``array`` [n] or [n, m], int64: NOTHING for an entry without a vertex, UNKNOWN for an id that the graph does not have."""
+        """Dense ids of ``array`` [n] or [n, m], int64: NOTHING for an entry without a vertex, UNKNOWN for an id that
+        the graph does not have.
+        """
         if self.table is None:
             return self.samples.dense(array, self.ids)
         out = np.empty(array.shape, np.int64)

@@ -1,9 +1,10 @@
-"""Checks of samples that end as induced subgraphs: their vertices, all edges among them, and the law of those that are stored as drawn."""
-
-from typing import Any
+"""Checks of samples that end as induced subgraphs: their vertices, all edges among them, and the law of those that are
+stored as drawn.
+"""
 
 import numpy as np
 
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clusters import DrawnClusters
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
@@ -12,9 +13,12 @@ from csaw.engine.verify.statistics import evenly
 
 
 def verify_met(subject: Subject, checks: Checks) -> None:
-    """Check the vertices and edges of induced subgraphs. The draws that met the vertices are not stored, but for the sources."""
+    """Check the vertices and edges of induced subgraphs.
+
+    The draws that met the vertices are not stored, but for the sources.
+    """
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
-    clusters = DrawnClusters(subject) if subject.sources == "clusters" else None
+    clusters = DrawnClusters(subject) if subject.sources is SourceKind.CLUSTERS else None
     drawn = np.zeros(subject.view.vertices, np.int64)
     for group in groups(subject, checks, wrong):
         keys = met_keys(subject, group)
@@ -47,19 +51,21 @@ def _law_of_sources(subject: Subject, checks: Checks, drawn: np.ndarray) -> None
         checks.not_tested("sources, law", "sources were given, not drawn")
     else:
         checks.results("sources, law", evenly(drawn, 0, deviation, weights), f"{int(drawn.sum()):,} drawn", few)
-    if subject.sources != "every":
+    if subject.sources is not SourceKind.EVERY:
         checks.not_tested(
             "vertices",
-            "an induced subgraph does not say along which edges its vertices were met; sample without --induced to test that",
+            "an induced subgraph does not say along which edges its vertices were met; sample without "
+            "--induced to test that",
         )
 
 
 def _weights(subject: Subject) -> np.ndarray | None:
-    """The chance of each vertex to be a source, up to a factor; None where sources were given, or their law takes too long."""
-    algorithm: Any = subject.algorithm
-    if subject.sources == "every" and algorithm.draws_from == "vertices":
+    """The chance of each vertex to be a source, up to a factor; None where sources were given, or their law takes too
+    long.
+    """
+    if subject.sources is SourceKind.EVERY and subject.traversal.draws_from == "vertices":
         biases = matrix_biases(subject)
         return None if biases is None else np.bincount(subject.view.indices, biases, subject.view.vertices)
-    if subject.sources == "connected":
+    if subject.sources is SourceKind.CONNECTED:
         return (subject.degree > 0).astype(np.float64)
-    return np.ones(subject.view.vertices) if subject.sources in ("random", "distinct") else None
+    return np.ones(subject.view.vertices) if subject.sources in (SourceKind.RANDOM, SourceKind.DISTINCT) else None

@@ -41,7 +41,8 @@ def multiplicity(indptr, indices, src, dst, out):
 
 @njit(nogil=True)
 def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, once, out):
-    """Number of edges that each frontier entry could select: all of its row, or those to vertices not visited yet (``once``).
+    """Number of edges that each frontier entry could select: all of its row, or those to vertices not visited yet
+    (``once``).
 
     A key is instance * vertices + vertex; visit_key is ascending, visit_depth the depth of each first visit.
     """
@@ -62,7 +63,8 @@ def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, 
 
 @njit(nogil=True)
 def replay(counts, src, dst, source_counts, sources, out):
-    """Move walkers one after the other: ``out`` is the first edge of each instance that starts where no walker stands, or -1.
+    """Move walkers one after the other: ``out`` is the first edge of each instance that starts where no walker stands,
+    or -1.
 
     ``sources`` is overwritten by the last vertices of the walkers.
     """
@@ -85,7 +87,9 @@ def replay(counts, src, dst, source_counts, sources, out):
 
 @njit(nogil=True)
 def one_law(indptr, indices, bias, p, q, v, prev, outcome, chance, kind):
-    """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common neighbor, 0 another; return their number."""
+    """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common
+    neighbor, 0 another; return their number.
+    """
     filled, total, each = 0, 0.0, np.int64(bias.size > 1)
     other, end = (indptr[prev], indptr[prev + 1]) if prev >= 0 else (0, 0)
     for edge in range(indptr[v], indptr[v + 1]):
@@ -115,8 +119,8 @@ def one_law(indptr, indices, bias, p, q, v, prev, outcome, chance, kind):
 def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance, common, size):
     """The law of one step from each ``vertex``, by a merge of its row with that of the vertex ``before`` it (-1: none).
 
-    Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or -1 alone at a dead end.
-    ``bias`` has a number for each edge, or one for all.
+    Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or
+    -1 alone at a dead end. ``bias`` has a number for each edge, or one for all.
     """
     kind = np.empty(np.max(np.diff(room)) if vertex.size else 0, np.int64)  # of the longest row
     for s in range(vertex.size):
@@ -132,9 +136,11 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
 
 @njit(nogil=True)
 def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, common, size):
-    """Laws of ``row_laws`` with a walk that goes to ``target`` instead with chance ``share``, or ``stays`` by the degrees, and from a dead end.
+    """Laws of ``row_laws`` with a walk that goes to ``target`` instead with chance ``share``, or ``stays`` by the
+    degrees, and from a dead end.
 
-    A walk that may stay moves from v to u only with chance min(1, degree of v / degree of u). A walk at a dead end that is its target ends.
+    A walk that may stay moves from v to u only with chance min(1, degree of v / degree of u). A walk at a dead end that
+    is its target ends.
     """
     for s in range(vertex.size):
         first, v = room[s], vertex[s]
@@ -183,7 +189,8 @@ def find_outcomes(start, outcome, situation, wanted, at):
 def likelier(start, chance, first, at, low):
     """The chance of all outcomes before that of each choice, likeliest first, then in their order.
 
-    The choices first[s] .. first[s + 1] - 1 belong to situation s, and ``at`` is the place of the outcome of each. A few choices are summed one by one.
+    The choices first[s] .. first[s + 1] - 1 belong to situation s, and ``at`` is the place of the outcome of each. A
+    few choices are summed one by one.
     """
     for s in range(start.size - 1):
         cells = chance[start[s] : start[s + 1]]
@@ -206,9 +213,11 @@ def likelier(start, chance, first, at, low):
 
 @njit(nogil=True)
 def score_rows(start, chance, other, largest, value, mean, variance, change):
-    """Scores of outcomes: their chance in another law, to which ``other`` is proportional, in units of their own ``chance``, cut at ``largest``.
+    """Scores of outcomes: their chance in another law, to which ``other`` is proportional, in units of their own
+    ``chance``, cut at ``largest``.
 
-    ``mean`` and ``variance`` are those of the score in each situation, ``change`` its growth from its own law to the other one.
+    ``mean`` and ``variance`` are those of the score in each situation, ``change`` its growth from its own law to the
+    other one.
     """
     for s in range(start.size - 1):
         total = 0.0

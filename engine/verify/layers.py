@@ -1,11 +1,11 @@
-"""Checks of samples of layers: their vertices fit the law, and the edges between layers are all there, with their weights."""
-
-from typing import Any
+"""Checks of samples of layers: their vertices fit the law, and the edges between layers are all there, with their
+weights.
+"""
 
 import numpy as np
 
-from csaw.engine.api.algorithm import MatrixEntries
 from csaw.engine.api.law import edge_biases, squared_entries
+from csaw.engine.api.mixins import MatrixEntries
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import MOVED, Group, groups
@@ -21,7 +21,7 @@ EDGES = "layers whose edges are not all those between their vertices, with the w
 
 def verify_layers(subject: Subject, checks: Checks) -> None:
     """Check layers: sources, sizes, edges with weights and stored chances; then the law of the draws."""
-    algorithm: Any = subject.algorithm
+    algorithm = subject.traversal
     wrong = dict.fromkeys(("edges", "sources"), 0)
     biases = matrix_biases(subject)
     law = None if biases is None else (WholeGraph if algorithm.draws_from == "vertices" else Frontiers)(subject, biases)
@@ -52,14 +52,15 @@ def matrix_biases(subject: Subject) -> np.ndarray | None:
         if subject.store.edges > subject.budget:
             return None
         return np.array([bias for v in range(view.vertices) for _, bias in edge_biases(view, algorithm, v)], np.float64)
-    return squared_entries(view.indptr, view.indices, view.weights, algorithm.normalize)  # type: ignore[attr-defined]
+    assert isinstance(algorithm, MatrixEntries)
+    return squared_entries(view.indptr, view.indices, view.weights, algorithm.normalize)
 
 
 class Layered:
     """The layers of as many instances as the budget allows, compared with all edges of their frontiers."""
 
     def __init__(self, subject: Subject, biases: np.ndarray) -> None:
-        self.subject, self.algorithm, self.biases = subject, subject.algorithm, biases
+        self.subject, self.algorithm, self.biases = subject, subject.traversal, biases
         self.wrong = dict.fromkeys(("sizes", "edges", "probabilities"), 0)
 
     def add(self, group: Group) -> None:
@@ -71,7 +72,7 @@ class Layered:
         for i in range(len(group.counts)):
             edges, sources, drawn = (slice(end[i], end[i + 1]) for end in ends)
             frontier = np.unique(group.sources[sources])
-            for depth, size in enumerate(self.algorithm.sizes()):  # type: ignore[attr-defined]
+            for depth, size in enumerate(self.algorithm.sizes()):
                 layer = np.flatnonzero(arrays["layer"][drawn] == depth + 1) + drawn.start
                 here = np.flatnonzero(group.depth[edges] == depth) + edges.start
                 picks, chance = vertices[layer], arrays["probability"][layer]
@@ -98,10 +99,12 @@ class Layered:
 
     def _sizes(self, rows: tuple[np.ndarray, ...], picks: np.ndarray, size: int) -> None:
         many = self.possible(rows)
-        asked = size * (many > 0) if self.algorithm.replace else min(size, many)  # type: ignore[attr-defined]
+        asked = size * (many > 0) if self.algorithm.replace else min(size, many)
         self.wrong["sizes"] += int(picks.size != asked)
 
-    def _edges(self, rows: tuple[np.ndarray, ...], kept: tuple[np.ndarray, np.ndarray], picks: np.ndarray, chance: np.ndarray) -> None:  # fmt: skip
+    def _edges(
+        self, rows: tuple[np.ndarray, ...], kept: tuple[np.ndarray, np.ndarray], picks: np.ndarray, chance: np.ndarray
+    ) -> None:
         """Compare the edges of a depth with all those to the vertices that were drawn."""
         drawn, first, times = np.unique(picks, return_index=True, return_counts=True)
         at = np.searchsorted(drawn, rows[1])
@@ -120,7 +123,10 @@ class Layered:
     def compare(
         self, chance: np.ndarray, sums: np.ndarray, edges: np.ndarray, largest: float, count: int, total: float
     ) -> None:
-        """Compare stored chances with ``sums / total``. ``edges``: how many biases are in each sum, each of which became an integer."""
+        """Compare stored chances with ``sums / total``.
+
+        ``edges``: how many biases are in each sum, each of which became an integer.
+        """
         step = 2.0 * largest * count * 2.0**-61
         far = np.abs(chance * total - sums) > edges * step + 1e-9 * sums + chance * count * step
         self.wrong["probabilities"] += int(far.sum())
@@ -179,7 +185,9 @@ class WholeGraph(Layered):
         self.picks.append(picks)
 
     def judge(self, checks: Checks) -> None:
-        """Add the tests of the draws, which are independent, by ranges of vertices, by their places in the law, and by pairs."""
+        """Add the tests of the draws, which are independent, by ranges of vertices, by their places in the law, and by
+        pairs.
+        """
         picks = np.concatenate([np.zeros(0, np.int64), *self.picks])
         drawn = np.bincount(picks, minlength=self.sums.size)
         upto, total = np.cumsum(self.sums), float(self.sums.sum())

@@ -1,4 +1,6 @@
-"""Tests of the choices of all situations together: by their places in their own laws, by their scores, and by the choices that follow them."""
+"""Tests of the choices of all situations together: by their places in their own laws, by their scores, and by the
+choices that follow them.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -60,7 +62,9 @@ def _begun(tables: Iterable[LawTable]) -> Iterator[tuple[int, LawTable]]:
 
 @dataclass(frozen=True)
 class _Tested:
-    """The choices to test: those ``here``, made in the rows ``number`` of ``rows``, ascending; ``draw`` has a fixed draw for each choice."""
+    """The choices to test: those ``here``, made in the rows ``number`` of ``rows``, ascending; ``draw`` has a fixed
+    draw for each choice.
+    """
 
     choices: Choices
     shares: Shares
@@ -69,8 +73,12 @@ class _Tested:
     number: np.ndarray
     draw: np.ndarray
 
-    def table(self, begun: int, table: LawTable) -> tuple[np.ndarray, np.ndarray | None, list[tuple[str, np.ndarray, float]]]:  # fmt: skip
-        """The choices made in the situations of one table, their places (None if one is impossible), and the sums of their scores."""
+    def table(
+        self, begun: int, table: LawTable
+    ) -> tuple[np.ndarray, np.ndarray | None, list[tuple[str, np.ndarray, float]]]:
+        """The choices made in the situations of one table, their places (None if one is impossible), and the sums of
+        their scores.
+        """
         ended = begun + table.start.size - 1
         first = np.searchsorted(self.number, np.arange(begun, ended + 1))
         made, situation = self.here[first[0] : first[-1]], self.number[first[0] : first[-1]] - begun
@@ -87,20 +95,20 @@ class _Tested:
 
 
 def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Situations that the budget allows, the choices that were made in them, and the number of the situation of each choice, ascending.
+    """Situations that the budget allows, the choices that were made in them, and the number of the situation of each
+    choice, ascending.
 
-    Where the budget does not allow all, blocks of choices of one half of the sample decide on the situations, and test them; all choices of the other half
-    that were made in them test them too. Other choices of the first half must not: whether a situation is met again depends on the choice that was made there.
+    Where the budget does not allow all, blocks of choices of one half of the sample decide on the situations, and test
+    them; all choices of the other half that were made in them test them too. Other choices of the first half must not:
+    whether a situation is met again depends on the choice that was made there.
     """
-    rows, counts, _, order = choices.grouped
+    (rows, *_), number_of = choices.grouped, choices.number
     if not len(rows):
-        return rows, order, order
-    number_of = np.empty(order.size, np.int64)
-    number_of[order] = np.repeat(np.arange(len(rows)), counts)
-    rank, here = np.full(len(rows), len(rows)), in_blocks(order.size)
+        return rows, number_of, number_of
+    rank, here = np.full(len(rows), len(rows)), in_blocks(number_of.size)
     paid = laws.affordable(rows)
     if paid < len(rows):
-        chooses = in_half(order.size)
+        chooses = in_half(number_of.size)
         here = here[chooses[here]]
         numbers, first = first_met(number_of[here])
         paid = min(laws.affordable(rows[numbers]), numbers.size)
@@ -115,7 +123,9 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _places(table: LawTable, first: np.ndarray, situation: np.ndarray, at: np.ndarray, draw: np.ndarray) -> np.ndarray:
-    """The place of each choice in [0, 1) when the outcomes of its law are laid side by side, likeliest first; nan where it was forced."""
+    """The place of each choice in [0, 1) when the outcomes of its law are laid side by side, likeliest first; nan where
+    it was forced.
+    """
     low = np.empty(at.size)
     likelier(table.start, table.chance, first, at, low)
     forced = np.diff(table.start)[situation] == 1
@@ -135,8 +145,15 @@ def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
 
 
 def independence(place: np.ndarray) -> list[Result]:
-    """Test that the places that follow those of each range are uniform. (A place itself may tell whether the next choice is forced.)"""
+    """Test that the places that follow those of each range are uniform.
+
+    (A place itself may tell whether the next choice is forced.)
+    """
     known = np.flatnonzero(np.isfinite(place[:-1]) & np.isfinite(place[1:]))
     after = [place[known + 1][np.floor(place[known] * SIDE) == side] for side in range(SIDE)]
-    found = [even(places, SIDE, "choices that repeat the place of the one before") for places in after if places.size >= 20 * SIDE]  # fmt: skip
+    found = [
+        even(places, SIDE, "choices that repeat the place of the one before")
+        for places in after
+        if places.size >= 20 * SIDE
+    ]
     return [result for one in found for result in one]

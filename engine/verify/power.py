@@ -15,12 +15,24 @@ MARGIN = 2.33  # a normal value is above minus this many standard deviations wit
 
 @dataclass(frozen=True)
 class Result:
-    """One p-value. ``smallest`` returns the smallest share of ``deviation`` that is found at a level; above 1 if none is."""
+    """One p-value.
+
+    ``smallest`` returns the smallest share of ``deviation`` that is found at a level; above 1 if none is.
+    """
 
     p_value: float
     deviation: str
     smallest: Callable[[float], float]
     part: str = ""  # of the sample; empty: all of it
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The result of all choices, or sets, of one situation: its name, in dense ids, and how many there were."""
+
+    name: str
+    times: int
+    result: Result
 
 
 def certain(deviation: str) -> Result:
@@ -29,7 +41,9 @@ def certain(deviation: str) -> Result:
 
 
 def ranges(p_value: float, found: int, cells: int, deviation: str, part: str = "") -> Result:
-    """The result of a chi-square test of ``found`` cases in ``cells`` equally likely ranges; the deviation moves cases to one of them."""
+    """The result of a chi-square test of ``found`` cases in ``cells`` equally likely ranges; the deviation moves cases
+    to one of them.
+    """
     return Result(
         p_value, deviation, lambda level: sqrt(_noncentral(level, _rounded(cells - 1)) / (found * (cells - 1))), part
     )
@@ -52,7 +66,9 @@ def _noncentral(level: float, freedom: int) -> float:
 
 
 def normal_sum(excess: float, variance: float, change: float, deviation: str) -> list[Result]:
-    """The result of a sum of bounded terms that grows by ``change`` if every term is the deviation; none where the terms are too few for a normal sum."""
+    """The result of a sum of bounded terms that grows by ``change`` if every term is the deviation; none where the
+    terms are too few for a normal sum.
+    """
     from scipy.special import erfc, ndtri
 
     if variance <= LEAST_VARIANCE:
@@ -66,9 +82,13 @@ def normal_sum(excess: float, variance: float, change: float, deviation: str) ->
 
 
 def bounded_sum(sums: np.ndarray, largest: float, deviation: str, part: str = "") -> Result:
-    """The result of a sum of terms that have mean 0 given all earlier ones and are at most ``largest``, by Freedman's bound (Ann. Probab. 1975).
+    """The result of a sum of terms that have mean 0 given all earlier ones and are at most ``largest``, by Freedman's
+    bound (Ann.
 
-    ``sums`` are its excess, its variance, and its growth if every term is the deviation. Bernstein's bound for terms that may depend on what came before: it holds for any number of terms, so its p-value is too large, if anything.
+    Probab. 1975).
+
+    ``sums`` are its excess, its variance, and its growth if every term is the deviation. Bernstein's bound for terms
+    that may depend on what came before: it holds for any number of terms, so its p-value is too large, if anything.
     """
     excess, variance, change = sums.tolist()
     spread = sqrt(variance)

@@ -5,22 +5,24 @@ pooled        number of picks of a set from the likelier half of its pool, all s
 independence  whether that number depends on the number of the set before
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
 from csaw.engine.api.law import inclusion_law
-from csaw.engine.verify.power import MARGIN, Result, certain, normal_sum
-from csaw.engine.verify.statistics import first_met, in_blocks, stratified
+from csaw.engine.verify.power import MARGIN, Result, Situation, certain, normal_sum
+from csaw.engine.verify.statistics import Choices, first_met, in_blocks, stratified
 
 
 @dataclass(frozen=True)
 class Pool:
-    """A situation: the ends of the possible edges with their biases, and the sets of one size that were picked from them."""
+    """A situation: the ends of the possible edges with their biases, and the sets of one size that were picked from
+    them.
+    """
 
-    name: Hashable
+    name: str
     biases: list[tuple[int, float]]  # positive ones
     picks: np.ndarray  # int64 [sets, picks]
     numbers: np.ndarray  # of the sets, in the order they were drawn
@@ -28,24 +30,20 @@ class Pool:
 
 @dataclass(frozen=True)
 class SetResults:
-    contexts: list[tuple[Hashable, int, Result]]  # (situation, sets, result)
+    contexts: list[Situation]
     pooled: list[Result]
     independence: list[Result]
 
 
-def set_tests(counts: np.ndarray, sizes: np.ndarray, drawn: np.ndarray, pool_of: Callable[[int], Pool], budget: int) -> SetResults:  # fmt: skip
-    """Make all tests of situations 0, 1, ..., which occur ``counts`` times and have ``sizes`` edges.
-
-    ``drawn``: the situation of each set, in order.
-    """
-    contexts, scores = [], _Scores(len(drawn))
-    frequent = stratified(counts, sizes)
-    for number in frequent:
+def set_tests(sets: Choices, sizes: np.ndarray, pool_of: Callable[[int], Pool], budget: int) -> SetResults:
+    """Make all tests of the situations 0, 1, ... of ``sets``, which have ``sizes`` edges each."""
+    contexts, scores = [], _Scores(len(sets.number))
+    for number in stratified(sets.grouped[1], sizes):
         pool = pool_of(number)
         law = inclusion(pool.biases, pool.picks.shape[1]) if len(pool.biases) ** 2 <= budget else None
         if law is not None and 0 < pool.picks.shape[1] < len(pool.biases):
-            contexts.append((pool.name, len(pool.picks), _inclusions(pool.picks, law)))
-    for number in first_met(drawn[in_blocks(drawn.size)])[0].tolist():
+            contexts.append(Situation(pool.name, len(pool.picks), _inclusions(pool.picks, law)))
+    for number in first_met(sets.number[in_blocks(len(sets.number))])[0].tolist():
         if budget <= 0:
             break
         pool = pool_of(number)
@@ -55,7 +53,9 @@ def set_tests(counts: np.ndarray, sizes: np.ndarray, drawn: np.ndarray, pool_of:
 
 
 class _Scores:
-    """The excess of each set's picks from the likelier half of its pool, and a bound of the variance of their number."""
+    """The excess of each set's picks from the likelier half of its pool, and a bound of the
+    variance of their number.
+    """
 
     def __init__(self, sets: int) -> None:
         self.excess, self.variance, self.picks = np.zeros(sets), np.zeros(sets), 0
@@ -96,7 +96,10 @@ def half_law(half: list[float], rest: list[float], picks: int) -> tuple[float, f
 
 
 def _expected(half: list[float], rest: list[float], picks: int) -> float:
-    """Mean number of picks from ``half``. Edges arrive at exponential times: the chance that one of ``half`` arrives before ``picks`` others, integrated over log time.
+    """Mean number of picks from ``half``.
+
+    Edges arrive at exponential times: the chance that one of ``half`` arrives before ``picks`` others, integrated over
+    log time.
 
     The trapezoid rule converges geometrically there, in steps well below the spread of the last arrival.
     """
@@ -116,7 +119,10 @@ def _expected(half: list[float], rest: list[float], picks: int) -> float:
 
 
 def _inclusions(picks: np.ndarray, law: dict[int, float]) -> Result:
-    """Test the frequency of each neighbor in the sets of one situation. The p-value is that of the worst one, times their number."""
+    """Test the frequency of each neighbor in the sets of one situation.
+
+    The p-value is that of the worst one, times their number.
+    """
     from scipy.stats import norm
 
     deviation, p, n = "one situation's sets that a neighbor is in", _binomials(picks, law), len(picks)

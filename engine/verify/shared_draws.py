@@ -1,10 +1,10 @@
-"""Checks of samples whose frontier vertices share random numbers: which edges are kept, and that these numbers are uniform and independent.
+"""Checks of samples whose frontier vertices share random numbers: which edges are kept, and that these numbers are
+uniform and independent.
 
-Of the numbers themselves, a sample shows ranges: that of u is below k / d for each frontier vertex of degree d that keeps its edge to u, and not below it
-for any other. So an edge that is kept must not have a higher degree than one to the same vertex that is left out.
+Of the numbers themselves, a sample shows ranges: that of u is below k / d for each frontier vertex of degree d that
+keeps its edge to u, and not below it for any other. So an edge that is kept must not have a higher degree than one to
+the same vertex that is left out.
 """
-
-from typing import Any
 
 import numpy as np
 
@@ -38,8 +38,10 @@ def verify_shared_draws(subject: Subject, checks: Checks) -> None:
 
 
 def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.random.Generator) -> list[np.ndarray]:
-    """Random points of the ranges that show of the numbers, of the first instances of a group until its share of the budget is spent."""
-    algorithm: Any = subject.algorithm
+    """Random points of the ranges that show of the numbers, of the first instances of a group until its share of the
+    budget is spent.
+    """
+    algorithm = subject.traversal
     share = subject.budget * QUICKER * len(group.counts) / max(1, subject.samples.instances)
     edges, sources = (np.cumsum([0, *counts]) for counts in (group.counts, group.source_counts))
     out = []
@@ -57,11 +59,24 @@ def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.ran
     return out
 
 
-def _ranges(subject: Subject, frontier: np.ndarray, src: np.ndarray, dst: np.ndarray, size: int, wrong: dict[str, int], draw: np.random.Generator) -> np.ndarray:  # fmt: skip
+def _ranges(
+    subject: Subject,
+    frontier: np.ndarray,
+    src: np.ndarray,
+    dst: np.ndarray,
+    size: int,
+    wrong: dict[str, int],
+    draw: np.random.Generator,
+) -> np.ndarray:
     """A random point of the range of each vertex's number, where there is a choice."""
     view, degree = subject.view, subject.degree[frontier]
     at = np.arange(degree.sum()) + np.repeat(view.indptr[frontier] - np.cumsum(degree) + degree, degree)
-    ends, chance = view.indices[at].astype(np.int64), np.repeat(np.where(degree > size, size / np.maximum(degree, 1), 1.0) if size >= 0 else np.ones(degree.size), degree)  # fmt: skip
+    ends, chance = (
+        view.indices[at].astype(np.int64),
+        np.repeat(
+            np.where(degree > size, size / np.maximum(degree, 1), 1.0) if size >= 0 else np.ones(degree.size), degree
+        ),
+    )
     vertices = view.vertices
     pairs, times = np.unique(np.repeat(frontier, degree) * vertices + ends, return_counts=True)
     found, seen = np.unique(src * vertices + dst, return_counts=True)

@@ -1,7 +1,9 @@
-"""The share of choices that could come from another law, by scores of choices whose mean and variance follow from their own law.
+"""The share of choices that could come from another law, by scores of choices whose mean and variance follow from their
+own law.
 
-The score of a choice x for another law t is t(x) / p(x): no test of small shares of t is more powerful than its sum (the locally most
-powerful one). Outcomes with a meaning are counted instead: an end, a return, a common neighbor, the first and the last neighbor of a row.
+The score of a choice x for another law t is t(x) / p(x): no test of small shares of t is more powerful than its sum
+(the locally most powerful one). Outcomes with a meaning are counted instead: an end, a return, a common neighbor, the
+first and the last neighbor of a row.
 """
 
 from collections.abc import Iterator
@@ -29,7 +31,9 @@ NAMED = {
 
 @dataclass(frozen=True)
 class Score:
-    """A score of the outcomes of one table and, for each situation, its mean, variance and growth if all choices are the deviation."""
+    """A score of the outcomes of one table and, for each situation, its mean, variance and growth if all choices are
+    the deviation.
+    """
 
     deviation: str
     value: np.ndarray  # float64 or bool [outcomes]
@@ -39,8 +43,12 @@ class Score:
     largest: float  # no value is farther from its mean
 
 
-def scores(table: LawTable, situations: np.ndarray, columns: tuple[str, ...], degree: np.ndarray | None) -> Iterator[Score]:  # fmt: skip
-    """Yield all scores of a table, whose situations are the rows of ``situations``; ``degree`` is that of each vertex, where outcomes are vertices."""
+def scores(
+    table: LawTable, situations: np.ndarray, columns: tuple[str, ...], degree: np.ndarray | None
+) -> Iterator[Score]:
+    """Yield all scores of a table, whose situations are the rows of ``situations``; ``degree`` is that of each vertex,
+    where outcomes are vertices.
+    """
     neighbor = (table.outcome >= 0).astype(np.float64)
     yield _from_another(table, neighbor, FROM_ANOTHER["uniform"])
     if degree is not None:
@@ -75,10 +83,18 @@ def _counted(chance: np.ndarray, value: np.ndarray, deviation: str) -> Score:
     return Score(deviation, value, chance, chance * (1.0 - chance), 1.0 - chance, 1.0)
 
 
-def sums_of(score: Score, labels: list[np.ndarray], parts: int, total: np.ndarray, times: np.ndarray | int = 1, at: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+def sums_of(
+    score: Score,
+    labels: list[np.ndarray],
+    parts: int,
+    total: np.ndarray,
+    times: np.ndarray | int = 1,
+    at: np.ndarray | None = None,
+) -> np.ndarray:
     """The excess, variance and growth of a score in each part of the sample, float64 [3, parts].
 
-    Each entry of ``labels`` and ``total`` is one choice of situation ``at``, or all ``times`` choices of one situation where ``at`` is None.
+    Each entry of ``labels`` and ``total`` is one choice of situation ``at``, or all ``times`` choices of one situation
+    where ``at`` is None.
     """
     decided = score.variance > LEAST
     of = slice(None) if at is None else at

@@ -1,8 +1,10 @@
 """Tests that choices fit their exact law. There are four views, each with p-values:
 
 contexts      chi-square of all choices made in the same situation, over situations of every degree (contexts.py)
-pooled        the place of every choice in its own law, all situations together: uniform on [0, 1) if the law is right (pooled.py)
-shares        the share of choices that may come from another law, or that have an outcome with a meaning: a return, an end (shares.py)
+pooled        the place of every choice in its own law, all situations together: uniform on [0, 1) if the law is right
+              (pooled.py)
+shares        the share of choices that may come from another law, or that have an outcome with a meaning: a return, an
+              end (shares.py)
 independence  the places of successive choices: each is uniform given the one before it, if no draw is used twice
 """
 
@@ -45,8 +47,18 @@ class Choices:
         order, start = _groups_of(self.situations)
         return self.situations[order[start]], np.diff(np.append(start, order.size)), start, order
 
+    @cached_property
+    def number(self) -> np.ndarray:
+        """int64 [n]: the number, among the distinct situations, of the one in which each choice was made."""
+        _, counts, _, order = self.grouped
+        out = np.empty(order.size, np.int64)
+        out[order] = np.repeat(np.arange(counts.size), counts)
+        return out
+
     def parts(self) -> tuple[list[str], list[np.ndarray]]:
-        """Names of the parts of the sample that are judged by themselves too, and the parts of each choice: one of each division."""
+        """Names of the parts of the sample that are judged by themselves too, and the parts of each choice: one of each
+        division.
+        """
         size = len(self.situations)
         names, labels = [""], [np.zeros(size, np.int64)]
         for division, part in self._divisions():
@@ -64,13 +76,17 @@ class Choices:
             cuts = np.unique(np.quantile(degrees, CUTS, method="lower"))
             cuts = cuts[cuts < degrees.max()]
             ends = ["", *(f"{cut:,}" for cut in cuts), ""]
-            names = [f"degrees {f'above {a}' if a else ''}{' ' if a and b else ''}{f'up to {b}' if b else ''}"
-                     for a, b in pairwise(ends)]  # fmt: skip
+            names = [
+                f"degrees {f'above {a}' if a else ''}{' ' if a and b else ''}{f'up to {b}' if b else ''}"
+                for a, b in pairwise(ends)
+            ]
             yield names if cuts.size else ["any degree"], np.searchsorted(cuts, degrees)
 
 
 def _groups_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order that sorts rows, and where equal ones begin in it; by a single number for each where the columns fit into 63 bits."""
+    """The order that sorts rows, and where equal ones begin in it; by a single number for each where the columns fit
+    into 63 bits.
+    """
     low = rows.min(axis=0).tolist()
     spans = [high - least + 1 for high, least in zip(rows.max(axis=0).tolist(), low, strict=True)]
     if prod(spans) >= 2**63:
@@ -109,10 +125,12 @@ def chi_square(observed: dict[int, int], law: Law) -> float | None:
 
 
 def fit_law(found: np.ndarray, chance: np.ndarray) -> tuple[float | None, int]:
-    """The p-value of the counts ``found`` of outcomes whose chances are above 0, and how many cells were compared; None for a single outcome.
+    """The p-value of the counts ``found`` of outcomes whose chances are above 0, and how many cells were compared; None
+    for a single outcome.
 
-    Outcomes that are expected less than 5 times are put together in cells that reach 5, or judged by their exact tail where all of them together do not. There the
-    tail of chi-square is too thin and that of G is right (Poisson's large deviations), so the larger of the two p-values is taken.
+    Outcomes that are expected less than 5 times are put together in cells that reach 5, or judged by their exact tail
+    where all of them together do not. There the tail of chi-square is too thin and that of G is right (Poisson's large
+    deviations), so the larger of the two p-values is taken.
     """
     total = float(found.sum())
     if found.size < 2 or total == 0.0:
@@ -170,7 +188,8 @@ def in_blocks(size: int) -> np.ndarray:
 
 
 def in_half(size: int) -> np.ndarray:
-    """Whether each of ``size`` choices is in the half that decides what is tested: every other twentieth, so that few walks are in both halves.
+    """Whether each of ``size`` choices is in the half that decides what is tested: every other twentieth, so that few
+    walks are in both halves.
 
     Of one or two choices, which have no halves, all are.
     """
@@ -213,5 +232,7 @@ def evenly(drawn: np.ndarray, size: int, deviation: str, weights: np.ndarray | N
 
 
 def holm(p_values: list[float]) -> float:
-    """The smallest p-value after Holm's correction: below alpha exactly when some test of the family rejects at alpha."""
+    """The smallest p-value after Holm's correction: below alpha exactly when some test of the
+    family rejects at alpha.
+    """
     return min(1.0, min(p_values) * len(p_values)) if p_values else 1.0

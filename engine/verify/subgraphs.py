@@ -1,10 +1,11 @@
-"""Checks that subgraphs are what their traversal may draw: edges, frontiers, visits and sizes of all instances, and the law of every choice."""
-
-from typing import Any
+"""Checks that subgraphs are what their traversal may draw: edges, frontiers, visits and sizes of all instances, and the
+law of every choice.
+"""
 
 import numpy as np
 
 from csaw.engine.api.option import LARGEST
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
@@ -19,10 +20,11 @@ from csaw.engine.verify.trees import copies, unexplained
 
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
     """Check subgraphs by the rules of their kind."""
-    algorithm: Any = subject.algorithm
-    if subject.induced:
+    if subject.induced:  # of walks, too
         verify_met(subject, checks)
-    elif algorithm.draws_from != "edges":
+        return
+    algorithm = subject.traversal
+    if algorithm.draws_from != "edges":
         verify_layers(subject, checks)
     elif algorithm.shares_draws:
         verify_shared_draws(subject, checks)
@@ -42,7 +44,7 @@ def verify_traversal(subject: Subject, checks: Checks) -> None:
     from csaw.engine.verify.unique import UniqueEntries
 
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
-    entries = UniqueEntries(subject) if subject.algorithm.unique else Entries(subject)  # type: ignore[attr-defined]
+    entries = UniqueEntries(subject) if subject.traversal.unique else Entries(subject)
     for group in groups(subject, checks, wrong):
         _check_group(subject, group, wrong)
         entries.add(group)
@@ -51,7 +53,7 @@ def verify_traversal(subject: Subject, checks: Checks) -> None:
 
 
 def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
-    algorithm: Any = subject.algorithm
+    algorithm = subject.traversal
     entry_key, entry_depth, times = _frontier(group, algorithm.visited_once)
     at = _find(entry_key, entry_depth, group.src_key, group.depth)
     wrong["depths"] += int((at < 0).sum())
@@ -70,8 +72,10 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
 
 
 def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Whether the instance of each frontier entry (key, depth) has so many vertices by this depth that it draws nothing more."""
-    algorithm: Any = subject.algorithm
+    """Whether the instance of each frontier entry (key, depth) has so many vertices by this depth that it draws nothing
+    more.
+    """
+    algorithm = subject.traversal
     if algorithm.total is None:
         return np.zeros(key.size, bool)
     instance, levels = key // subject.view.vertices, int(depth.max(initial=0)) + 1
@@ -106,8 +110,10 @@ def _find(keys: np.ndarray, depths: np.ndarray, key: np.ndarray, depth: np.ndarr
 def _wrong_sizes(
     subject: Subject, key: np.ndarray, depth: np.ndarray, pool: np.ndarray, selected: np.ndarray, times: np.ndarray
 ) -> int:
-    """Number of entries (of depths of an instance, if collective) that selected too many edges or, unless biases may be 0, too few."""
-    algorithm: Any = subject.algorithm
+    """Number of entries (of depths of an instance, if collective) that selected too many edges or, unless biases may be
+    0, too few.
+    """
+    algorithm = subject.traversal
     sizes = algorithm.sizes() if algorithm.is_unlimited else (*algorithm.sizes(), 0)
     asked = np.array(sizes)[np.minimum(depth, len(sizes) - 1)]
     if algorithm.collective:
@@ -151,7 +157,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         excess = neighboring_ids(subject.view.vertices, keys, group.source_counts)
         beside, variance = beside + excess[0], variance + excess[1]
     count(checks, wrong)
-    if subject.sources == "distinct":
+    if subject.sources is SourceKind.DISTINCT:
         size = int(getattr(subject.algorithm, "frontier_size", 1))
         few = "each set holds every vertex" if size >= subject.view.vertices else "too few sets"
         deviation = MOVED.format("vertices drawn", "vertices")
@@ -165,8 +171,10 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
 
 
 def verify_edges(subject: Subject, checks: Checks) -> None:
-    """Check sets of edges, each equally likely; of the two directions of an undirected edge, only the one with src <= dst counts."""
-    algorithm: Any = subject.algorithm
+    """Check sets of edges, each equally likely; of the two directions of an undirected edge, only the one with src <=
+    dst counts.
+    """
+    algorithm = subject.traversal
     view, size = subject.view, int(algorithm.sizes()[0])
     once = algorithm.each_edge_once and not subject.store.directed
     row = np.repeat(np.arange(view.vertices), subject.degree)
@@ -197,7 +205,9 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
 
 
 def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.ndarray:
-    """The place of each edge in its row, in [0, 1): a random point of its share of the edges that may be drawn there."""
+    """The place of each edge in its row, in [0, 1): a random point of its share of the edges
+    that may be drawn there.
+    """
     view, draw = subject.view, np.random.default_rng(group.start)
     first = np.empty(group.src.size, np.int64)
     first_edge(view.indptr, view.indices, group.src, group.dst, first)

@@ -87,5 +87,9 @@ def joined(tables: Iterator[LawTable]) -> LawTable:
     some = list(tables)
     size = np.concatenate([np.diff(one.start) for one in some])
     common = None if some[0].common is None else np.concatenate([one.common for one in some if one.common is not None])
-    return LawTable(np.concatenate([[0], np.cumsum(size)]), np.concatenate([one.outcome for one in some]),
-                    np.concatenate([one.chance for one in some]), common)  # fmt: skip
+    return LawTable(
+        np.concatenate([[0], np.cumsum(size)]),
+        np.concatenate([one.outcome for one in some]),
+        np.concatenate([one.chance for one in some]),
+        common,
+    )

@@ -1,16 +1,19 @@
-"""Checks of samples with ``--target``: their vertices and edges; that their base instances, drawn again, join to the same; and the law of these."""
+"""Checks of samples with ``--target``: their vertices and edges; that their base instances, drawn again, join to the
+same; and the law of these.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 import numpy as np
 
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.draws.random import order_words
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
 from csaw.engine.samples import Samples
-from csaw.engine.samples.edges import edges_in
-from csaw.engine.samples.layout import RAGGED_WALKS
+from csaw.engine.samples.layouts import Arrays, SampleLayout
+from csaw.engine.sources.sources import Sources
 from csaw.engine.verify.checks import Check, Checks, Subject
 from csaw.engine.verify.groups import count, edges_left_out, groups
 from csaw.engine.verify.induced import met_keys
@@ -20,20 +23,43 @@ JOINED = 2_000_000  # edges of base instances that are joined again, about
 TESTED = 2_000_000  # numbers of base instances whose law is tested, about
 LOOKED_AT = 64  # base instances that tell about how many numbers one has
 Law = Callable[[Subject, Checks], None]
+Pairs = list[tuple[int, int]]
 
 
-def verify_targets(subject: Subject, checks: Checks, laws: Mapping[str, Law]) -> None:
-    """Check a sample with a target. ``laws``: the checks of base instances, by their layout."""
+class BaseInstances(Protocol):
+    """The base instances of a sample, drawn again with dense ids; :mod:`csaw.engine.runs.base_instances` has them."""
+
+    seed: int
+    sources: Sources
+    layout: SampleLayout
+    fill: int  # the id of an entry without a vertex
+
+    def round(self, instance: int, round_: int) -> Arrays:
+        """Return the arrays of a round of an instance."""
+
+    def held(self) -> Samples:
+        """Return the first rounds of the first instances."""
+
+
+def verify_targets(
+    subject: Subject,
+    checks: Checks,
+    laws: Mapping[str, Law],
+    why_not: str,
+    open_bases: Callable[[], AbstractContextManager[BaseInstances]],
+) -> None:
+    """Check a sample with a target.
+
+    laws: the checks of base instances, by their layout. why_not: the reason why base instances cannot be drawn again,
+    empty where ``open_bases`` does that.
+    """
     target = int(subject.samples.manifest["request"]["target"])
     _rules(subject, checks, target)
-    bases: Any = import_module(
-        "csaw.engine.runs.base_instances"
-    )  # what judges samples does not use what drew them, but here
-    if reason := bases.why_not(subject.samples):
-        checks.not_tested("joined", reason)
-        checks.not_tested("base instances", reason)
+    if why_not:
+        checks.not_tested("joined", why_not)
+        checks.not_tested("base instances", why_not)
         return
-    with bases.Bases(subject.samples, subject.store, subject.algo) as again:
+    with open_bases() as again:
         _joined(subject, checks, again, target)
         _law(subject, checks, again.held(), laws)
 
@@ -54,7 +80,7 @@ def _rules(subject: Subject, checks: Checks, target: int) -> None:
     checks.count("vertices", most, f"instances with more than {target:,} vertices; {short:,} with fewer")
 
 
-def _joined(subject: Subject, checks: Checks, again: Any, target: int) -> None:
+def _joined(subject: Subject, checks: Checks, again: BaseInstances, target: int) -> None:
     """Join the base instances of the first instances again, in Python, and compare."""
     differ, done, work = 0, 0, 0
     for number in range(subject.samples.instances):
@@ -73,11 +99,11 @@ def _joined(subject: Subject, checks: Checks, again: Any, target: int) -> None:
     )
 
 
-def _join(subject: Subject, again: Any, instance: int, target: int) -> tuple[set[int], list[tuple[int, int]], int]:
+def _join(subject: Subject, again: BaseInstances, instance: int, target: int) -> tuple[set[int], Pairs, int]:
     """The vertices and edges of an instance, and how many edges were looked at."""
     met: set[int] = set()
-    kept: list[tuple[int, int]] = []
-    barren, looked, most = 0, 0, fruitless(subject.algorithm, again.stream.job.sources)
+    kept: Pairs = []
+    barren, looked, most = 0, 0, fruitless(subject.algorithm, again.sources)
     for sources, edges in _bases(again, instance):
         before, taken, looked = len(met), [], looked + len(edges) + 1
         for vertex in sources:
@@ -100,38 +126,32 @@ def _join(subject: Subject, again: Any, instance: int, target: int) -> tuple[set
     return met, [kept[k] for k in np.flatnonzero(copies(subject, ends[:, 0], ends[:, 1]))], looked
 
 
-def _bases(again: Any, instance: int) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+def _bases(again: BaseInstances, instance: int) -> Iterator[tuple[list[int], Pairs]]:
     """The sources and the edges of each base instance of an instance, in order."""
-    layout, seed = again.stream.job.plan.drawn_layout, again.stream.job.plan.request.seed
-    as_sets = again.stream.job.sources.kind == "every"
+    layout, seed = again.layout, again.seed
+    as_sets = again.sources.kind is SourceKind.EVERY
     for round_ in range(ROUNDS):
         arrays = again.round(instance, round_)
-        found = edges_in(layout, arrays, again.fill)
+        found = layout.edges(arrays, again.fill)
         counts = np.bincount(found["instance"], minlength=1 << round_)
         order = np.arange(counts.sum())
-        if layout == "subgraphs":  # what is selected together is joined in random order
+        if not layout.joins_in_order:  # what is selected together is joined in random order
             words = order_words(np.uint64(seed), number_of(instance, round_), counts)
             together = [found[name] for name in ("instance", "depth", *(() if as_sets else ("src",)))]
             other = np.any([column[1:] != column[:-1] for column in together], axis=0)
             order = np.lexsort((words, np.cumsum(np.append(0, other))[: words.size]))
         pairs = list(zip(found["src"][order].tolist(), found["dst"][order].tolist(), strict=True))
         ends = np.cumsum(counts).tolist()
-        for sources, begin, end in zip(_sources(layout, arrays, 1 << round_), [0, *ends], ends, strict=False):
-            yield sources, pairs[begin:end]
-
-
-def _sources(layout: str, arrays: dict[str, np.ndarray], bases: int) -> list[list[int]]:
-    if layout == "subgraphs":
-        ends = np.cumsum(arrays["source_counts"])[:-1]
-        return [some.tolist() for some in np.split(arrays["sources"], ends)]
-    if layout == RAGGED_WALKS:
-        sizes = arrays["lengths"].astype(np.int64) + 1
-        return arrays["walks"][np.cumsum(sizes) - sizes].reshape(bases, 1).tolist()
-    return (arrays["hop_0"] if layout == "hops" else arrays["walks"][:, :1]).tolist()
+        sources, sizes = layout.sources(arrays)
+        each = np.split(sources, np.cumsum(sizes)[:-1])
+        for some, begin, end in zip(each, [0, *ends], ends, strict=False):
+            yield some.tolist(), pairs[begin:end]
 
 
 def _law(subject: Subject, checks: Checks, held: Samples, laws: Mapping[str, Law]) -> None:
-    """Test the law of base instances, which are drawn again whether the sample has used them or not: those that it used ended it, so that they are a biased choice."""
+    """Test the law of base instances, which are drawn again whether the sample has used them or not: those that it used
+    ended it, so that they are a biased choice.
+    """
     if "instance" in subject.columns:
         checks.not_tested("base instances", "a hook reads e.instance, the number of a base instance")
         return

@@ -16,7 +16,9 @@ ENTRIES = 1_000_000  # frontier entries that the statistics use
 
 
 def verify_hops(subject: Subject, checks: Checks) -> None:
-    """Check the children of each column: they are neighbors, as many as asked for, and without replacement no edge is there twice."""
+    """Check the children of each column: they are neighbors, as many as asked for, and without replacement no edge is
+    there twice.
+    """
     wrong = dict.fromkeys(("sources", "edges", "sizes", "repeats"), 0)
     kept: list[tuple[np.ndarray, ...]] = []
     for start, arrays in subject.samples.iter_groups():
@@ -86,7 +88,9 @@ def count_missing(subject: Subject, src: np.ndarray, dst: np.ndarray) -> int:
 
 
 def unexplained(subject: Subject, situations: np.ndarray) -> int:
-    """Number of situations (of the first thousand) in which fewer edges were selected than there are although no edge has bias 0."""
+    """Number of situations (of the first thousand) in which fewer edges were selected than there are although no edge
+    has bias 0.
+    """
     if subject.uniform:
         return len(situations)
     wrong = 0
@@ -108,8 +112,9 @@ def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int
     ordered = np.sort(children, axis=1)
     same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     suspects = np.flatnonzero(same.any(axis=1))
-    rows, counts = np.unique(np.column_stack([np.repeat(suspects, children.shape[1]), ordered[suspects].ravel()]), axis=0,
-                             return_counts=True)  # fmt: skip
+    rows, counts = np.unique(
+        np.column_stack([np.repeat(suspects, children.shape[1]), ordered[suspects].ravel()]), axis=0, return_counts=True
+    )
     rows, counts = rows[rows[:, 1] >= 0], counts[rows[:, 1] >= 0]
     edges = copies(subject, parents[rows[:, 0]], rows[:, 1])
     return int(np.maximum(counts - np.maximum(edges, 1), 0).sum())
@@ -120,19 +125,22 @@ def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -
     if not kept:
         checks.not_tested(
             "neighbors",
-            "no neighbor was drawn by chance: there is no instance or hop, or each vertex selects all of its neighbors or none",
+            "no neighbor was drawn by chance: there is no instance or hop, or each vertex selects all of "
+            "its neighbors or none",
         )
         return
     picks = max(k[1].shape[1] for k in kept)
     situations = np.concatenate([k[0] for k in kept])
     chosen = np.concatenate([np.pad(k[1], ((0, 0), (0, picks - k[1].shape[1])), constant_values=NONE) for k in kept])
-    if subject.algorithm.replace:  # type: ignore[attr-defined]
+    if subject.traversal.replace:
         _with_replacement(subject, checks, situations, chosen, np.concatenate([k[2] for k in kept]))
     else:
         _without(subject, checks, situations, chosen)
 
 
-def _with_replacement(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray) -> None:  # fmt: skip
+def _with_replacement(
+    subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray
+) -> None:
     def law(v: int, *others: int) -> dict[int, float]:
         named: dict[str, Any] = dict(zip(subject.columns[1:], others, strict=True))
         return edge_law(subject.view, subject.algorithm, v, **named) or {NONE: 1.0}
@@ -145,27 +153,22 @@ def _with_replacement(subject: Subject, checks: Checks, situations: np.ndarray, 
 
 def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray) -> None:
     found = (chosen >= 0).sum(axis=1)
-    rows, counts, start, order = Choices(np.column_stack([situations, found]), chosen).grouped
-    drawn = np.empty(len(chosen), np.int64)
-    drawn[order] = np.repeat(np.arange(len(rows)), counts)
+    sets = Choices(np.column_stack([situations, found]), chosen)
+    rows, counts, start, order = sets.grouped
 
     def pool(number: int) -> Pool:
         named = dict(zip(subject.columns, rows[number].tolist(), strict=False))
         v = named.pop("v")
         biases = [one for one in edge_biases(subject.view, subject.algorithm, v, **named) if one[1] > 0.0]
         here = order[start[number] : start[number] + counts[number]]
-        return Pool(v, biases, chosen[here, : rows[number, -1]], here)
+        return Pool(f"v = {v}", biases, chosen[here, : rows[number, -1]], here)
 
-    add_sets(checks, set_tests(counts, subject.degree[rows[:, 0]], drawn, pool, subject.budget // 2))
+    add_sets(checks, set_tests(sets, subject.degree[rows[:, 0]], pool, subject.budget // 2))
 
 
 def add_sets(checks: Checks, results: SetResults) -> None:
     """Add the checks of sets that were picked without replacement."""
-    worst = min(results.contexts, key=lambda r: r[2].p_value, default=None)
-    details = f"{len(results.contexts)} situations, {sum(r[1] for r in results.contexts):,} sets"
-    if worst:
-        details += f"; worst at v = {worst[0]} (dense id) with p = {worst[2].p_value:.2g}"
     few = "too few sets of some of their pool's edges, but not all"
-    checks.results("neighbors", [r[2] for r in results.contexts], details, "too few sets of one situation")
+    checks.situations("neighbors", results.contexts, "sets")
     checks.results("neighbors, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
     checks.results("neighbors, independence", results.independence, "each set beside the next one", few)

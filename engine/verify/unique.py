@@ -1,10 +1,10 @@
-"""Comparing depths that select different vertices with their law, draw by draw: each is by bias among the edges that were possible then.
+"""Comparing depths that select different vertices with their law, draw by draw: each is by bias among the edges that
+were possible then.
 
-The edges of a depth are stored in the order in which they were drawn. Possible are those to vertices that the depth had not selected, of frontier vertices that had
-selected fewer than asked for; of a collective depth all, until it has selected enough.
+The edges of a depth are stored in the order in which they were drawn. Possible are those to vertices that the depth had
+not selected, of frontier vertices that had selected fewer than asked for; of a collective depth all, until it has
+selected enough.
 """
-
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from csaw.engine.verify.groups import Group
 
 
 class UniqueEntries(Entries):
-    """The draws of as many instances as the budget of biases allows, and over all instances the vertices that a depth selected twice."""
+    """The draws of as many instances as the budget of biases allows, and over all instances the vertices that a depth
+    selected twice.
+    """
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -29,7 +31,7 @@ class UniqueEntries(Entries):
 
     def _note(self, frontier: list[int], visited: set[int], drawn: list[tuple[int, int]], at: dict[str, int]) -> None:
         """Note each draw of a depth with the edges that were possible then."""
-        algorithm: Any = self.algorithm
+        algorithm = self.algorithm
         others, sizes = tuple(at[name] for name in self.subject.columns[1:]), algorithm.sizes()
         size = sizes[min(at["depth"], len(sizes) - 1)]
         most = LARGEST if size < 0 else size
@@ -43,9 +45,11 @@ class UniqueEntries(Entries):
         def possible() -> list[tuple[int, float]]:
             return [
                 (number[v] * self.subject.view.vertices + dst, bias)
-                for v in frontier if room["all" if algorithm.collective else v] > 0
-                for dst, bias in rows[v] if dst not in taken
-            ]  # fmt: skip
+                for v in frontier
+                if room["all" if algorithm.collective else v] > 0
+                for dst, bias in rows[v]
+                if dst not in taken
+            ]
 
         for src, dst in drawn:
             self.note_pool(tuple(frontier), possible(), [number[src] * self.subject.view.vertices + dst])
@@ -54,7 +58,9 @@ class UniqueEntries(Entries):
         self.unfinished += bool(possible())
 
     def judge(self, checks: Checks) -> None:
-        """Add the checks of vertices that are there twice and of depths that ended early, then the tests of the draws."""
+        """Add the checks of vertices that are there twice and of depths that ended early, then
+        the tests of the draws.
+        """
         checks.count("unique", self.twice, "vertices that a depth selected twice")
         checks.count(
             "top-up",

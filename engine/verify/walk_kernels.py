@@ -9,7 +9,9 @@ SCANNED = 16  # entries of a row that are compared one after the other: a cache 
 
 @njit(nogil=True)
 def look_up(stored, fill, low, table, out):
-    """Dense ids of stored ones: -1 for ``fill``, otherwise the entry of ``table`` at the id less ``low``, or -2 beyond it."""
+    """Dense ids of stored ones: -1 for ``fill``, otherwise the entry of ``table`` at the id less ``low``, or -2 beyond
+    it.
+    """
     for i in range(stored.shape[0]):
         for k in range(stored.shape[1]):
             place = np.uint64(
@@ -22,9 +24,11 @@ def look_up(stored, fill, low, table, out):
 
 @njit(nogil=True)
 def check_walks(indptr, indices, both, walks, lengths, fits, off):
-    """Set ``fits`` of each walk whose vertices are as many as its length says, and ``off`` of each of its steps that goes along no edge; return their number.
+    """Set ``fits`` of each walk whose vertices are as many as its length says, and ``off`` of each of its steps that
+    goes along no edge; return their number.
 
-    Both are False before. ``both``: the graph has each edge in both directions, so that the shorter one of two rows tells.
+    Both are False before. ``both``: the graph has each edge in both directions, so that the shorter one of two rows
+    tells.
     """
     width, wrong = walks.shape[1], 0
     low, left, waiting = np.empty(width, np.uint64), np.empty(width, np.uint64), np.empty(width, np.uint64)
@@ -47,9 +51,11 @@ def check_walks(indptr, indices, both, walks, lengths, fits, off):
 
 @njit(nogil=True)
 def find_rows(indptr, both, walk, steps, low, left, wanted):
-    """The row in which each step of a walk is searched: its begin ``low``, its size ``left``, and the vertex ``wanted`` there.
+    """The row in which each step of a walk is searched: its begin ``low``, its size ``left``, and the vertex ``wanted``
+    there.
 
-    Numbers without a sign, here and below: Numba need not look for negative places then, and a step took 51 ns in place of 74.
+    Numbers without a sign, here and below: Numba need not look for negative places then, and a step took 51 ns in place
+    of 74.
     """
     begin = np.uint64(indptr[walk[0]])
     size = np.uint64(indptr[walk[0] + 1]) - begin
@@ -66,9 +72,11 @@ def find_rows(indptr, both, walk, steps, low, left, wanted):
 
 @njit(nogil=True)
 def search_rows(indices, steps, low, left, wanted, waiting):
-    """Narrow each row, ``left`` entries from ``low`` on, down to at most SCANNED of them, the ``wanted`` one among them if it is there.
+    """Narrow each row, ``left`` entries from ``low`` on, down to at most SCANNED of them, the ``wanted`` one among them
+    if it is there.
 
-    The binary searches go on side by side, without branches: what one of them waits for from memory is on its way while the others go on.
+    The binary searches go on side by side, without branches: what one of them waits for from memory is on its way while
+    the others go on.
     """
     one, few, going = np.uint64(1), np.uint64(SCANNED), 0
     for k in range(steps):
@@ -133,7 +141,8 @@ def fill_slots(keys, slots):
 def count_choices(
     walks, lengths, fits, others, first, of_prev, of_source, keys, slots, start, outcome, counts, strange
 ):
-    """Count the choices made in the situations ``keys`` by their outcomes, and in ``strange`` those that the law never makes.
+    """Count the choices made in the situations ``keys`` by their outcomes, and in ``strange`` those that the law never
+    makes.
 
     Walks that are not among the ``others`` count for nothing, or for their ``first`` step alone.
     """

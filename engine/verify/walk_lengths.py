@@ -1,4 +1,6 @@
-"""The law of the lengths of walks that end with the same chance before every step: geometric, up to the limit if there is one."""
+"""The law of the lengths of walks that end with the same chance before every step: geometric, up to the limit if there
+is one.
+"""
 
 import numpy as np
 
@@ -13,7 +15,9 @@ DEVIATION = "walks moved to one range of lengths"
 
 
 def verify_lengths(subject: Subject, laws: Laws, checks: Checks) -> None:
-    """Add a test of all lengths together, where no walk can meet a dead end: there lengths are independent and geometric."""
+    """Add a test of all lengths together, where no walk can meet a dead end: there lengths are independent and
+    geometric.
+    """
     form = laws.form if isinstance(laws, RowLaws) else None
     if form is None or form.goes != "end" or not 0.0 < form.share < 1.0:
         return
@@ -29,7 +33,9 @@ def verify_lengths(subject: Subject, laws: Laws, checks: Checks) -> None:
 
 
 def geometric(chance: float, limit: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Ranges of the number of steps before an end that comes with this ``chance`` before each: where they begin, float64, and how likely each is."""
+    """Ranges of the number of steps before an end that comes with this ``chance`` before each: where they begin,
+    float64, and how likely each is.
+    """
     begins = np.unique(np.ceil(np.log1p(-np.arange(CELLS) / CELLS) / np.log1p(-chance)))
     if limit is not None:
         begins = np.append(begins[begins < limit], float(limit))

@@ -1,4 +1,6 @@
-"""One pass over all walks of a sample in threads: whether they are walks, the steps and ends to explain, and the choices that tests use."""
+"""One pass over all walks of a sample in threads: whether they are walks, the steps and ends to explain, and the
+choices that tests use.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -44,9 +46,11 @@ class Piece:
 
 @dataclass
 class Found:
-    """What was seen of the walks so far, by name in ``counts``: lengths, sources, steps, off, early."""
+    """The findings in the walks so far, by name in ``counts``: lengths, sources, steps, off, early."""
 
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("lengths", "sources", "steps", "off", "early"), 0))  # fmt: skip
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("lengths", "sources", "steps", "off", "early"), 0)
+    )
     jumps: Notes = field(default_factory=dict)  # (situation, next vertex): times
     ends: Notes = field(default_factory=dict)
 
@@ -65,7 +69,9 @@ def _note(notes: Notes, table: np.ndarray) -> None:
 
 
 class WalkPass:
-    """Reads the walks of ``subject``; ``lawful``: steps and ends that no edge explains are noted, for the law to judge."""
+    """Reads the walks of ``subject``; ``lawful``: steps and ends that no edge explains are
+    noted, for the law to judge.
+    """
 
     def __init__(self, subject: Subject, lawful: bool) -> None:
         self.subject, self.lawful, self.found = subject, lawful, Found()

@@ -1,20 +1,24 @@
-"""Walks of a sample as tables, some at a time: those without a limit have as many columns as the longest of them needs, and one more for its end."""
+"""Walks of a sample as tables, some at a time: those without a limit have as many columns as the longest of them needs,
+and one more for its end.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layout import RAGGED_WALKS, padded
+from csaw.engine.samples.layouts import RAGGED_WALKS
 
 ENTRIES = 1 << 19  # entries of walks that a thread has in hand
 
 
 class WalkTables:
-    """Reads the walks of ``samples``; ``steps`` is the number of steps of all of them, or the most that they can have."""
+    """Reads the walks of ``samples``; ``steps`` is the number of steps of all of them, or the
+    most that they can have.
+    """
 
     def __init__(self, samples: Samples) -> None:
-        self.samples, self.ragged = samples, samples.layout == RAGGED_WALKS
+        self.samples, self.ragged = samples, not samples.layout.has_limit
         if self.ragged:
             self.lengths = np.asarray(samples.lengths)
             self.steps = int(self.lengths.sum())
@@ -46,7 +50,7 @@ class WalkTables:
         return self._padded(arrays), arrays["lengths"]
 
     def _padded(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
-        return padded(arrays, self.samples.fill, int(arrays["lengths"].max(initial=0)) + 2)
+        return RAGGED_WALKS.table(arrays, self.samples.fill, int(arrays["lengths"].max(initial=0)) + 2)
 
     def _parts(self, instances: np.ndarray) -> Iterator[np.ndarray]:
         """Cut instances so that no table has more than ENTRIES entries, unless a single walk has."""

@@ -1,4 +1,8 @@
-"""Checks that walks are walks of this algorithm on this graph: lengths, sources, edges, ends, and the law of every step."""
+"""Checks that walks are walks of this algorithm on this graph: lengths, sources, edges, ends, and the law of every
+step.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,7 +24,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         type(walk).update is Walk.update and type(walk).dead_end is Walk.dead_end
     )
     walks = WalkPass(subject, lawful)
-    laws = subject.laws(_law_of(subject, walks.paths))
+    laws = subject.laws(_law_of(subject, walk, walks.paths))
     choices = walks.kept() if lawful else None
     counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
     found = walks.run(counter)
@@ -50,19 +54,22 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     statistics(checks, choices, laws, subject.degree, of=steps + found.counts["early"], counted=counted)
 
 
-def _law_of(subject: Subject, paths: dict[int, np.ndarray]):  # type: ignore[no-untyped-def]
-    """The law of a situation; ``paths`` [steps + 1] by instance are read where hooks read them."""
+def _law_of(subject: Subject, walk: Walk, paths: dict[int, np.ndarray]) -> Callable[..., dict[int, float]]:
+    """Return the law of a situation; ``paths`` [steps + 1] by instance are read where hooks read them."""
 
     def law(*situation: int) -> dict[int, float]:
         named = dict(zip(subject.columns, situation, strict=True))
         path = paths[named["instance"]][: named["depth"] + 1].tolist() if subject.reads_path else ()
-        return next_law(subject.view, subject.algorithm, named.pop("v"), path=path, **named)  # type: ignore[arg-type]
+        return next_law(subject.view, walk, named.pop("v"), path=path, **named)
 
     return law
 
 
 def _exceptions(checks: Checks, name: str, what: str, notes: Notes, laws: Laws, of: int) -> None:
-    """Check steps that no edge explains: each needs a positive chance in the law of the algorithm. The budget bounds their number."""
+    """Check steps that no edge explains: each needs a positive chance in the law of the algorithm.
+
+    The budget bounds their number.
+    """
     wrong, judged, first = 0, 0, ""
     floor = laws.left * 3 // 4
     for looked, key in enumerate(sorted(notes, key=lambda one: -notes[one])):

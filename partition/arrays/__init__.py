@@ -1,1 +1,3 @@
-"""Arrays of Zarr stores on disk: metadata, checked reading and mapping, checksums, locks, replacing a store as a whole."""
+"""Arrays of Zarr stores on disk: metadata, checked reading and mapping, checksums, locks,
+replacing a store as a whole.
+"""

@@ -1,14 +1,14 @@
 """Writing one-dimensional Zarr arrays that grow at their end, so that no whole array is in memory.
 
-Chunk files without a codec are the array's bytes, so they are written piece by piece; for the others a chunk is held until it is full.
-Several threads write pieces and take their checksums, in any order.
+Chunk files without a codec are the array's bytes, so they are written piece by piece; for the others a chunk is held
+until it is full. Several threads write pieces and take their checksums, in any order.
 """
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,9 @@ PIECE_BYTES = 1 << 20  # written at a time, of a chunk: whole blocks of checksum
 
 
 class Written(NamedTuple):
-    """An array whose chunk files are there: ``size`` elements, ``chunk`` of them in a file, and the checksums of all blocks; plain data, which processes may send to each other."""
+    """An array whose chunk files are there: ``size`` elements, ``chunk`` of them in a file, and the checksums of all
+    blocks; plain data, which processes may send to each other.
+    """
 
     path: Path
     dtype: np.dtype
@@ -33,7 +35,10 @@ class Written(NamedTuple):
     sums: np.ndarray
 
     def close(self, about: nodes.About | None = None) -> str:
-        """Say what the files are, and return the digest that vouches for them. ``about``: what viewers read of the array."""
+        """Say what the files are, and return the digest that vouches for them.
+
+        ``about``: what viewers read of the array.
+        """
         nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed, about=about)
         (self.path / SUMS).write_bytes(self.sums.tobytes())
         return array_digest((self.path / "zarr.json").read_bytes(), self.sums.tobytes())
@@ -47,12 +52,15 @@ class Written(NamedTuple):
 
 
 class PlainArray:
-    """An array without compression: call ``extend`` for each piece, then ``close``. An array smaller than a chunk has a chunk of its own size."""
+    """An array without compression: call ``extend`` for each piece, then ``close``.
+
+    An array smaller than a chunk has a chunk of its own size.
+    """
 
     packed = False
 
     def __init__(
-        self, path: Path, dtype: np.dtype, jobs: Backlog | None = None, syncs: Callable[[Path], Any] | None = None
+        self, path: Path, dtype: np.dtype, jobs: Backlog | None = None, syncs: Callable[[Path], object] | None = None
     ) -> None:
         self.path, self.dtype, self.size, self.jobs, self.syncs = path, np.dtype(dtype), 0, jobs or Backlog(), syncs
         self.left: dict[int, int] = {}  # bytes of chunks in work that are not written yet
@@ -79,7 +87,7 @@ class PlainArray:
                 self._submit(0)
 
     def _submit(self, missing: int) -> None:
-        """What is held, and so many zeros, to a thread that writes it."""
+        """Queue the buffered elements, padded with ``missing`` zeros, for writing."""
         held, begin = self.held, self.size - self.held_size
         self.held, self.held_size = [], 0
         nbytes = (self.size - begin) * self.dtype.itemsize
@@ -94,11 +102,11 @@ class PlainArray:
             self._submit(missing)
 
     def close(self, about: nodes.About | None = None) -> str:
-        """As ``Written.close``, when all is written."""
+        """Wait until all is written, then close it as ``Written.close`` does."""
         return self.written().close(about)
 
     def written(self) -> Written:
-        """What there is when all is written."""
+        """End the array where nobody has, and describe its files, once they are written."""
         if not self.ended:
             self.end()
         sums = np.concatenate([np.empty(0, DTYPE), *(wait() for wait in self.sums)])
@@ -149,7 +157,11 @@ class PackedArray(PlainArray):
 
 
 def growing_array(
-    path: Path, dtype: np.dtype, compression: str | None, jobs: Backlog | None = None, syncs: Callable[[Path], Any] | None = None
-) -> PlainArray:  # fmt: skip
+    path: Path,
+    dtype: np.dtype,
+    compression: str | None,
+    jobs: Backlog | None = None,
+    syncs: Callable[[Path], object] | None = None,
+) -> PlainArray:
     """An empty array at ``path``, whose pieces ``jobs`` writes; ``syncs`` is told of each file that is complete."""
     return (PackedArray if compression == "lz4" else PlainArray)(path, dtype, jobs, syncs)

@@ -1,10 +1,10 @@
-"""Checksums of a graph store's files: 32 bits for each block of 4 KiB, so that whole arrays and single rows are checked in the same way.
+"""Checksums of a graph store's files: 32 bits for each block of 4 KiB, so that whole arrays and single rows are checked
+in the same way.
 
-A checksum is the lower half of XXH64 (Collet, the xxHash specification 0.1.1, seed 0) of the block. Compiled, a thread checks 12 GB/s, several times
-the rate of a disk. A disk reads at least one block at a time, so checking adds no bytes to the read of a single row.
+A checksum is the lower half of XXH64 (Collet, the xxHash specification 0.1.1, seed 0) of the block. Compiled, a thread
+checks 12 GB/s, several times the rate of a disk. A disk reads at least one block at a time, so checking adds no bytes
+to the read of a single row.
 """
-
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from csaw.partition.base.eight_bytes import eight_bytes
 BLOCK = 4096  # bytes
 DTYPE = np.dtype("<u4")
 P1, P2, P3, P4, P5 = (
-    np.uint64(p) for p in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
-)  # fmt: skip
+    np.uint64(p)
+    for p in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
+)
 WORD, HALF = np.uint64(8), np.uint64(4)
 
 
@@ -85,14 +86,17 @@ def first_damaged(data, block, sums):
 
 @njit(nogil=True)
 def all_within(values, limit):
-    """Whether all ``values`` lie in 0 .. ``limit``; NaN does not. One pass without branches, which the compiler vectorizes."""
+    """Whether all ``values`` lie in 0 ..
+
+    ``limit``; NaN does not. One pass without branches, which the compiler vectorizes.
+    """
     good = True
     for k in range(values.size):
         good &= (values[k] >= 0) & (values[k] <= limit)
     return good
 
 
-def sums_of(data: Any) -> np.ndarray:
+def sums_of(data: bytes | np.ndarray) -> np.ndarray:
     """Checksums of all blocks of some bytes."""
     raw = np.frombuffer(data, np.uint8)
     out = np.empty(-(-raw.size // BLOCK), DTYPE)

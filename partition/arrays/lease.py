@@ -3,8 +3,9 @@
 NAME          folder: whoever gives it this name has the lease, which nobody can while another one with a beat has it
 NAME/beat     who has it, and a number that grows while its process lives
 
-Only an atomic rename is needed, and that a file which is opened has what was written before it was closed (close-to-open
-consistency of NFS). Clocks of machines are not compared: a lease is stale when its beat has not changed while another process watched it.
+Only an atomic rename is needed, and that a file which is opened has what was written before it was closed
+(close-to-open consistency of NFS). Clocks of machines are not compared: a lease is stale when its beat has not changed
+while another process watched it.
 """
 
 import errno
@@ -82,7 +83,9 @@ class Lease:
 
 
 def take(path: Path, waiting: Callable[[str], None] = lambda owner: None) -> Lease | None:
-    """The lease ``path``; None where a living process has it. A dead one's is taken over, after STALE_SECONDS of watching.
+    """The lease ``path``; None where a living process has it.
+
+    A dead one's is taken over, after STALE_SECONDS of watching.
 
     ``waiting``: called with the name of the owner before it is watched.
     """
@@ -105,7 +108,10 @@ def take(path: Path, waiting: Callable[[str], None] = lambda owner: None) -> Lea
 
 
 def _take_away(path: Path, seen: str) -> None:
-    """Remove a stale lease. A rename decides which of several processes does so; one that got a fresh lease instead puts it back."""
+    """Remove a stale lease.
+
+    A rename decides which of several processes does so; one that got a fresh lease instead puts it back.
+    """
     aside = _aside(path)
     try:
         path.rename(aside)

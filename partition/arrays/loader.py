@@ -1,4 +1,5 @@
-"""Reading one-dimensional Zarr arrays straight into a buffer: chunk files by preadv, a few at a time, each piece checked while it is in the cache.
+"""Reading one-dimensional Zarr arrays straight into a buffer: chunk files by preadv, a few at a time, each piece
+checked while it is in the cache.
 
 For uncompressed chunks this reads at the disk's or the page cache's rate, twice as fast as zarr-python.
 """
@@ -12,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,15 @@ THREADS = max(
     4, min(16, os.cpu_count() or 1)
 )  # that read and check chunks: from the page cache each is as fast as its core
 FEW = 2  # pieces, for which waking other threads takes longer than reading them
-UNPACKERS = 2  # threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
+# threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
+UNPACKERS = 2
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
 SUMS, SUM_BYTES = "checksums", 4  # the file beside an array's zarr.json, and the bytes of each of its numbers
 AGAIN = "make the store again with csaw partition"
 BLOSC_HEADER = 16  # bytes
+
+Limit = float | np.float32
+"""The largest value that an array may hold, if the least is 0."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class StoredArray:
     """An array on disk.
 
     elements: number of elements. chunk: number of elements of a file. plain: whether files are uncompressed.
-    sums: uint32, a checksum for each block of each plain file, or for each compressed file; None where nothing is checked.
+    sums: uint32, a checksum for each block of each plain file, or for each compressed file; None where nothing is
+    checked.
     """
 
     path: Path
@@ -95,12 +100,13 @@ def array_digest(description: bytes, sums: bytes) -> str:
 
 
 def read_array(
-    array: StoredArray, out: np.ndarray, limit: Any = None, first: int = 0, elements: int | None = None
+    array: StoredArray, out: np.ndarray, limit: Limit | None = None, first: int = 0, elements: int | None = None
 ) -> None:
     """Fill ``out`` with the elements of the array from number ``first`` on.
 
-    ``elements``: the number that the array must have (default: those of ``out``, its whole). Of a plain chunk, the blocks that the elements touch are read
-    and checked; a compressed one is read as a whole. StoreError when a chunk is missing, of the wrong size or damaged, or a value is not in 0 .. ``limit``.
+    ``elements``: the number that the array must have (default: those of ``out``, its whole). Of a plain chunk, the
+    blocks that the elements touch are read and checked; a compressed one is read as a whole. StoreError when a chunk is
+    missing, of the wrong size or damaged, or a value is not in 0 .. ``limit``.
     """
     expected = out.size if elements is None else elements
     if array.elements != expected:
@@ -152,7 +158,7 @@ def _readers(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(THREADS)
 
 
-def check_within(file: Path, values: np.ndarray, limit: Any) -> None:
+def check_within(file: Path, values: np.ndarray, limit: Limit) -> None:
     """StoreError unless all ``values``, which came from ``file``, lie in 0 .. ``limit``."""
     from csaw.partition.arrays.checksums import all_within
 
@@ -161,7 +167,9 @@ def check_within(file: Path, values: np.ndarray, limit: Any) -> None:
 
 
 def rise(offsets: np.ndarray, last: int, most: int) -> bool:
-    """Whether offsets of rows rise from 0 to ``last``, by ``most`` at a time: what reads rows in parts makes room for one of so many edges."""
+    """Whether offsets of rows rise from 0 to ``last``, by ``most`` at a time: what reads rows in parts makes room for
+    one of so many edges.
+    """
     if offsets[0] != 0 or offsets[-1] != last:
         return False
     pieces = (offsets[first : first + PIECE + 1] for first in range(0, offsets.size - 1, PIECE))
@@ -169,7 +177,10 @@ def rise(offsets: np.ndarray, last: int, most: int) -> bool:
 
 
 def read_ahead(array: StoredArray, item: int, first: int, count: int) -> None:
-    """Ask the system to read ``count`` elements of ``item`` bytes, from number ``first`` on, into its page cache. Errors are left to the reader."""
+    """Ask the system to read ``count`` elements of ``item`` bytes, from number ``first`` on, into its page cache.
+
+    Errors are left to the reader.
+    """
     if not hasattr(os, "posix_fadvise"):
         return
     last = first + count
@@ -185,7 +196,10 @@ def read_ahead(array: StoredArray, item: int, first: int, count: int) -> None:
 
 
 def open_chunk(file: Path, stored: int | None = None, most: int | None = None) -> int:
-    """Open the file of a chunk and return its descriptor; StoreError when it cannot be opened, or does not have ``stored`` bytes, or has more than ``most``."""
+    """Open the file of a chunk and return its descriptor.
+
+    StoreError when it cannot be opened, or does not have ``stored`` bytes, or has more than ``most``.
+    """
     try:
         return open_regular(file, size=stored, most=most)
     except OSError as error:
@@ -193,12 +207,12 @@ def open_chunk(file: Path, stored: int | None = None, most: int | None = None) -
 
 
 def _read_plain(
-    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Any, *, whole: bool, spread: bool
+    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Limit | None, *, whole: bool, spread: bool
 ) -> None:
     """Fill ``out`` from element ``first`` of a chunk's file on. What is checked is read in whole blocks.
 
-    ``limit``: as in ``read_array``. ``whole``: the elements are all that the last chunk holds; the bytes that fill its file are checked then, too.
-    ``spread``: whether threads share the pieces.
+    ``limit``: as in ``read_array``. ``whole``: the elements are all that the last chunk holds; the bytes that fill its
+    file are checked then, too. ``spread``: whether threads share the pieces.
     """
     from csaw.partition.arrays.checksums import BLOCK
 
@@ -232,7 +246,10 @@ def _read_plain(
 
 
 def fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
-    """Fill ``out`` (uint8) from byte ``begin`` of a file on; StoreError, with its name, when it cannot be read or ends before."""
+    """Fill ``out`` (uint8) from byte ``begin`` of a file on.
+
+    StoreError, with its name, when it cannot be read or ends before.
+    """
     done = 0
     while done < out.size:
         try:

@@ -10,9 +10,12 @@ from csaw.partition.errors import StoreError
 
 
 class Lock:
-    """Keeps other writers out of a folder or file, which is made if it does not exist. The lock ends with the process, so a kill leaves none.
+    """Keeps other writers out of a folder or file, which is made if it does not exist.
 
-    ``shown`` is the name in the error. ``shared``: keep out only writers that do not share it. On a file system without locks it keeps no writer out.
+    The lock ends with the process, so a kill leaves none.
+
+    ``shown`` is the name in the error. ``shared``: keep out only writers that do not share it. On a file system without
+    locks it keeps no writer out.
     """
 
     def __init__(self, path: Path, *, file: bool = False, shown: Path | None = None, shared: bool = False) -> None:
@@ -42,7 +45,10 @@ class Lock:
 
 
 def require_unlocked(folder: Path, shown: Path) -> None:
-    """StoreError, naming ``shown``, while a :class:`Lock` keeps others out of ``folder``; neither makes nor changes anything."""
+    """Raise StoreError, naming ``shown``, while a :class:`Lock` keeps others out of ``folder``.
+
+    Neither makes nor changes anything.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

@@ -1,6 +1,8 @@
-"""Arrays of a store that stay on disk: their files side by side in the address space, read by the system when an element is used.
+"""Arrays of a store that stay on disk: their files side by side in the address space, read by the system when an
+element is used.
 
-What is read so can be dropped again whenever memory is short. Nothing checks it, so the reader checks the whole array before.
+What is read so can be dropped again whenever memory is short. Nothing checks it, so the reader checks the whole array
+before.
 """
 
 import ctypes
@@ -20,7 +22,12 @@ class Mapped(np.ndarray):
 
 
 def map_array(array: StoredArray, dtype: np.dtype) -> Mapped | None:
-    """Map a stored array; None if its files cannot lie side by side, because they are compressed or do not fill whole pages. StoreError for a lost file."""
+    """Map a stored array; None if its files cannot lie side by side.
+
+    They cannot where they are compressed or do not fill whole pages.
+
+    StoreError for a lost file.
+    """
     stored = array.chunk * dtype.itemsize
     if not array.plain or array.elements == 0 or (array.chunks > 1 and stored % mmap.PAGESIZE):
         return None

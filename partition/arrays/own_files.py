@@ -1,4 +1,5 @@
-"""Which files in a folder are those of a store: what stands in one besides is somebody's own, and csaw neither replaces nor removes it.
+"""Which files in a folder are those of a store: what stands in one besides is somebody's own, and csaw neither replaces
+nor removes it.
 
 It goes by names alone, so that a damaged store can be replaced, too.
 """
@@ -12,39 +13,52 @@ from pathlib import Path
 from csaw.partition.errors import StoreError
 
 GRAPH, SAMPLES = "graph", "samples"  # csaw_kind of stores
+PARTS = "parts"  # a table of samples as a folder of files
+PART_NAME = "part-{:05d}.parquet"
 NODE, TEMPORARY = r"zarr\.json", r"(\.[0-9a-f]{16}\.tmp)?"
 PART = r"partitions/\d{5,}"
-GRAPH_ARRAY = rf"({PART}/(indptr|indices|weights|edge_ids)|vertex_ids|vertex_id_offsets|clusters)"
+GRAPH_ARRAY = rf"({PART}/(indptr|indices|weights|edge_[A-Za-z][A-Za-z0-9_]*)|vertex_ids|vertex_id_offsets|clusters)"
 SAMPLE_ARRAY = (
-    r"(walks|lengths|hop_\d+|walk_ptr|instance_ptr|src|dst|depth|weight|sources_ptr|sources|vertices_ptr|vertices|layer|probability|node_ptr|n_id|batch|edge_ptr|row|col"
-    r"|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges|vertex_ids|vertex_id_offsets|given_sources)"
+    r"(walks|lengths|hop_\d+|walk_ptr|instance_ptr|src|dst|depth|weight|sources_ptr|sources|vertices_ptr|vertices|layer"
+    r"|probability|node_ptr|n_id|batch|edge_ptr|row|col|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges"
+    r"|vertex_ids|vertex_id_offsets|given_sources)"
 )
 FOLDERS = {
     GRAPH: re.compile(rf"partitions|{PART}|{GRAPH_ARRAY}(/c)?"),
     SAMPLES: re.compile(rf"{SAMPLE_ARRAY}|checksums|results|groups|parts|parts/\d{{6,}}"),
+    PARTS: re.compile("(?!)"),  # none
 }
 FILES = {
     GRAPH: re.compile(rf"((partitions|{PART}|{GRAPH_ARRAY})/)?{NODE}|{GRAPH_ARRAY}/(checksums|c/\d+)"),
     SAMPLES: re.compile(
-        rf"(({SAMPLE_ARRAY}/|checksums/|results/)?{NODE}|{SAMPLE_ARRAY}/c(\.\d+)+|groups/[\w-]+\.json|parts/\d{{6,}}/\w+){TEMPORARY}"
+        rf"(({SAMPLE_ARRAY}/|checksums/|results/)?{NODE}|{SAMPLE_ARRAY}/c(\.\d+)+|groups/[\w-]+\.json"
+        rf"|parts/\d{{6,}}/\w+){TEMPORARY}"
     ),
+    PARTS: re.compile(r"part-\d{5,}\.parquet"),
 }
 """Folders and files of finished and of unfinished stores, by kind, as paths in the store."""
 SHOWN = 3  # of what is somebody's own
 
 
 def require_own(store: Path, kind: str) -> None:
-    """StoreError, which names them, where files or folders of somebody's own stand in the store of this kind at ``store``, at any depth."""
+    """Raise StoreError where files or folders of somebody's own stand in the store of this kind at ``store``.
+
+    The error names them, at any depth.
+    """
     others = sorted(_others(store, "", kind))
     if others:
         named = ", ".join(others[:SHOWN]) + (f" and {len(others) - SHOWN:,} more" * (len(others) > SHOWN))
         raise StoreError(
-            f"{store} holds {named}, which csaw did not write, so csaw neither replaces nor removes it; move that elsewhere, or choose another name"
+            f"{store} holds {named}, which csaw did not write, so csaw neither replaces nor removes it; "
+            "move that elsewhere, or choose another name"
         )
 
 
 def remove_own(store: Path, below: str, kind: str) -> None:
-    """Remove the files of a store's folder ``below``, and the folder, unless something of somebody's own is left in it. Nothing is said where that fails."""
+    """Remove the files of a store's folder ``below``, and the folder, unless something of somebody's own is left in it.
+
+    Nothing is said where that fails.
+    """
     with suppress(OSError):
         for entry in list(os.scandir(store / below)):
             name, folder = f"{below}/{entry.name}", entry.is_dir(follow_symlinks=False)
@@ -56,7 +70,7 @@ def remove_own(store: Path, below: str, kind: str) -> None:
 
 
 def _others(store: Path, below: str, kind: str) -> Iterator[str]:
-    """What is not the store's in its folder ``below``; folders of somebody's own stand for all that is in them."""
+    """List what is not the store's in its folder ``below``; folders of somebody's own stand for all that is in them."""
     try:
         entries = list(os.scandir(store / below))
     except FileNotFoundError:

@@ -1,6 +1,8 @@
-"""Files of a store are opened here, and regular ones alone: a pipe, a device, a socket or a folder in the place of one is refused, and never waited for or read without end.
+"""Files of a store are opened here, and regular ones alone: a pipe, a device, a socket or a folder in the place of one
+is refused, and never waited for or read without end.
 
-A link to a regular file is followed. Files that a user names, such as the input of csaw partition, may be pipes and devices: inputs.py opens those.
+A link to a regular file is followed. Files that a user names, such as the input of csaw partition, may be pipes and
+devices: inputs.py opens those.
 """
 
 import errno
@@ -9,14 +11,23 @@ import stat
 from pathlib import Path
 
 LARGEST_JSON = 1 << 30  # bytes of a file whose size nothing else says: the checksums of ten million files
-KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}  # fmt: skip
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 WAYS = (
     os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 )  # a pipe without a writer does not block, and a terminal stays whose it is
 
 
 def open_regular(path: Path, *, size: int | None = None, most: int | None = None) -> int:
-    """The descriptor of a regular file, open for reading. OSError for anything else, and unless the file has ``size`` bytes and at most ``most``, where these are given."""
+    """The descriptor of a regular file, open for reading.
+
+    OSError for anything else, and unless the file has ``size`` bytes and at most ``most``, where these are given.
+    """
     descriptor = os.open(path, os.O_RDONLY | WAYS)
     try:
         require_regular(descriptor, path)

@@ -1,9 +1,12 @@
 """Replacing stores and files: a store by one of its kind, a file by a file, and never anything that csaw did not write.
 
 NAME                   the old store or file stays until the new one is complete and synced
-.NAME.csaw-draft       a graph store or a file in the making; its lock keeps other writers of NAME out, and ends with the process
-.NAME.csaw-aside       a whole store between two renames, where two names cannot be exchanged; the next writer gives it its name back
-.NAME.csaw-replaced    an old store or file that is being removed; it never comes back, and the next writer removes the rest
+.NAME.csaw-draft       a graph store, a file or a folder of parts in the making; its lock keeps other writers of NAME
+                       out, and ends with the process
+.NAME.csaw-aside       a whole store between two renames, where two names cannot be exchanged; the next writer gives it
+                       its name back
+.NAME.csaw-replaced    an old store or file that is being removed; it never comes back, and the next writer removes the
+                       rest
 """
 
 import ctypes
@@ -13,24 +16,33 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 from csaw.partition.arrays.lock import Lock
-from csaw.partition.arrays.own_files import GRAPH, SAMPLES, require_own
+from csaw.partition.arrays.own_files import GRAPH, PART_NAME, PARTS, SAMPLES, require_own
 from csaw.partition.arrays.regular import read_regular
+from csaw.partition.arrays.sync import sync_folder
 from csaw.partition.errors import OptionError, StoreError
 
 NOTHING, FILE, FOLDER, LINK, DEVICE = "nothing", "file", "folder", "link", "device"
-SAID = {GRAPH: "a graph store", SAMPLES: "a sample store", FILE: "a regular file",
-        FOLDER: "a folder that is no store of csaw", DEVICE: "a pipe or a device"}  # fmt: skip
+SAID = {
+    GRAPH: "a graph store",
+    SAMPLES: "a sample store",
+    PARTS: "a folder of Parquet files",
+    FILE: "a regular file",
+    FOLDER: "a folder that is no store of csaw",
+    DEVICE: "a pipe or a device",
+}
 AT_WORKING_FOLDER, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
 CANNOT_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 
 
 def standing(path: Path) -> str:
-    """The kind of the thing at ``path``, one of the words above; a folder is GRAPH or SAMPLES if its zarr.json says so."""
+    """The kind of the thing at ``path``, one of the words above: a folder is GRAPH or SAMPLES if its zarr.json says so,
+    and PARTS if it holds the first part of an export.
+    """
     try:
         mode = path.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -41,7 +53,9 @@ def standing(path: Path) -> str:
         return LINK
     if stat.S_ISREG(mode):
         return FILE
-    return _kind_of_store(path) or FOLDER if stat.S_ISDIR(mode) else DEVICE
+    if not stat.S_ISDIR(mode):
+        return DEVICE
+    return _kind_of_store(path) or (PARTS if (path / PART_NAME.format(0)).is_file() else FOLDER)
 
 
 def _kind_of_store(folder: Path) -> str | None:
@@ -65,32 +79,46 @@ def check_name(path: Path) -> None:
 
 
 def check(path: Path, kind: str, overwrite: bool) -> None:
-    """Raise StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``, and what stands there replaced."""
+    """Raise StoreError unless something of ``kind`` may be written to ``path``, and what stands there replaced.
+
+    ``kind`` is GRAPH, SAMPLES, FILE or PARTS.
+    """
     if not stands(path, kind):
         return
     if not overwrite:
         raise StoreError(f"{path} exists already; pass --overwrite to replace it, or choose another name")
-    if kind != FILE:
-        require_own(path, kind)
+    if (found := standing(path)) not in (FILE, NOTHING):
+        require_own(path, found)
+
+
+def check_export(path: Path, overwrite: bool) -> None:
+    """Raise StoreError unless a file, or a folder of parts, may be written to ``path``."""
+    check(path, PARTS if standing(path) == PARTS else FILE, overwrite)
 
 
 def stands(path: Path, kind: str) -> bool:
-    """Whether something of ``kind`` is at ``path``; StoreError for anything else that is there."""
+    """Return whether something of ``kind`` is at ``path``, which for PARTS may be a single file.
+
+    StoreError for anything else that is there.
+    """
     check_name(path)
     found = standing(path)
     if found == NOTHING:
         return False
     if found == LINK:
         raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself or another name")
-    if found != kind:
+    if found != kind and (found, kind) != (FILE, PARTS):
         raise StoreError(
-            f"{path} exists already and is {SAID[found]}, not {SAID[kind]}, so csaw does not replace it; choose another name"
+            f"{path} exists already and is {SAID[found]}, not {SAID[kind]}, so csaw does not replace it; "
+            "choose another name"
         )
     return True
 
 
 class Draft:
-    """An unfinished store, in a folder that is closed to other writers. ``publish`` gives it its name; ``close`` removes it if it has none yet.
+    """An unfinished store or folder of parts, in a folder that is closed to other writers.
+
+    ``publish`` gives it its name; ``close`` removes it if it has none yet.
 
     Errors: OptionError and StoreError as :func:`check`; StoreError while another writer makes a store of this name.
     """
@@ -101,6 +129,7 @@ class Draft:
         self.folder = _draft(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            _remove_left(self.folder, file=True, shown=self.path)
             self.lock = Lock(self.folder, shown=self.path)
         except OSError as error:
             raise error if isinstance(error, StoreError) else cannot_be_written(path, error) from error
@@ -112,10 +141,11 @@ class Draft:
             self.close()
             raise
 
-    def publish(self) -> None:
+    def publish(self, only: str = "") -> None:
+        """Give the folder, or ``only`` this file in it, the name."""
         check(self.path, self.kind, self.overwrite)
-        take_the_name(self.folder, self.path)
-        self.lock.close()
+        take_the_name(self.folder / only, self.path)
+        self.close() if only else self.lock.close()
 
     def close(self) -> None:
         if self.lock.descriptor >= 0:
@@ -131,9 +161,13 @@ class Draft:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
-    """Open a file for writing, which gets the name ``path`` when the block ends; after an error it is removed. Errors as of :class:`Draft`."""
+    """Open a file for writing, which gets the name ``path`` when the block ends; after an error it is removed.
+
+    Errors as of :class:`Draft`.
+    """
     check(path, FILE, overwrite)
     draft = _draft(path)
+    _remove_left(draft, file=False, shown=path)
     with Lock(draft, file=True, shown=path):
         try:
             mend(path)
@@ -161,9 +195,12 @@ def empty(folder: Path) -> None:
 
 
 def take_the_name(draft: Path, path: Path) -> None:
-    """Rename ``draft`` to ``path`` and remove what was there. After a kill, either the old or the new one stands complete under the name.
+    """Rename ``draft`` to ``path`` and remove what was there.
 
-    Where the system cannot exchange two names in one step, a kill between two renames leaves neither; :func:`mend` brings the old one back.
+    After a kill, either the old or the new one stands complete under the name.
+
+    Where the system cannot exchange two names in one step, a kill between two renames leaves neither; :func:`mend`
+    brings the old one back.
     """
     if not os.path.lexists(path):
         draft.rename(path)
@@ -178,7 +215,10 @@ def take_the_name(draft: Path, path: Path) -> None:
 
 
 def mend(path: Path) -> None:
-    """Give a store the name ``path`` back, if a kill between two renames took it. The caller holds the lock of ``path``."""
+    """Give a store the name ``path`` back, if a kill between two renames took it.
+
+    The caller holds the lock of ``path``.
+    """
     old = _aside(path)
     if not os.path.lexists(old):
         return
@@ -205,21 +245,34 @@ def _stopped(path: Path) -> str:
 
 
 def discard(old: Path | None, path: Path) -> None:
-    """Remove what was replaced, and the rest of an earlier removal. It gets a name of its own first, since a kill may leave a part of it."""
+    """Remove what was replaced, and the rest of an earlier removal.
+
+    It gets a name of its own first, since a kill may leave a part of it.
+    """
     removed = _replaced(path)
-    shutil.rmtree(removed, ignore_errors=True)
+    _remove(removed)
     if old is not None:
         old.rename(removed)
-        shutil.rmtree(removed, ignore_errors=True)
+        _remove(removed)
 
 
-def sync_folder(path: str | Path) -> None:
-    """Ask the disk to keep a file, or the names in a folder."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _remove(path: Path) -> None:
+    """Remove a file or a folder as far as that is possible."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _remove_left(draft: Path, *, file: bool, shown: Path) -> None:
+    """Remove a draft that a kill has left and that is a ``file``, or a folder, where the new one is of the other kind.
+
+    StoreError, which names ``shown``, while another writer makes it.
+    """
+    if draft.is_file() if file else draft.is_dir():
+        with Lock(draft, file=file, shown=shown):
+            _remove(draft)
 
 
 def _draft(path: Path) -> Path:
@@ -236,7 +289,7 @@ def _replaced(path: Path) -> Path:
 
 def _exchange(one: Path, other: Path) -> bool:
     """Exchange two names in one step. False where the system or the file system cannot."""
-    function: Any = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if function is None:
         return False
     function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)

@@ -1,4 +1,6 @@
-"""Reading many short spans of an array side by side, by threads that do not hold the interpreter's lock, and checking them.
+"""Reads many short spans of an array side by side, and checks them.
+
+The threads that read do not hold the interpreter's lock.
 
 A span from a disk takes 20 us with 16 threads, and 90 us when Python makes each read (docs/tuning.md).
 """
@@ -8,14 +10,14 @@ import resource
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numba import types
 from numba.core.typing import signature
 
 from csaw.partition.arrays.checksums import BLOCK, all_within, first_damaged
-from csaw.partition.arrays.loader import AGAIN, StoredArray, check_within, open_chunk
+from csaw.partition.arrays.loader import AGAIN, Limit, StoredArray, check_within, open_chunk
 from csaw.partition.base.compile import njit
 from csaw.partition.errors import StoreError
 
@@ -32,11 +34,12 @@ _pread = types.ExternalFunction("pread", signature(types.int64, types.int32, typ
 
 
 @njit(nogil=True)
-def _read(low, high, handle, begin, count, stored, sums, slot, limit, out, place):
+def _read(low, high, handle, begin, count, stored, sums, slot, limited, limit, out, place):
     """Read the spans low .. high - 1 into ``out``; return the first span that fails, and the reason.
 
-    Span i has ``count[i]`` elements from number ``begin[i]`` of a file of ``stored[i]`` bytes, and goes to ``out[place[i]]`` and on. Whole blocks are
-    read and compared with the checksums ``sums[slot[i]]``, unless there are none. Values must be at most ``limit``.
+    Span i has ``count[i]`` elements from number ``begin[i]`` of a file of ``stored[i]`` bytes, and goes to
+    ``out[place[i]]`` and on. Whole blocks are read and compared with the checksums ``sums[slot[i]]``, unless there are
+    none. Where they are ``limited``, values must lie in 0 .. ``limit``.
     """
     room, item, raw = np.empty(ROOM, np.uint8), out.itemsize, out.view(np.uint8)
     for i in range(low, high):
@@ -58,7 +61,7 @@ def _read(low, high, handle, begin, count, stored, sums, slot, limit, out, place
             taken = min(want - skip, end - at)
             raw[to : to + taken] = room[skip : skip + taken]
             at, to = at + taken, to + taken
-        if not all_within(out[place[i] : place[i] + count[i]], limit):
+        if limited and not all_within(out[place[i] : place[i] + count[i]], limit):
             return i, OUTSIDE
     return high, GOOD
 
@@ -71,10 +74,18 @@ class File(NamedTuple):
     sums: np.ndarray | None
 
 
+class Partitions(Protocol):
+    """A plain store, whose partitions have arrays."""
+
+    def opened(self, number: int, name: str) -> StoredArray: ...
+
+    def limit_of(self, name: str) -> Limit | None: ...
+
+
 class SpanReader:
     """Reads parts of arrays of a plain store's partitions, for one thread. Files stay open until ``close``."""
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Partitions) -> None:
         self.store, self.threads = store, ThreadPoolExecutor(READERS)
         self.handles: dict[
             Path, tuple[int, int]
@@ -85,7 +96,8 @@ class SpanReader:
     def read(
         self, name: str, number: np.ndarray, first: np.ndarray, count: np.ndarray, out: np.ndarray, to: np.ndarray
     ) -> None:
-        """Read spans of the array ``name`` ("indices" or "weights"): ``count[i]`` elements of partition ``number[i]`` from ``first[i]`` on, to ``out[to[i]]`` and on.
+        """Read spans of the array ``name`` of partitions: ``count[i]`` elements of partition ``number[i]``
+        from ``first[i]`` on, to ``out[to[i]]`` and on.
 
         All but ``name`` and ``out`` are int64 [n]. StoreError names the file that cannot be read.
         """
@@ -104,7 +116,16 @@ class SpanReader:
             within, place = low[some] - part[some] * chunk[span[some]], (to - first)[span[some]] + low[some]
             self._fill(name, opened, file[some] - base, within, (high - low)[some], out, place)
 
-    def _fill(self, name: str, files: list[File], file: np.ndarray, within: np.ndarray, count: np.ndarray, out: np.ndarray, place: np.ndarray) -> None:  # fmt: skip
+    def _fill(
+        self,
+        name: str,
+        files: list[File],
+        file: np.ndarray,
+        within: np.ndarray,
+        count: np.ndarray,
+        out: np.ndarray,
+        place: np.ndarray,
+    ) -> None:
         """Read spans of a few ``files``: span i is in ``files[file[i]]``, from element ``within[i]`` on."""
         limit = self.store.limit_of(name)
         opened = np.array(self._open(files), np.int64)[file]
@@ -116,7 +137,8 @@ class SpanReader:
             stored,
             self.sums,
             opened[:, 1],
-            out.dtype.type(limit),
+            limit is not None,
+            out.dtype.type(limit or 0),
             out,
             place,
         )
@@ -176,11 +198,11 @@ def _file_of(array: StoredArray, number: int, item: int) -> File:
     return File(array.file(number), array.chunk * item, array.sums_of(number, item))
 
 
-def _explain(file: File, what: int, values: np.ndarray, limit: Any, again: bool) -> None:
+def _explain(file: File, what: int, values: np.ndarray, limit: Limit | None, again: bool) -> None:
     """Raise StoreError with what is wrong with a file. A file that can now be read is tried once more."""
     if what == DAMAGED:
         raise StoreError(f"{file.path}: its bytes have changed since they were written; {AGAIN}")
-    if what == OUTSIDE:
+    if what == OUTSIDE and limit is not None:
         check_within(file.path, values, limit)
     os.close(open_chunk(file.path, file.stored))
     if again:
@@ -188,7 +210,10 @@ def _explain(file: File, what: int, values: np.ndarray, limit: Any, again: bool)
 
 
 def _cut(first: np.ndarray, count: np.ndarray, chunk: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Cut spans where chunks end. Returns for each part its span, its chunk, its first element and the one after its last."""
+    """Cut spans where chunks end.
+
+    Returns for each part its span, its chunk, its first element and the one after its last.
+    """
     begin = first // chunk
     parts = np.where(count > 0, (first + count - 1) // chunk - begin + 1, 0)
     span = np.repeat(np.arange(first.size), parts)

@@ -1,17 +1,19 @@
-"""Columns of numbers that arrive in pieces and are read back, whole or in part: in memory up to a limit, in files beyond it."""
+"""Columns of numbers that arrive in pieces and are read back, whole or in part: in memory up to a limit, in files
+beyond it.
+"""
 
 import os
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 from numba import types
 from numba.core.typing import signature
 
-from csaw.partition.base.compile import inner
+from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import StoreError
 
@@ -34,8 +36,8 @@ class Budget:
 class Stored:
     """A column in the file of a spool; slicing it reads an array."""
 
-    def __init__(self, handle: int, start: int, column: np.ndarray) -> None:
-        self.handle, self.start, self.dtype, self.size = handle, start, column.dtype, column.size
+    def __init__(self, handle: int, start: int, dtype: np.dtype, size: int) -> None:
+        self.handle, self.start, self.dtype, self.size = handle, start, dtype, size
 
     def __getitem__(self, rows: slice) -> np.ndarray:
         low, high, _ = rows.indices(self.size)
@@ -49,19 +51,37 @@ class Stored:
         return out
 
 
+Column = np.ndarray | Stored
+Places = tuple[np.ndarray, np.ndarray]
+"""Where the columns of some pieces are, each [columns, pieces]: addresses or places in files, int64, and the handles of
+these files, int32.
+"""
+
+
+def places_of(pieces: Iterable[tuple[Column, ...]]) -> Places:
+    """Where the columns of some pieces are."""
+    columns = list(zip(*pieces, strict=True))
+    addresses = [[c.start if isinstance(c, Stored) else c.ctypes.data for c in column] for column in columns]
+    handles = [[c.handle if isinstance(c, Stored) else IN_MEMORY for c in column] for column in columns]
+    return np.array(addresses, np.int64), np.array(handles, np.int32)
+
+
 class Spool:
-    """``append`` tuples of equally long arrays, then ``settle``; iterate over the pieces, or have kernels :func:`gather` parts of a column from its ``places``. Several threads may read."""
+    """Keeps tuples of equally long arrays: ``append`` them, then ``settle``.
+
+    Then iterate over the pieces, or have kernels :func:`gather` parts of a column from its ``places``.
+
+    Several threads may read.
+    """
+
+    places: Places
 
     def __init__(self, budget: Budget, jobs: Backlog | None = None) -> None:
         self.budget, self.jobs = budget, jobs or Backlog()
-        self.pieces: deque[tuple[Any, ...]] = deque()
+        self.pieces: deque[tuple[Column, ...]] = deque()
         self.rows = self.kept_bytes = self.stored = 0
-        self.files: list[Any] = []
+        self.files: list[IO[bytes]] = []
         self.ends = [0] * FILES
-        self.places = (
-            np.empty((0, 0), np.int64),
-            np.empty((0, 0), np.int32),
-        )  # of columns and pieces: addresses or places in files, and handles
 
     def append(self, *columns: np.ndarray) -> None:
         """The next piece. Which ones go to files depends on their order and sizes alone."""
@@ -84,7 +104,7 @@ class Spool:
         self.ends[turn] = start + size
         self.jobs.add(size, self._write, handle, start, columns, size)
         self.budget.spilled += size
-        return tuple(Stored(handle, at, c) for at, c in zip(starts, columns, strict=True))
+        return tuple(Stored(handle, at, c.dtype, c.size) for at, c in zip(starts, columns, strict=True))
 
     def _write(self, handle: int, position: int, columns: tuple[np.ndarray, ...], size: int) -> None:
         with _full_disk_named(self.budget.folder, size):
@@ -95,16 +115,13 @@ class Spool:
     def settle(self) -> None:
         """Nothing more is appended: wait for what is being written."""
         self.jobs.finish()
-        columns = list(zip(*self.pieces, strict=True))
-        addresses = [[c.start if isinstance(c, Stored) else c.ctypes.data for c in column] for column in columns]
-        handles = [[c.handle if isinstance(c, Stored) else IN_MEMORY for c in column] for column in columns]
-        self.places = np.array(addresses, np.int64), np.array(handles, np.int32)
+        self.places = places_of(self.pieces)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[tuple[Column, ...]]:
         """Pieces; a slice of a column is an array."""
         return iter(self.pieces)
 
-    def drain(self) -> Iterator[tuple[Any, ...]]:
+    def drain(self) -> Iterator[tuple[Column, ...]]:
         """Iterate, letting go of each piece; :meth:`let_go` gives its memory to others."""
         while self.pieces:
             yield self.pieces.popleft()
@@ -125,7 +142,10 @@ class Spool:
 
 @inner
 def gather(addresses, handles, begins, ends, item, to):
-    """Entries ``begins`` to before ``ends``, of ``item`` bytes, of all pieces of a column, joined at address ``to``; whether they could be read."""
+    """Join entries ``begins`` to before ``ends`` of all pieces of a column at address ``to``.
+
+    An entry has ``item`` bytes. Returns whether they could be read.
+    """
     for i in range(addresses.size):
         place, count = addresses[i] + begins[i] * item, (ends[i] - begins[i]) * item
         if handles[i] == IN_MEMORY:
@@ -142,9 +162,23 @@ def gather(addresses, handles, begins, ends, item, to):
     return True
 
 
-def grouped(pieces: Iterable[tuple[Any, ...]], least: int) -> Iterator[tuple[tuple[Any, ...], ...]]:
+@njit(nogil=True)
+def gather_ranges(addresses, handles, ends, item, out):
+    """Join several ranges of a column in ``out``, bytes, as :func:`gather` does with one; whether they could be read.
+
+    Range k has entries ``ends[k]`` to before ``ends[k + 1]`` of all pieces.
+    """
+    done = np.int64(0)
+    for k in range(ends.shape[0] - 1):
+        if not gather(addresses, handles, ends[k], ends[k + 1], item, out[done:].ctypes.data):
+            return False
+        done += item * (ends[k + 1] - ends[k]).sum()
+    return True
+
+
+def grouped(pieces: Iterable[tuple[Column, ...]], least: int) -> Iterator[tuple[tuple[Column, ...], ...]]:
     """Pieces together that have ``least`` rows or more."""
-    held: list[tuple[Any, ...]] = []
+    held: list[tuple[Column, ...]] = []
     for piece in pieces:
         held.append(piece)
         if sum(columns[0].size for columns in held) >= least:
@@ -174,7 +208,8 @@ class _full_disk_named:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError) and not isinstance(error, StoreError):
             raise StoreError(
-                f"{self.folder}: cannot write {self.size:,} more bytes of temporary files ({error.strerror}); make room there, "
+                f"{self.folder}: cannot write {self.size:,} more bytes of temporary files "
+                f"({error.strerror}); make room there, "
                 f"or raise --memory"
             ) from error
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from csaw.partition.errors import OptionError, StoreError
 
@@ -26,8 +27,11 @@ class Words:
         self.offsets, self.text = offsets, text
 
     @classmethod
-    def of(cls, words: Iterable[Any]) -> Self:
-        """Words from bytes, ``str``, or anything that ``str`` takes; OptionError for a ``str`` that UTF-8 cannot hold."""
+    def of(cls, words: Iterable[object]) -> Self:
+        """Make words from bytes, ``str``, or anything that ``str`` takes.
+
+        OptionError for a ``str`` that UTF-8 cannot hold.
+        """
         encoded = [word if isinstance(word, bytes) else _encoded(word) for word in words]
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
@@ -38,7 +42,8 @@ class Words:
         ends = self.offsets
         if ends.size == 0 or ends[0] != 0 or ends[-1] != self.text.size or (ends[1:] < ends[:-1]).any():
             raise StoreError(
-                f"{path}: expected the offsets of string ids to rise from 0 to {self.text.size:,}, the bytes of their text; "
+                f"{path}: expected the offsets of string ids to rise from 0 to {self.text.size:,}, the "
+                "bytes of their text; "
                 "its bytes have changed, make it again"
             )
         return self
@@ -49,7 +54,7 @@ class Words:
     def __iter__(self) -> Iterator[str]:
         return (str(word, "utf-8", ERRORS) for word in self.encoded())
 
-    def __getitem__(self, places: Any) -> Any:
+    def __getitem__(self, places: ArrayLike) -> Any:
         """A ``str`` for a number, an array of them for an array of numbers; equal ones are one object."""
         places = np.asarray(places)
         if places.ndim == 0:
@@ -57,7 +62,7 @@ class Words:
         used, number = np.unique(places, return_inverse=True)
         return np.asarray(self.take(used))[number.reshape(places.shape)]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         out = np.empty(len(self), object)
         out[:] = list(self)
         return out
@@ -77,7 +82,7 @@ class Words:
         """The words at ``places``, in that order."""
         return Words.of(map(bytes, self.encoded(places)))
 
-    def find(self, wanted: Iterable[Any]) -> list[int]:
+    def find(self, wanted: Iterable[object]) -> list[int]:
         """The place of each wanted word; -1 where there is none."""
         keys = [_key(word) for word in wanted]
         places = dict.fromkeys(keys, -1)
@@ -88,14 +93,14 @@ class Words:
         return [places[key] for key in keys]
 
 
-def _encoded(word: Any) -> bytes:
+def _encoded(word: object) -> bytes:
     key = _key(word)
     if key is None:
         raise OptionError(f"vertex id {word!r}: expected text that UTF-8 can hold, found half of a surrogate pair")
     return key
 
 
-def _key(word: Any) -> bytes | None:
+def _key(word: object) -> bytes | None:
     """The bytes of a word; None for one that UTF-8 cannot hold."""
     try:
         return str(word).encode("utf-8", ERRORS)

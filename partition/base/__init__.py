@@ -1,1 +1,1 @@
-"""What every room uses, and what imports none of them: sizes, quoting, progress, threads, compiling, the cache folder."""
+"""Tools of every room, which import none of them: sizes, quoting, progress, threads, compiling, the cache folder."""

@@ -1,7 +1,9 @@
-"""The cache folder, and the parts of it that hold code: what lies there runs, so it must be this user's, and nobody else may write it.
+"""The cache folder, and the parts of it that hold code: what lies there runs, so it must be this user's, and nobody
+else may write it.
 
-A folder of one's own that others may write is tightened. A file of one's own that others may write is made anew. What belongs to others is refused, and so is a folder
-that others could put another one in the place of. Root counts as this user, and so does the group of a user alone.
+A folder of one's own that others may write is tightened. A file of one's own that others may write is made anew. What
+belongs to others is refused, and so is a folder that others could put another one in the place of. Root counts as this
+user, and so does the group of a user alone.
 """
 
 import os
@@ -23,7 +25,10 @@ def cache_dir() -> Path:
 
 
 def code_folder(name: str) -> Path:
-    """The folder ``name`` of the cache, whose files run; it is made where there is none. StoreError where others could have put something there, or where it cannot be written."""
+    """The folder ``name`` of the cache, whose files run; it is made where there is none.
+
+    StoreError where others could have put something there, or where it cannot be written.
+    """
     _own(cache_dir(), VARIABLE)
     return _own(cache_dir() / name, VARIABLE)
 
@@ -38,7 +43,10 @@ def check_cupy() -> None:
 
 
 def own_file(path: Path, variable: str = VARIABLE) -> bool:
-    """Whether the file is there and may be used: one of this user's that others may write is removed. StoreError for a file of somebody else."""
+    """Whether the file is there and may be used: one of this user's that others may write is removed.
+
+    StoreError for a file of somebody else.
+    """
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -118,7 +126,9 @@ def _check_above(above: Path, place: Path, variable: str) -> None:
 
 @cache
 def _is_alone(group: int) -> bool:
-    """Whether nobody else is in a group: that of root, or the one that is called as this user, where systems give each user a group of their own."""
+    """Whether nobody else is in a group: that of root, or the one that is called as this user, where systems give each
+    user a group of their own.
+    """
     import grp
     import pwd
 
@@ -133,7 +143,10 @@ def _is_alone(group: int) -> bool:
 
 @cache
 def _unmapped() -> int:
-    """The number that a user namespace shows for users that it does not know, of which root may be one; -1 where it knows all."""
+    """Return the number that a user namespace shows for users that it does not know.
+
+    Root may be one of these. -1 where it knows all.
+    """
     try:
         rows = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
         return -1 if any(row[1] == "0" for row in rows) else int(Path("/proc/sys/kernel/overflowuid").read_text())

@@ -2,8 +2,8 @@
 
 import fcntl
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import IO, Any
 import numba
 from numba import prange
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.event import Listener, register
+from numba.core.event import Event, Listener, register
 from numba.core.runtime import rtsys
 
 from csaw.partition.base.cache import code_folder, own_file, write_own
@@ -31,16 +31,18 @@ awaited: dict[Callable, Popen] = {}  # functions that another process compiles a
 
 
 class _LockedCacheFile(IndexDataCacheFile):
-    """A cache file that one process saves at a time: two that compile a function for different types would give their code the same file name.
+    """A cache file that one process saves at a time: two that compile a function for different types would give their
+    code the same file name.
 
-    The index names machine code that is there already. Numba writes the index first: a process that reads it at once would load what an earlier version of the source has left
-    under the name. What it loads is of this user alone: it is code.
+    The index names machine code that is there already. Numba writes the index first: a process that reads it at once
+    would load what an earlier version of the source has left under the name. What it loads is of this user alone: it is
+    code.
     """
 
-    def _load_index(self) -> Any:
+    def _load_index(self) -> dict[Hashable, str]:
         return super()._load_index() if own_file(Path(self._index_path)) else {}
 
-    def _load_data(self, name: str) -> Any:
+    def _load_data(self, name: str) -> object:
         place = Path(self._data_path(name))
         if not own_file(place):
             raise FileNotFoundError(place)  # for which Numba compiles it
@@ -52,7 +54,7 @@ class _LockedCacheFile(IndexDataCacheFile):
         yield made
         write_own(Path(filepath), made.getvalue())
 
-    def save(self, key: Any, data: Any) -> None:
+    def save(self, key: Hashable, data: object) -> None:
         with open(self._index_path + ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             known = self._load_index()
@@ -65,8 +67,8 @@ class _LockedCacheFile(IndexDataCacheFile):
 class _Cache(FunctionCache):
     """A function's machine code on disk.
 
-    Code that is there loads without the registries of Numba's compiler, which import SciPy's linear algebra among other things and took a third of
-    the time of a small run. Numba loads them itself before it compiles.
+    Code that is there loads without the registries of Numba's compiler, which import SciPy's linear algebra among other
+    things and took a third of the time of a small run. Numba loads them itself before it compiles.
     """
 
     def __init__(self, function: Callable) -> None:
@@ -75,7 +77,7 @@ class _Cache(FunctionCache):
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _LockedCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: object) -> object:
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             child = awaited.get(self.function)
@@ -103,16 +105,19 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
 
 
 class _Compiling(Listener):
-    """Says that kernels are compiled. Numba tells of it in the thread that holds its lock, nested where one kernel calls another."""
+    """Says that kernels are compiled.
+
+    Numba tells of it in the thread that holds its lock, nested where one kernel calls another.
+    """
 
     def __init__(self) -> None:
-        self.begun: list[Any] = []
+        self.begun: list[AbstractContextManager[None]] = []
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: Event) -> None:
         self.begun.append(stage(COMPILING))
         self.begun[-1].__enter__()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: Event) -> None:
         if self.begun:  # nothing is, where another thread compiled while this file was imported
             self.begun.pop().__exit__(None, None, None)
 

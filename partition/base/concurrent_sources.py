@@ -1,29 +1,37 @@
-"""Sources that are read side by side, each by a thread of its own, for work whose results come in the order of the sources.
+"""Sources that are read side by side, each by a thread of its own.
 
-A packed file is unpacked by one thread, however many there are, so several files are unpacked at the same time. Results of later sources wait
-until it is their turn, as many as there is room for.
+They are for work whose results come in the order of the sources.
+
+A packed file is unpacked by one thread, however many there are, so several files are unpacked at the same time. Results
+of later sources wait until it is their turn, as many as there is room for.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Condition
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from csaw.partition.base.parallel import Crew
+from csaw.partition.base.parallel import Crew, Result
 
 AHEAD, MOST_OPEN = 2, 64  # sources that are open, and pieces in work, for each thread; sources together
 
 
 class Source(NamedTuple):
-    """``open`` gives pairs of (bytes that wait while its result does, arguments of the work). A source that ``waits`` begins in its turn."""
+    """``open`` gives pairs of (bytes that wait while its result does, arguments of the work).
+
+    A source that ``waits`` begins in its turn.
+    """
 
     open: Callable[[], Iterable[tuple[int, tuple]]]
     waits: bool = False
 
 
 class Lanes:
-    """Reads sources and has the ``crew`` work on their pieces. ``room`` says how many bytes may wait, and is asked again for each piece."""
+    """Reads sources and has the ``crew`` work on their pieces.
+
+    ``room`` says how many bytes may wait, and is asked again for each piece.
+    """
 
     def __init__(self, crew: Crew, room: Callable[[], int]) -> None:
         self.crew, self.room = crew, room
@@ -32,9 +40,12 @@ class Lanes:
         self.held: dict[int, int] = {}  # bytes that wait, by source
         self.working = 0  # pieces that are not done: their text is in memory
 
-    def in_order(self, work: Callable[..., Any], sources: Sequence[Source]) -> Iterator[Any]:
-        """``work(*arguments)`` of each piece of each source in turn; an error of a source comes behind what it gave before."""
-        lanes: list[deque[tuple[int, Future | None]]] = [deque() for _ in sources]
+    def in_order(self, work: Callable[..., Result], sources: Sequence[Source]) -> Iterator[Result]:
+        """Yield ``work(*arguments)`` of each piece of each source in turn.
+
+        An error of a source comes after the results of its earlier pieces.
+        """
+        lanes: list[deque[tuple[int, Future[Result] | None]]] = [deque() for _ in sources]
         readers = ThreadPoolExecutor(max(1, min(self.crew.threads, len(sources), MOST_OPEN)))
         try:
             for number, source in enumerate(sources):
@@ -55,7 +66,7 @@ class Lanes:
                 job.cancel()
             wait(left)
 
-    def _next(self, number: int, lane: deque[tuple[int, Future | None]]) -> Future | None:
+    def _next(self, number: int, lane: deque[tuple[int, Future[Result] | None]]) -> Future[Result] | None:
         """The next piece of work of the source whose turn it is; None behind its last."""
         with self.change:
             self.change.wait_for(lambda: lane)
@@ -87,7 +98,10 @@ class Lanes:
             return not self.stopped
 
     def _has_room(self, number: int, size: int) -> bool:
-        """Wait until ``size`` more bytes may wait; whatever others hold, the source whose turn it is goes on. False at the end of all work."""
+        """Wait until ``size`` more bytes may wait; whatever others hold, the source whose turn it is goes on.
+
+        False at the end of all work.
+        """
 
         def free() -> bool:
             own = self.held.get(number, 0)

@@ -9,7 +9,9 @@ from numba.extending import intrinsic
 
 @intrinsic
 def eight_bytes(typing_context, text, position):
-    """The bytes of ``text`` (uint8, contiguous) from ``position`` on as a number, little-endian: one load, and one instruction to compile."""
+    """The bytes of ``text`` (uint8, contiguous) from ``position`` on as a number, little-endian: one load, and one
+    instruction to compile.
+    """
 
     def build(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

@@ -1,8 +1,9 @@
 """Time in which a run finds or compiles kernels, wherever that happens, so that the times of other work leave it out.
 
-Numba compiles a function when it is first called, or loads the machine code that it has kept, and tells listeners of it; CUDA code says so itself by
-``compiles``. Threads overlap, so what counts is the time in which at least one of them is busy with kernels. Threads that write samples while
-others draw are told apart, by ``stand_aside``: drawing does not wait for them.
+Numba compiles a function when it is first called, or loads the machine code that it has kept, and tells listeners of
+it; CUDA code says so itself by ``compiles``. Threads overlap, so what counts is the time in which at least one of them
+is busy with kernels. Threads that write samples while others draw are told apart, by ``stand_aside``: drawing does not
+wait for them.
 """
 
 import threading
@@ -12,14 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from operator import add, sub
-from typing import Any, Self
+from typing import Self
 
 from numba.core import event
 
 
 @dataclass(frozen=True)
 class Lapse:
-    """Seconds of a stretch of time: all of it, and those in which kernels were found or compiled, by threads that draw and by any."""
+    """Seconds of a stretch of time: all of it, and those in which kernels were found or compiled, by threads that draw
+    and by any.
+    """
 
     whole: float = 0.0
     drawing: float = 0.0
@@ -94,7 +97,10 @@ def stand_aside() -> None:
 
 
 def compiled() -> Counter[str]:
-    """The names of what this process has compiled so far, with numbers of times. What is compiled for another function has no entry."""
+    """The names of what this process has compiled so far, with numbers of times.
+
+    What is compiled for another function has no entry.
+    """
     return Counter(_names)
 
 
@@ -130,13 +136,13 @@ def compiles(name: str) -> Iterator[None]:
 class _Numba(event.Listener):
     """Follows Numba's events in the thread in which they happen, where they are nested."""
 
-    def on_start(self, event: Any) -> None:
-        data = event.data
+    def on_start(self, happened: event.Event) -> None:
+        data = happened.data
         entered = compiles(data["dispatcher"].py_func.__name__) if data else finds()
         entered.__enter__()
         _thread.__dict__.setdefault("entered", []).append(entered)
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, happened: event.Event) -> None:
         if entered := getattr(_thread, "entered", None):  # none in a thread that compiled while this file was imported
             entered.pop().__exit__(None, None, None)
 

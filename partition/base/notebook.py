@@ -1,8 +1,9 @@
-"""What an open store or sample says of itself in Python: a line for ``repr``, and a small table where a notebook shows HTML."""
+"""The description of an open store or sample in Python: a line for ``repr``, and a small table where a notebook shows
+HTML.
+"""
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
 
 
 def counted(number: int, one: str, several: str = "") -> str:
@@ -10,14 +11,17 @@ def counted(number: int, one: str, several: str = "") -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
-def line(what: str, name: Any, facts: Iterable[str]) -> str:
+def line(what: str, name: object, facts: Iterable[str]) -> str:
     """``<what name: fact, fact>``; facts that are empty are left out."""
     return f"<{what} {name}: {', '.join(filter(None, facts))}>"
 
 
-def html_facts(heading: str, facts: Iterable[tuple[str, Any]]) -> str:
+def html_facts(heading: str, facts: Iterable[tuple[str, object]]) -> str:
     """A table of two columns, names and values."""
-    rows = "".join(f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(str(value))}</td></tr>" for name, value in facts)  # fmt: skip
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(str(value))}</td></tr>"
+        for name, value in facts
+    )
     return f"<table><caption>{escape(heading)}</caption>{rows}</table>"
 
 

@@ -1,28 +1,38 @@
-"""Work on pieces by threads, results in the order of the pieces. Kernels, reads and writes let go of the interpreter meanwhile."""
+"""Work on pieces by threads, results in the order of the pieces.
+
+Kernels, reads and writes let go of the interpreter meanwhile.
+"""
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, Self
+from typing import Self, TypeVar
 
+Result = TypeVar("Result")
 WORK_BYTES = 40 << 20  # that threads may have in work, however small the budget
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Backlog:
-    """Jobs in order whose results nobody waits for, with ``most`` bytes of data at a time. Without threads, each is done at once."""
+    """Jobs in order whose results nobody waits for, with ``most`` bytes of data at a time.
+
+    Without threads, each is done at once.
+    """
 
     def __init__(self, pool: ThreadPoolExecutor | None = None, most: int = 0) -> None:
         self.pool, self.most, self.bytes = pool, most, 0
         self.jobs: deque[tuple[int, Future]] = deque()
 
-    def add(self, size: int, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-        """Begin a job on ``size`` bytes; what comes back gives its result. Raises what an earlier one raised, or this one without threads."""
+    def add(self, size: int, work: Callable[..., Result], *arguments: object) -> Callable[[], Result]:
+        """Begin a job on ``size`` bytes, and return a function that waits for its result.
+
+        Raises what an earlier one raised, or this one without threads.
+        """
         if self.pool is None:
             result = work(*arguments)
             return lambda: result
@@ -53,7 +63,9 @@ class Backlog:
 
 
 class Crew:
-    """The threads of an ingest, and the bytes that they may have in work beside what it keeps: an eighth of ``memory`` and a little more."""
+    """The threads of an ingest, and the bytes that they may have in work beside what it keeps: an eighth of ``memory``
+    and a little more.
+    """
 
     def __init__(self, threads: int, memory: int) -> None:
         self.threads, self.work_bytes = threads, WORK_BYTES + memory // 8
@@ -62,13 +74,14 @@ class Crew:
     def backlog(self) -> Backlog:
         return Backlog(self.pool, self.work_bytes // 4)
 
-    def in_order(self, work: Callable[..., Any], pieces: Iterable[tuple], piece_bytes: int = 1) -> Iterator[Any]:
-        """``work(*piece)`` of each; twice as many as there are threads are under way, or as many as have room.
+    def in_order(self, work: Callable[..., Result], pieces: Iterable[tuple], piece_bytes: int = 1) -> Iterator[Result]:
+        """Yield ``work(*piece)`` of each; twice as many as there are threads are under way, or as many as have room.
 
-        An error of the pieces comes after those of the work on earlier pieces: the first of a file is said, whatever the threads.
+        An error of the pieces comes after those of the work on earlier pieces: the first of a file is said, whatever
+        the threads.
         """
         ahead = max(1, min(2 * self.threads, self.work_bytes // piece_bytes))
-        waiting: deque[Future] = deque()
+        waiting: deque[Future[Result]] = deque()
         try:
             for piece in _with_error(pieces):
                 if isinstance(piece, Exception):
@@ -98,6 +111,6 @@ def _with_error(pieces: Iterable[tuple]) -> Iterator[tuple | Exception]:
         yield error
 
 
-def _results(waiting: deque[Future]) -> Iterator[Any]:
+def _results(waiting: deque[Future[Result]]) -> Iterator[Result]:
     while waiting:
         yield waiting.popleft().result()

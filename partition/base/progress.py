@@ -1,26 +1,32 @@
-"""Progress on standard error: on a terminal and in Jupyter one line that changes, with a bar for what can be counted; plain lines elsewhere."""
+"""Progress on standard error: on a terminal and in Jupyter a line of rich's that changes, with a bar for what can be
+counted; plain lines elsewhere.
+"""
 
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.partition.base.stages import COMPILING, current, hearing
 
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
 QUIET_SECONDS = 2.0  # between plain progress lines
 Update = Callable[[int], None]
+Wish = bool | Callable[[int, int], None] | None
 
 
 class Progress:
-    """What :func:`progress` yields: call it with what is done so far. This one shows nothing."""
+    """A work that is shown: call it with the number that is done so far. This one shows nothing."""
 
     def __call__(self, done: int) -> None:
         pass
 
     def begin(self, what: str, total: int, unit: str) -> None:
-        """Count ``unit`` from now on, 0 to ``total``; a total of 0 is one that is not known."""
+        """Name the work ``what`` and count ``unit`` from now on, 0 to ``total``; a total of 0 is not known."""
 
 
 @contextmanager
@@ -39,10 +45,11 @@ def progress(what: str, total: int = 0, unit: str = "", enabled: bool = True) ->
 
 
 @contextmanager
-def progress_of(wish: Any, what: str, total: int, unit: str) -> Iterator[Update]:
-    """The progress that the argument ``progress`` of a Python function asks for.
+def progress_of(wish: Wish, what: str, total: int, unit: str) -> Iterator[Update]:
+    """Show the progress that the argument ``progress`` of a Python function asks for.
 
-    wish: None, a bar in Jupyter and nothing elsewhere; True or False, as the command has it, or nothing; or a function that is called with ``done`` and ``total``.
+    wish: None, a bar in Jupyter and nothing elsewhere; True or False, as the command has it, or nothing; or a function
+    that is called with ``done`` and ``total``.
     """
     if callable(wish):
         yield lambda done: wish(done, total)
@@ -53,7 +60,9 @@ def progress_of(wish: Any, what: str, total: int, unit: str) -> Iterator[Update]
 
 @contextmanager
 def steps(what: str, enabled: bool = True) -> Iterator[Callable[[str], None]]:
-    """``update(doing)`` says what is being done: one line that changes on a terminal and in Jupyter, a line each elsewhere, nothing when not enabled."""
+    """Yield ``update(doing)``, which says the step that begins: in one line that changes on a terminal and in Jupyter,
+    a line each elsewhere, nothing when not enabled.
+    """
     if not enabled:
         yield lambda doing: None
     elif _is_terminal():
@@ -65,12 +74,12 @@ def steps(what: str, enabled: bool = True) -> Iterator[Callable[[str], None]]:
 
 
 def wanted(wish: bool | None) -> bool:
-    """Whether the argument ``progress`` of a Python function asks for any: None does in Jupyter."""
+    """Return whether the argument ``progress`` of a Python function asks for any: None does in Jupyter."""
     return in_jupyter() if wish is None else bool(wish)
 
 
 def in_jupyter() -> bool:
-    """Whether this is a Jupyter notebook that can show a bar, for which rich needs ipywidgets."""
+    """Return whether this is a Jupyter notebook that can show a bar, for which rich needs ipywidgets."""
     if "IPython" not in sys.modules:
         return False
     from importlib.util import find_spec
@@ -89,9 +98,11 @@ def _print(text: str) -> None:
 
 
 class _Bar(Progress):
-    """A line of rich's: what is being done or waited for and, once something is counted, a bar, the rate and the time that is left."""
+    """A task of rich's: the name of the work or of what it waits for and, once something is counted, a bar, the rate
+    and the time that is left.
+    """
 
-    def __init__(self, bar: Any, what: str) -> None:
+    def __init__(self, bar: "RichProgress", what: str) -> None:
         self.bar, self.task, self.what, self.unit = bar, bar.add_task(what, total=None, rate=""), what, ""
         self.hear(current())
 
@@ -104,13 +115,13 @@ class _Bar(Progress):
         self.bar.update(self.task, description=text)
 
     def begin(self, what: str, total: int, unit: str) -> None:
-        self.what, self.unit, self.began = what, unit, time.monotonic()
-        self.bar.update(self.task, total=total or None)
+        self.what, self.unit = what, unit
+        self.bar.reset(self.task, total=total or None)
         self.hear(current())
 
     def __call__(self, done: int) -> None:
-        rate = f"{done / max(time.monotonic() - self.began, 1e-9):,.0f} {self.unit}/s"
-        self.bar.update(self.task, completed=done, rate=rate)
+        seconds = self.bar.tasks[0].elapsed or 1e-9
+        self.bar.update(self.task, completed=done, rate=f"{done / seconds:,.0f} {self.unit}/s")
 
 
 @contextmanager
@@ -120,8 +131,12 @@ def _on_terminal(what: str) -> Iterator[_Bar]:
     from rich.progress import Progress as Columns
 
     columns = (
-        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(30), TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
-    )  # fmt: skip
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(30),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
     with Columns(*columns, console=Console(stderr=True), transient=True) as bar:
         shown = _Bar(bar, what)
         with hearing(shown.hear):
@@ -129,7 +144,10 @@ def _on_terminal(what: str) -> Iterator[_Bar]:
 
 
 class _Lines(Progress):
-    """A line for what is counted, at most one in QUIET_SECONDS; one as soon as kernels are compiled, and one for anything else that lasts as long."""
+    """Prints a line for what is counted, at most one in QUIET_SECONDS.
+
+    It prints one as soon as kernels are compiled, and one for anything else that lasts as long.
+    """
 
     def __init__(self, what: str) -> None:
         self.what, self.total, self.unit, self.said = what, 0, "", set[str]()

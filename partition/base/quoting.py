@@ -11,7 +11,9 @@ def shown(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would not print as escapes: a store may say anything of itself, and what a terminal obeys, too."""
+    """The text with what a terminal would not print as escapes: a store may say anything of itself, and what a terminal
+    obeys, too.
+    """
     return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
 
 

@@ -20,7 +20,7 @@ def parse_size(text: str) -> int:
     return size
 
 
-def format_size(size: int) -> str:
+def format_size(size: float) -> str:
     """``268435456`` as ``256 MiB``: one decimal below 10."""
     for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
         if size >= 1024**power:

@@ -1,4 +1,4 @@
-"""What a command waits for at this moment: the work says it, and whoever shows progress hears it."""
+"""The stage that a command waits for at this moment: the work says it, and a progress display hears it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -12,7 +12,9 @@ Result = TypeVar("Result")
 
 
 def on_each(workers: Sequence[Worker], work: Callable[[Worker, int], Result]) -> list[Result]:
-    """``work(worker, number)`` of all workers at the same time, each in a thread of its own; what they returned, in order.
+    """Call ``work(worker, number)`` of all workers at the same time, each in a thread of its own.
+
+    Returns what they returned, in order.
 
     A single worker works in this thread. Where some fail, the error of the first of them is raised when all have ended.
     """
@@ -27,8 +29,9 @@ def in_order(
 ) -> Iterator[Result]:
     """``work(worker, part)`` of each part, in the order of ``parts``, whichever worker did it.
 
-    A worker has one part at a time. As many parts as there are workers, and one more, have begun or wait before the first of them is taken by the caller. An error of a
-    part is raised in its place, and parts that wait are dropped then, as when the caller stops.
+    A worker has one part at a time. As many parts as there are workers, and one more, have begun or wait before the
+    first of them is taken by the caller. An error of a part is raised in its place, and parts that wait are dropped
+    then, as when the caller stops.
     """
     if len(workers) == 1:
         yield from (work(workers[0], part) for part in parts)

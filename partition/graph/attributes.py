@@ -1,25 +1,48 @@
-"""The attributes of a graph store: written once, and checked against their digest and for consistency whenever the store is opened."""
+"""The attributes of a graph store: written once, and checked against their digest and for consistency whenever the
+store is opened.
+"""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from csaw.partition.arrays.loader import AGAIN
 from csaw.partition.arrays.nodes import digest, read_group
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.clusters import MOST
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct
 
+Attributes: TypeAlias = dict[str, Any]
+"""Attributes of a store, or a part of them, as JSON has them."""
 KIND = "graph"
-FORMAT_VERSION = 3  # 1 had no checksums; 3 is of stores with a partitioner alone, whose original ids do not rise
+FORMAT_VERSION = 4  # the latest
+PLAIN, PARTITIONED, WITH_COLUMNS = 2, 3, 4
+"""Versions of stores as they are written: 3 with a partitioner, whose original ids do not rise, 4 with further edge
+columns, which earlier readers would leave out of the fingerprint. Version 1 had no checksums.
+"""
 IDENTITY, STRING = "identity", "string"
 EDGE_IDS = "edge_ids"
-"""The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there; and the arrays of these numbers."""
+"""The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there;
+and the arrays of these numbers.
+"""
+EDGE_COLUMNS = "edge_columns"
+"""The attribute that lists the edge columns beside weights and edge ids."""
 ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
 TYPES: dict[str, type] = {
-    "vertices": int, "edges": int, "max_degree": int, "directed": bool, "weighted": bool, "multigraph": bool, "id_dtype": str, "id_kind": str,
-    "fingerprint": str, "report": dict, "partitions": list,
-}  # fmt: skip
+    "vertices": int,
+    "edges": int,
+    "max_degree": int,
+    "directed": bool,
+    "weighted": bool,
+    "multigraph": bool,
+    "id_dtype": str,
+    "id_kind": str,
+    "fingerprint": str,
+    "report": dict,
+    "partitions": list,
+}
 PARTS: dict[str, dict[str, type]] = {
     "partitioner": {"method": str},
     "clusters": {"count": int, "method": str, "seed": int, "digest": str},
@@ -27,16 +50,19 @@ PARTS: dict[str, dict[str, type]] = {
 """Attributes that a store may have, and the types of what is in them."""
 
 
-def sealed(attributes: dict[str, Any], arrays: dict[str, str]) -> dict[str, Any]:
+def sealed(attributes: Attributes, arrays: dict[str, str]) -> Attributes:
     """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
-    version = FORMAT_VERSION if "partitioner" in attributes else FORMAT_VERSION - 1
+    version = PARTITIONED if "partitioner" in attributes else PLAIN
+    version = WITH_COLUMNS if EDGE_COLUMNS in attributes else version
     complete = {"csaw_kind": KIND, "format_version": version, **attributes}
     complete["checksums"] = {"block": "XXH64, lower 32 bits", "block_bytes": 4096, "arrays": arrays}
     return complete | {"digest": digest(complete)}
 
 
-def checked(path: Path, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of the store at ``path``; StoreError when they belong to something else, have a later format, or have changed since they were written."""
+def checked(path: Path, attributes: Attributes) -> Attributes:
+    """The attributes of the store at ``path``; StoreError when they belong to something else, have a later format, or
+    have changed since they were written.
+    """
     if attributes.get("csaw_kind") != KIND:
         raise StoreError(f"{path} is a Zarr group but not a graph store of csaw; make one with csaw partition")
     version = attributes.get("format_version")
@@ -50,8 +76,18 @@ def checked(path: Path, attributes: dict[str, Any]) -> dict[str, Any]:
     return attributes
 
 
-def identity(attributes: dict[str, Any]) -> str:
-    """Return a digest of what a store says of itself and of its files, for names in the cache: one that claims another graph's fingerprint has one of its own."""
+def columns_of(attributes: Attributes) -> tuple[EdgeColumn, ...]:
+    """The edge columns of a store. OptionError where those listed in its attributes cannot be any."""
+    weight = (WEIGHT,) if attributes["weighted"] else ()
+    edge_id = (EDGE_ID,) if EDGE_IDS in attributes else ()
+    listed = (EdgeColumn.named(one["name"], one["dtype"], one["units"]) for one in attributes.get(EDGE_COLUMNS, ()))
+    return (*weight, *edge_id, *distinct(listed))
+
+
+def identity(attributes: Attributes) -> str:
+    """Return a digest of what a store says of itself and of its files, for names in the cache: one that claims another
+    graph's fingerprint has one of its own.
+    """
     return digest({name: value for name, value in attributes.items() if name != "digest"})
 
 
@@ -63,15 +99,18 @@ def is_graph(path: str | Path) -> bool:
         return False
 
 
-def _check_digest(path: Path, attributes: dict[str, Any]) -> None:
+def _check_digest(path: Path, attributes: Attributes) -> None:
     others = {name: value for name, value in attributes.items() if name != "digest"}
     arrays = attributes.get("checksums", {}).get("arrays") if isinstance(attributes.get("checksums"), dict) else None
     if attributes.get("digest") != digest(others) or not isinstance(arrays, dict):
         raise StoreError(f"{path}/zarr.json: its attributes have changed since they were written; {AGAIN}")
 
 
-def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
-    """Check the properties that the code relies on. A store with a digest has them; one of format version 1 may have been edited."""
+def _check_sense(path: Path, attributes: Attributes) -> None:
+    """Check the properties that the code relies on.
+
+    A store with a digest has them; one of format version 1 may have been edited.
+    """
     for name, kind in TYPES.items():
         value = attributes.get(name)
         if type(value) is not kind or (type(value) is int and not 0 <= value < 2**63):
@@ -89,16 +128,27 @@ def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
             raise _wrong(path, name, f"{', '.join(parts)} with values of their types", attributes[name])
     if attributes.get("clusters", {}).get("count", 0) > MOST:
         raise _wrong(path, "clusters", f"at most {MOST:,}", attributes["clusters"])
+    _check_columns(path, attributes.get(EDGE_COLUMNS, []), attributes)
     _check_partitions(path, attributes)
 
 
-def _has(found: Any, parts: dict[str, type]) -> bool:
+def _check_columns(path: Path, listed: object, attributes: Attributes) -> None:
+    of_column = {"name": str, "dtype": str, "units": str}
+    if not isinstance(listed, list) or not all(_has(one, of_column) for one in listed):
+        raise _wrong(path, EDGE_COLUMNS, "a list of columns, each with name, dtype and units", listed)
+    try:
+        columns_of(attributes)
+    except OptionError as error:
+        raise StoreError(f"{path}/zarr.json: {EDGE_COLUMNS}: {error}; {AGAIN}") from error
+
+
+def _has(found: object, parts: Mapping[str, type]) -> bool:
     """Whether an attribute has values of these names and types; integers are from 0."""
     values = [found.get(name) for name in parts] if isinstance(found, dict) else [None]
     return list(map(type, values)) == list(parts.values()) and all(value >= 0 for value in values if type(value) is int)
 
 
-def _check_partitions(path: Path, attributes: dict[str, Any]) -> None:
+def _check_partitions(path: Path, attributes: Attributes) -> None:
     vertex = edge = 0
     for number, row in enumerate(attributes["partitions"]):
         if not (isinstance(row, list) and len(row) == 5 and all(type(value) is int for value in row)):
@@ -112,5 +162,5 @@ def _check_partitions(path: Path, attributes: dict[str, Any]) -> None:
         raise _wrong(path, "partitions", counts, f"{vertex:,} and {edge:,}")
 
 
-def _wrong(path: Path, name: str, expected: str, found: Any) -> StoreError:
+def _wrong(path: Path, name: str, expected: str, found: object) -> StoreError:
     return StoreError(f"{path}/zarr.json: {name}: expected {expected}, found {quoted(found)}; {AGAIN}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,10 +9,8 @@ from csaw.partition.arrays.nodes import read_group
 from csaw.partition.base.compile import njit
 from csaw.partition.base.sizes import format_size
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.attributes import EDGE_IDS
-from csaw.partition.graph.edge_ids import read_part_ids
 from csaw.partition.graph.fingerprint import Fingerprint
-from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.store import INDICES, Graph, GraphStore
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class StoreCheck:
     """Reads a whole store, a partition at a time, and collects the values with which its attributes must agree."""
 
     def __init__(self, store: GraphStore) -> None:
-        self.store, self.fingerprint = store, Fingerprint()
+        self.store, self.fingerprint = store, Fingerprint(columns=store.further_columns)
         self.max_degree, self.unsorted, self.repeats = 0, 0, 0
         self.bytes = 0
 
@@ -47,7 +44,7 @@ class StoreCheck:
         yield self._agrees("largest degree", self.store.max_degree, self.max_degree)
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
 
-    def _agrees(self, name: str, said: Any, found: Any) -> Finding:
+    def _agrees(self, name: str, said: object, found: object) -> Finding:
         said, found = (("no", "yes")[one] if isinstance(one, bool) else one for one in (said, found))
         return Finding(name, said == found, str(found) if said == found else f"expected {said}, found {found}")
 
@@ -56,16 +53,14 @@ class StoreCheck:
         for part in store.partitions:
             read_group(store.path / "partitions" / f"{part.number:05d}")
             offsets = store.read_offsets(part.number)
-            indices = np.empty(part.edges, store.id_dtype)
-            weights = np.empty(part.edges, np.float32) if store.weighted else None
-            store.read_partition(part.number, indices, weights)
-            self.fingerprint.add(offsets, indices, weights)
+            arrays = {column.array: np.empty(part.edges, column.dtype) for column in store.edge_columns}
+            arrays[INDICES] = np.empty(part.edges, store.id_dtype)
+            store.read_edges(part.number, arrays)
+            self.fingerprint.add(offsets, arrays)
             self.max_degree = max(self.max_degree, int(np.diff(offsets).max(initial=0)))
-            unsorted, repeats = _order_of_rows(offsets, indices)
+            unsorted, repeats = _order_of_rows(offsets, arrays[INDICES])
             self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
-            if EDGE_IDS in store.attributes:
-                self.bytes += read_part_ids(store, part.number).nbytes
-            self.bytes += offsets.nbytes + indices.nbytes + (0 if weights is None else weights.nbytes)
+            self.bytes += offsets.nbytes + sum(array.nbytes for array in arrays.values())
         store.stored_ids()  # raises StoreError for words that do not fit their text
         if store.clusters is not None:
             self.bytes += store.read_clusters().nbytes
@@ -79,11 +74,13 @@ def check_store(store: GraphStore) -> list[Finding]:
     return list(StoreCheck(store).findings())
 
 
-def fingerprint_of(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, ids: list[np.ndarray]) -> str:
-    """The fingerprint of a graph in memory, with its original ids as they are stored."""
-    fingerprint = Fingerprint()
-    fingerprint.add(indptr, indices, weights)
-    fingerprint.add_ids(*ids)
+def fingerprint_of(store: GraphStore, graph: Graph) -> str:
+    """Compute the fingerprint of ``graph``, all of ``store`` in memory, with the columns that hooks can read."""
+    fingerprint = Fingerprint(columns=store.further_columns)
+    weights = {} if graph.weights is None else {"weights": graph.weights}
+    further = {column.array: graph.columns[column.name] for column in store.further_columns}
+    fingerprint.add(graph.indptr, {INDICES: graph.indices, **weights, **further})
+    fingerprint.add_ids(*store.id_arrays)
     return fingerprint.hexdigest()
 
 
@@ -96,7 +93,7 @@ def _error(work: Callable[[], None]) -> str:
 
 
 @njit(nogil=True)
-def _order_of_rows(indptr, indices):
+def _order_of_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, int]:
     """Number of rows that are not sorted, and number of entries that repeat the one before them."""
     unsorted, repeats = 0, 0
     for v in range(indptr.size - 1):

@@ -1,4 +1,6 @@
-"""Kernels of label propagation: an order of the vertices, and rounds of moving them to the clusters of their neighbors."""
+"""Kernels of label propagation: an order of the vertices, and rounds of moving them to the
+clusters of their neighbors.
+"""
 
 import numpy as np
 
@@ -7,7 +9,9 @@ from csaw.partition.base.compile import njit
 
 @njit(nogil=True)
 def breadth_first(indptr, indices, order):
-    """Write all vertices to ``order`` as a breadth-first search meets them, which starts again at the first vertex not met yet."""
+    """Write all vertices to ``order`` as a breadth-first search meets them, which starts again at the first vertex not
+    met yet.
+    """
     met = np.zeros(order.size, np.bool_)
     done = end = 0
     for root in range(order.size):
@@ -25,7 +29,8 @@ def breadth_first(indptr, indices, order):
 
 @njit(nogil=True)
 def propagate(indptr, indices, clusters, sizes, most, rounds):
-    """Move each vertex in turn to the cluster that has most of its neighbors, of equal ones the first, where that has fewer than ``most`` vertices.
+    """Move each vertex in turn to the cluster that has most of its neighbors, of equal ones the first, where that has
+    fewer than ``most`` vertices.
 
     No cluster loses its last vertex. Ends after ``rounds`` rounds, or when none has moved.
     """
@@ -58,7 +63,8 @@ def propagate(indptr, indices, clusters, sizes, most, rounds):
 
 @njit(nogil=True)
 def place_biased(indptr, indices, order, chances, parts, sizes, most):
-    """Place each vertex of ``order`` in turn: in a part with room, below ``most``, with a chance of one more than the number of its neighbors that are there.
+    """Place each vertex of ``order`` in turn: in a part with room, below ``most``, with a chance of one more than the
+    number of its neighbors that are there.
 
     ``chances`` [V], from 0 to below 1, decide. ``parts`` [V] are -1 before, and ``sizes`` 0.
     """

@@ -1,7 +1,9 @@
-"""Clusters of vertices, for ClusterGCN (Chiang et al., KDD 2019): each vertex is in one, and they are of about equal size.
+"""Clusters of vertices, for ClusterGCN (Chiang et al., KDD 2019): each vertex is in one, and they are of about equal
+size.
 
-metis    k-way partitioning by METIS (Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998): few edges between clusters; needs pymetis
-lp       vertices in breadth-first order, cut into equal parts, which then trade vertices by label propagation with a bound on sizes
+metis    k-way partitioning by METIS (Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998): few edges between clusters;
+         needs pymetis lp       vertices in breadth-first order, cut into equal parts, which then trade vertices by
+         label propagation with a bound on sizes
          (Meyerhenke, Sanders and Schulz, SEA 2014); for graphs that METIS takes too long for
 random   a random order of the vertices, cut into equal parts
 """
@@ -39,7 +41,8 @@ class Clusters:
         """``found``, the array of the store at ``path``; StoreError if it has another digest."""
         if digest_of(found) != self.digest:
             raise StoreError(
-                f"{path}/clusters: expected the digest {self.digest}, found {digest_of(found)}; make the store again with csaw partition"
+                f"{path}/clusters: expected the digest {self.digest}, found {digest_of(found)}; make the "
+                "store again with csaw partition"
             )
         return found
 
@@ -57,7 +60,10 @@ def digest_of(clusters: np.ndarray) -> str:
 
 
 def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """The caller's own clusters as they are stored, and how they were made. OptionError unless they are one number for each vertex, from 0 to MOST - 1."""
+    """The caller's own clusters as they are stored, and how they were made.
+
+    OptionError unless they are one number for each vertex, from 0 to MOST - 1.
+    """
     found = np.asarray(clusters)
     if (
         found.shape != (vertices,)
@@ -65,17 +71,21 @@ def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, dic
         or (found.size and not 0 <= found.min() <= found.max() < MOST)
     ):
         raise OptionError(
-            f"clusters: expected {vertices:,} integers from 0 on, one for each vertex, found {found.dtype} {found.shape}"
+            f"clusters: expected {vertices:,} integers from 0 on, one for each vertex, found {found.dtype} "
+            f"{found.shape}"
         )
     return found.astype(np.int32), {"count": int(found.max(initial=-1)) + 1, "method": "given", "seed": 0}
 
 
 def make_clusters(store: Any, count: int, method: str, seed: int) -> np.ndarray:
-    """int32 [vertices]: the cluster of each vertex of an open graph store, 0 .. ``count`` - 1; METIS may leave some of these numbers unused.
+    """Make the cluster of each vertex of an open graph store: int32 [vertices], from 0 to ``count`` - 1, of which METIS
+    may leave some unused.
 
-    Reads the whole graph into memory, but for ``random``. Equal graphs, counts, methods and seeds give equal clusters; ``seed`` does not count for ``lp``.
+    Reads the whole graph into memory, but for ``random``. Equal graphs, counts, methods and seeds give equal clusters;
+    ``seed`` does not count for ``lp``.
 
-    OptionError where there are fewer vertices than clusters; MissingDependencyError without pymetis, BudgetError for a graph that METIS cannot number.
+    OptionError where there are fewer vertices than clusters; MissingDependencyError without pymetis, BudgetError for a
+    graph that METIS cannot number.
     """
     if count > min(store.vertices, MOST):
         raise OptionError(
@@ -106,7 +116,9 @@ def _cut(order: np.ndarray, count: int) -> np.ndarray:
 
 
 def shuffled(vertices: int, seed: int) -> np.ndarray:
-    """The vertices in order of 64-bit hashes of their numbers, which depend on the seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014)."""
+    """The vertices in order of 64-bit hashes of their numbers, which depend on the seed (SplitMix64: Steele, Lea and
+    Flood, OOPSLA 2014).
+    """
     return np.argsort(random_words(vertices, seed), kind="stable")
 
 
@@ -121,7 +133,7 @@ def _mixed(word: np.ndarray) -> np.ndarray:
     word = word + np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
+    return np.asarray(word ^ (word >> np.uint64(31)))
 
 
 def _by_metis(indptr: np.ndarray, indices: np.ndarray, count: int, seed: int) -> np.ndarray:

@@ -1,6 +1,9 @@
-"""Kernels that turn edges into rows: edges are dealt to buckets of rows and sorted in each by a radix sort. All are stable, so the order of the file decides.
+"""Kernels that turn edges into rows: edges are dealt to buckets of rows and sorted in each by a radix sort.
 
-A bucket is small enough to be sorted in the processor's cache: all passes over it cost less than a single pass over all edges.
+All are stable, so the order of the file decides.
+
+A bucket is small enough to be sorted in the processor's cache: all passes over it cost less than a single pass over all
+edges.
 """
 
 import numpy as np
@@ -16,7 +19,8 @@ DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first l
 def mark(ids, base, seen):
     """Set ``seen[id - base]`` for each id that occurs, modulo 2^64, for ids of any sign.
 
-    Several threads may mark entries of one table, since all write the same value. Each writes only entries that are not marked, because a write takes the cache line from other threads.
+    Several threads may mark entries of one table, since all write the same value. Each writes only entries that are not
+    marked, because a write takes the cache line from other threads.
     """
     for i in range(ids.size):
         if not seen[np.uint64(ids[i]) - base]:
@@ -25,7 +29,9 @@ def mark(ids, base, seen):
 
 @njit(nogil=True)
 def rank_seen(seen, base, first, ids, table):
-    """The ids of a slice that begins at ``base``, ranks counted from ``first``: their bits to ``ids[rank]``, their ranks to ``table``."""
+    """The ids of a slice that begins at ``base``, ranks counted from ``first``: their bits to ``ids[rank]``, their
+    ranks to ``table``.
+    """
     rank = np.int64(first)
     for i in range(seen.size):
         if seen[i]:
@@ -45,7 +51,9 @@ MIX = np.uint64(0x9E3779B97F4A7C15)  # of Fibonacci hashing: the upper bits of a
 
 @njit(nogil=True)
 def fill_slots(ids, shift, slots):
-    """A hash table of ranks, counted from 1, by their ids (uint64, each once): ``slots`` has 2^(64 - shift) places, more than there are ids."""
+    """A hash table of ranks, counted from 1, by their ids (uint64, each once): ``slots`` has 2^(64 - shift) places,
+    more than there are ids.
+    """
     for rank in range(ids.size):
         place = np.int64((ids[rank] * MIX) >> shift)
         while slots[place] != 0:
@@ -86,7 +94,10 @@ def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
 
 @njit(nogil=True)
 def deal(src, dst, weights, number, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights, out_numbers):
-    """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on. ``number``: that of the first edge among all of the input."""
+    """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on.
+
+    ``number``: that of the first edge among all of the input.
+    """
     for i in range(src.size):
         loop = src[i] == dst[i]
         if loop and drop_loops:
@@ -127,16 +138,23 @@ def build_buckets(
     weight_room,
     number_room,
 ):
-    """CSR of neighboring buckets, one after the other, so that each stays in the cache; returns what :func:`build_rows` does, entries -1 where a file is too short.
+    """CSR of neighboring buckets, one after the other, so that each stays in the cache; returns what :func:`build_rows`
+    does, entries -1 where a file is too short.
 
-    ``addresses`` and ``handles`` [columns, pieces] say where dealt columns are, as ``gather`` takes them; bucket k is the entries ``ends[k]`` to before ``ends[k + 1]`` of their
-    pieces, ``sizes[k]`` together, and the rows ``cuts[k]`` to before ``cuts[k + 1]``. ``..._room`` is for the largest bucket; outputs hold all entries.
+    ``addresses`` and ``handles`` [columns, pieces] say where dealt columns are, as ``gather`` takes them; bucket k is
+    the entries ``ends[k]`` to before ``ends[k + 1]`` of their pieces, ``sizes[k]`` together, and the rows ``cuts[k]``
+    to before ``cuts[k + 1]``. ``..._room`` is for the largest bucket; outputs hold all entries. Where numbers have no
+    dealt column, they are the places of the entries among all that are read here.
     """
-    kept, merged, repeats, largest = np.int64(0), np.int64(0), False, np.int64(0)
+    kept, merged, repeats, largest, before = np.int64(0), np.int64(0), False, np.int64(0), np.int64(0)
     for k in range(sizes.size):
         n, first, last = sizes[k], cuts[k], cuts[k + 1]
         src, dst, weights, numbers = src_room[:n], dst_room[:n], weight_room[:n], number_room[:n]
         for column in range(2 + (weights.size > 0) + (numbers.size > 0)):
+            if column == addresses.shape[0]:
+                for i in range(n):  # np.arange would compile for a second
+                    numbers[i] = before + i
+                continue
             if column < 2:
                 item, to = src.itemsize, (src if column == 0 else dst).ctypes.data
             elif column == 2 and weights.size > 0:
@@ -146,10 +164,23 @@ def build_buckets(
             if not gather(addresses[column], handles[column], ends[k], ends[k + 1], item, to):
                 return np.int64(-1), merged, repeats, largest
         starts = indptr[first - cuts[0] : last - cuts[0] + 1]
-        found = build_rows(src, dst, weights, numbers, first, last - first, vertices, duplicates, starts, indices[kept : kept + n], out_weights[kept : kept + n], out_numbers[kept : kept + n])  # fmt: skip
+        found = build_rows(
+            src,
+            dst,
+            weights,
+            numbers,
+            first,
+            last - first,
+            vertices,
+            duplicates,
+            starts,
+            indices[kept : kept + n],
+            out_weights[kept : kept + n],
+            out_numbers[kept : kept + n],
+        )
         for row in range(starts.size):
             starts[row] += kept
-        kept, merged = kept + found[0], merged + found[1]
+        kept, merged, before = kept + found[0], merged + found[1], before + n
         repeats, largest = repeats or found[2], max(largest, found[3])
     return kept, merged, repeats, largest
 
@@ -158,7 +189,8 @@ def build_buckets(
 def build_rows(
     src, dst, weights, numbers, first, rows, vertices, duplicates, indptr, indices, out_weights, out_numbers
 ):
-    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats merged, whether some are left, entries of the largest row).
+    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats merged, whether some are left,
+    entries of the largest row).
 
     Outputs hold as many entries as ``src``, which is used up.
     """
@@ -220,7 +252,10 @@ def sort_by_row(src, dst, weights, numbers, first, rows, indptr, indices, out_we
 
 @inner
 def merge_repeats(duplicates, indptr, indices, weights, numbers):
-    """One entry for each run of equal ones in a row, unless all are kept; in place. Returns what :func:`build_rows` does."""
+    """One entry for each run of equal ones in a row, unless all are kept; in place.
+
+    Returns what :func:`build_rows` does.
+    """
     kept, high, left, largest = 0, 0, False, 0
     for v in range(indptr.size - 1):
         begin, i, high = kept, high, indptr[v + 1]

@@ -1,21 +1,24 @@
-"""The rows of the input that the edges of a store come from, which ``csaw partition --edge-ids`` keeps beside them: ``partitions/00000/edge_ids``, int64."""
+"""The edge column of the rows of the input that the edges of a store come from, which ``csaw partition --edge-ids``
+keeps: ``partitions/00000/edge_ids``, int64.
+"""
 
 import numpy as np
 
-from csaw.partition.arrays.loader import read_array
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import EDGE_IDS
-from csaw.partition.graph.store import GraphStore, array_name
+from csaw.partition.graph.store import GraphStore
 
 
 def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarray:
-    """The rows of the input that stored edges come from, int64: as a table of attributes of edges has them.
+    """Read the rows of the input that stored edges come from, int64: as a table of attributes of edges has them.
 
-    Edges of the input are numbered from 0, in the order of its files and lines; comments, blank lines and rows that were skipped as malformed do not count. Both
-    directions of an undirected edge have the same number, and an edge that stands for repeated ones has that of the first.
+    Edges of the input are numbered from 0, in the order of its files and lines; comments, blank lines and rows that
+    were skipped as malformed do not count. Both directions of an undirected edge have the same number, and an edge that
+    stands for repeated ones has that of the first.
 
-    store: one that ``csaw partition --edge-ids`` has made. e_id: positions of edges in the rows of the store, as mini-batches have them, integers of any
-    shape, for whose partitions memory is taken one at a time (default: None, all edges in order).
+    store: one that ``csaw partition --edge-ids`` has made. e_id: positions of edges in the rows of the store, as
+    mini-batches have them, integers of any shape, for whose partitions memory is taken one at a time (default: None,
+    all edges in order).
 
     StoreError for a store that does not keep the numbers, for positions that it lacks, and where a file has changed.
     """
@@ -32,7 +35,8 @@ def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarr
     wanted = np.asarray(e_id, np.int64)
     if wanted.size and not 0 <= int(wanted.min()) <= int(wanted.max()) < store.edges:
         raise StoreError(
-            f"{store.path}: expected positions of edges from 0 to {store.edges - 1:,}, found {wanted.min()} to {wanted.max()}"
+            f"{store.path}: expected positions of edges from 0 to {store.edges - 1:,}, found "
+            f"{wanted.min()} to {wanted.max()}"
         )
     out = np.empty(wanted.shape, np.int64)
     for part in store.partitions:
@@ -43,7 +47,9 @@ def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarr
 
 
 def read_part_ids(store: GraphStore, number: int) -> np.ndarray:
-    """The numbers in the input of the edges of a partition, int64; StoreError where the file has changed, or has numbers that the input lacks."""
+    """Read the numbers in the input of the edges of a partition, int64; StoreError where the file has changed, or has
+    numbers that the input lacks.
+    """
     out = np.empty(store.partitions[number].edges, np.int64)
-    read_array(store.array(array_name(number, EDGE_IDS)), out, max(store.attributes[EDGE_IDS] - 1, 0))
+    store.read_edges(number, {EDGE_IDS: out})
     return out

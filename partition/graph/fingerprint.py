@@ -1,33 +1,41 @@
-"""The fingerprint of a graph: one hash of degrees, indices, weights and original ids, which does not depend on partitions and chunks."""
+"""The fingerprint of a graph: one hash of degrees, indices, edge columns and original ids, which does not depend on
+partitions and chunks.
+"""
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
 from csaw.partition.base.parallel import Backlog
+from csaw.partition.graph.edge_columns import EdgeColumn
 
 STREAMS = ("degrees", "indices", "weights", "ids")
 
 
 class Fingerprint:
-    """Fed in order of the vertices; each of the four streams has a hash of its own, so that the cuts leave no trace.
+    """Fed in order of the vertices; each stream has a hash of its own, so that the cuts leave no trace.
 
-    With ``aside`` bytes, a thread for each stream hashes while up to so many bytes of it wait; arrays must then stay as they are.
+    Args:
+        aside: bytes of a stream that may wait for the thread that hashes it (default: 0, no threads); arrays must then
+            stay as they are.
+        columns: edge columns of the graph beside its weights, each a stream more, named as its array.
     """
 
-    def __init__(self, aside: int = 0) -> None:
-        self.hashes = {name: hashlib.sha256() for name in STREAMS}
-        self.threads = {name: ThreadPoolExecutor(1) for name in STREAMS} if aside else {}
-        self.lanes = {name: Backlog(self.threads.get(name), aside) for name in STREAMS}
+    def __init__(self, aside: int = 0, columns: Iterable[EdgeColumn] = ()) -> None:
+        self.columns = {column.array: column for column in sorted(columns, key=lambda column: column.name)}
+        self.hashes = {name: hashlib.sha256() for name in (*STREAMS, *self.columns)}
+        self.threads = {name: ThreadPoolExecutor(1) for name in self.hashes} if aside else {}
+        self.lanes = {name: Backlog(self.threads.get(name), aside) for name in self.hashes}
 
-    def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
-        """The next partition."""
+    def add(self, indptr: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
+        """Add the next partition: its offsets, and its other arrays by name, of which those without a stream do not
+        count.
+        """
         self.feed("degrees", np.diff(indptr))
-        self.feed("indices", indices)
-        if weights is not None:
-            self.feed("weights", weights)
+        for name in arrays.keys() & self.hashes.keys():
+            self.feed(name, arrays[name])
 
     def add_ids(self, *arrays: np.ndarray) -> None:
         """Add the original ids, as they are stored: numbers, or bytes and offsets of strings."""
@@ -35,14 +43,16 @@ class Fingerprint:
             self.feed("ids", array)
 
     def feed(self, name: str, array: np.ndarray) -> None:
-        """The next part of one stream: ``degrees`` int64, ``indices`` as they are stored, ``weights`` float32."""
+        """Add the next part of a stream: ``degrees`` int64; ``indices``, ``weights`` and other columns as stored."""
         self.lanes[name].add(array.nbytes, _update, self.hashes[name], array)
 
     def hexdigest(self) -> str:
         """32 hexadecimal digits."""
         for lane in self.lanes.values():
             lane.finish()
-        return hashlib.sha256("".join(h.hexdigest() for h in self.hashes.values()).encode()).hexdigest()[:32]
+        of_streams = [self.hashes[name].hexdigest() for name in STREAMS]
+        named = [f" {c.name} {c.dtype.name} {self.hashes[c.array].hexdigest()}" for c in self.columns.values()]
+        return hashlib.sha256("".join(of_streams + named).encode()).hexdigest()[:32]
 
     def close(self) -> None:
         """Let the threads go."""
@@ -50,5 +60,5 @@ class Fingerprint:
             thread.shutdown(cancel_futures=True)
 
 
-def _update(stream: Any, array: np.ndarray) -> None:
+def _update(stream: "hashlib._Hash", array: np.ndarray) -> None:
     stream.update(np.ascontiguousarray(array).data)

@@ -1,13 +1,15 @@
-"""Arrays that a program gives, as NumPy arrays that say the same; what would lose a part on the way is refused in words."""
+"""Arrays that a program gives, as NumPy arrays that say the same; what would lose a part on the way is refused in
+words.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Real
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, CsawError, OptionError, StoreError
@@ -18,7 +20,9 @@ WORDS = str | bytes
 
 @contextmanager
 def foreign(what: str) -> Iterator[None]:
-    """Reads an object of another library, whose own code may raise anything: that becomes an OptionError that names ``what`` is read, and a lack of memory a BudgetError."""
+    """Reads an object of another library, whose own code may raise anything: that becomes an OptionError that names
+    ``what`` is read, and a lack of memory a BudgetError.
+    """
     try:
         yield
     except CsawError:
@@ -27,21 +31,32 @@ def foreign(what: str) -> Iterator[None]:
         raise BudgetError(f"{what}: it takes more memory than there is; expected a graph that fits: {error}") from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise OptionError(f"{what}: expected an object as its library makes it, found one that cannot be read ({said[:200]}); make it anew") from error  # fmt: skip
+        raise OptionError(
+            f"{what}: expected an object as its library makes it, found one that cannot be read "
+            f"({said[:200]}); make it anew"
+        ) from error
 
 
-def array_of(what: str, given: Any, dtype: Any = None) -> np.ndarray:
-    """What NumPy, or a library that knows it, reads as an array. OptionError for masked entries, and for what cannot be read."""
+def array_of(what: str, given: object, dtype: DTypeLike | None = None) -> np.ndarray:
+    """Read an object as an array, as NumPy does or a library that knows it.
+
+    OptionError for masked entries, and for what cannot be read.
+    """
     with foreign(what):
         if hasattr(given, "detach"):  # of a tensor that gradients follow, or on a GPU
             given = given.detach().cpu().numpy()
-        if isinstance(given, np.ma.MaskedArray) and (masked := int(np.ma.count_masked(given))):
-            raise OptionError(f"{what}: expected a value at each place, found {masked:,} of {given.size:,} masked; leave these rows out, or fill them")  # fmt: skip
+        if isinstance(given, np.ma.MaskedArray) and (masked := int(np.ma.getmaskarray(given).sum())):
+            raise OptionError(
+                f"{what}: expected a value at each place, found {masked:,} of {given.size:,} masked; leave "
+                "these rows out, or fill them"
+            )
         return np.asarray(given, dtype)
 
 
-def column_of(what: str, given: Any) -> np.ndarray:
-    """A column of values as they are, [n]: NumPy would make strings of a mixture of Python's own values, and take tuples apart."""
+def column_of(what: str, given: object) -> np.ndarray:
+    """Read a column of values as they are, [n]: NumPy would make strings of a mixture of Python's own values, and take
+    tuples apart.
+    """
     if hasattr(given, "__array__"):
         return array_of(what, given)
     if isinstance(given, WORDS | Mapping | AbstractSet) or not isinstance(given, Iterable):
@@ -59,7 +74,7 @@ def column_of(what: str, given: Any) -> np.ndarray:
     return out
 
 
-def integers_of(what: str, given: Any) -> np.ndarray:
+def integers_of(what: str, given: object) -> np.ndarray:
     """Integers [n]. OptionError for truths, complex numbers and numbers with a point, which are no places."""
     held = array_of(what, given)
     if held.size == 0 and held.ndim == 1:
@@ -71,8 +86,11 @@ def integers_of(what: str, given: Any) -> np.ndarray:
     return held
 
 
-def weights_of(what: str, given: Any, edges: int) -> np.ndarray:
-    """float32 [edges], without a copy where they are. OptionError for what is no number for each edge; StoreError for numbers that are no weights."""
+def weights_of(what: str, given: object, edges: int) -> np.ndarray:
+    """float32 [edges], without a copy where they are.
+
+    OptionError for what is no number for each edge; StoreError for numbers that are no weights.
+    """
     held = array_of(what, given)
     if held.dtype.kind == "O" and held.ndim == 1:
         held = np.array([_number(what, one) for one in held.tolist()], np.float64)
@@ -88,14 +106,15 @@ def weights_of(what: str, given: Any, edges: int) -> np.ndarray:
     wrong = np.flatnonzero(~are_weights(held))
     if wrong.size:
         raise StoreError(
-            f"{what}: expected finite numbers from 0 on, found {wrong.size:,} others, the first of them {held[wrong[0]]} at position {wrong[0]:,}; "
+            f"{what}: expected finite numbers from 0 on, found {wrong.size:,} others, the first of them "
+            f"{held[wrong[0]]} at position {wrong[0]:,}; "
             "float32 holds positive ones from 1e-45 to 3.4e38"
         )
     found = np.ascontiguousarray(held, np.float32)
     return np.abs(found) if np.signbit(found).any() else found  # of -0 the sign goes
 
 
-def _number(what: str, value: Any) -> float:
+def _number(what: str, value: object) -> float:
     """A weight among values of any type."""
     if isinstance(value, Real | Decimal | np.bool_ | str | bytes):
         try:

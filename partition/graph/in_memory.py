@@ -1,16 +1,20 @@
 """A graph store whose edges are arrays in memory: what a program has already need not be written to be sampled."""
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
-from csaw.partition.graph.attributes import IDENTITY, STRING
+from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, STRING, Attributes
 from csaw.partition.graph.csr import merge_repeats
+from csaw.partition.graph.cuts import cut_points, partition_count
+from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.fingerprint import Fingerprint
-from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.write import checked_rows, cut_points, partition_count
+from csaw.partition.graph.given_rows import checked_rows
+from csaw.partition.graph.store import INDICES, GraphStore
 
 LARGEST_32 = 2**32 - 1  # vertices whose ids take 32 bits, besides the id that stands for nothing
 
@@ -18,38 +22,67 @@ LARGEST_32 = 2**32 - 1  # vertices whose ids take 32 bits, besides the id that s
 class InMemory(GraphStore):
     """The graph of CSR arrays, with all abilities of a store but single rows read from files.
 
-    ``indptr`` int64 [V + 1]; ``indices`` [E], neighbors; ``weights`` [E] or None. Arrays are kept, not copied, where rows are sorted and the element types fit.
-    ``vertex_ids``: original ids by dense id, rising, int64, uint64 or Words (default: None, 0 .. V - 1). ``name`` stands for the path in messages.
-    StoreError for arrays that are no CSR, and for weights that are negative or not finite.
+    Arrays are kept, not copied, where rows are sorted and the element types fit.
+
+    Args:
+        name: stands for the path in messages.
+        indptr: int64 [V + 1].
+        indices: neighbors [E].
+        weights: numbers [E], or None.
+        directed: whether edges have one direction.
+        vertex_ids: original ids by dense id, rising, int64, uint64 or Words (default: None, 0 .. V - 1).
+        edge_columns: further numbers of the edges [E], by name or ``NAME:DTYPE:UNITS``, which hooks read as ``e.NAME``.
+
+    Raises:
+        StoreError: the arrays are no CSR, or weights are negative or not finite.
+        OptionError: an edge column is none.
     """
 
     is_plain = False
     unpack_bytes = 0
     in_memory = True
 
-    def __init__(self, name: str, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *, directed: bool = True,
-                 vertex_ids: np.ndarray | Words | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str,
+        indptr: ArrayLike,
+        indices: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        directed: bool = True,
+        vertex_ids: np.ndarray | Words | None = None,
+        edge_columns: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
         self.id_arrays = _arrays_of(vertex_ids)
-        indptr, indices, weights = checked_rows(indptr, indices, weights)
-        self.indptr = indptr
-        self.indices = np.ascontiguousarray(indices, np.uint32 if indptr.size - 1 < LARGEST_32 else np.uint64)
-        self.weights = weights
-        super().__init__(Path(name), self._attributes(directed))
+        rows = checked_rows(indptr, indices, weights, edge_columns)
+        self.indptr = rows.indptr
+        self.indices = np.ascontiguousarray(rows.indices, np.uint32 if rows.indptr.size - 1 < LARGEST_32 else np.uint64)
+        self.weights = rows.weights
+        further = {column.array: values for column, values in rows.columns.items()}
+        self.arrays = {INDICES: self.indices} | further
+        if rows.weights is not None:
+            self.arrays[WEIGHT.array] = rows.weights
+        fingerprint = Fingerprint(columns=rows.columns)
+        fingerprint.add(self.indptr, self.arrays)
+        fingerprint.add_ids(*self.id_arrays)
+        listed = {EDGE_COLUMNS: [column.attributes for column in rows.columns]} if rows.columns else {}
+        super().__init__(Path(name), self._attributes(directed, fingerprint.hexdigest()) | listed)
 
-    def _attributes(self, directed: bool) -> dict:
+    def _attributes(self, directed: bool, fingerprint: str) -> Attributes:
         degrees = np.diff(self.indptr)
         return {
-            "vertices": degrees.size, "edges": self.indices.size, "directed": directed, "weighted": self.weights is not None,
-            "multigraph": bool(has_repeats(self.indptr, self.indices)), "max_degree": int(degrees.max(initial=0)),
-            "id_dtype": self.indices.dtype.name, "id_kind": self._kind_of_ids(), "fingerprint": self._digest(), "report": {},
+            "vertices": degrees.size,
+            "edges": self.indices.size,
+            "directed": directed,
+            "weighted": self.weights is not None,
+            "multigraph": bool(has_repeats(self.indptr, self.indices)),
+            "max_degree": int(degrees.max(initial=0)),
+            "id_dtype": self.indices.dtype.name,
+            "id_kind": self._kind_of_ids(),
+            "fingerprint": fingerprint,
+            "report": {},
             "partitions": self._partitions(),
-        }  # fmt: skip
-
-    def _digest(self) -> str:
-        fingerprint = Fingerprint()
-        fingerprint.add(self.indptr, self.indices, self.weights)
-        fingerprint.add_ids(*self.id_arrays)
-        return fingerprint.hexdigest()
+        }
 
     def _kind_of_ids(self) -> str:
         if not self.id_arrays:
@@ -58,18 +91,20 @@ class InMemory(GraphStore):
 
     @property
     def id_bytes(self) -> int:
-        """None: the original ids are there already."""
+        """0, because the original ids are there already."""
         return 0
 
     def map_ids(self) -> None:
         """Nothing to map: the original ids are in memory."""
 
     def _partitions(self) -> list[tuple[int, int, int, int, int]]:
-        item = self.indices.itemsize + (4 if self.weights is not None else 0)
+        item = sum(array.itemsize for array in self.arrays.values())
         cuts = cut_points(self.indptr, partition_count(self.indices.size, self.indptr.size - 1, item, None, None))
         starts = self.indptr[cuts]
         bounds = zip(cuts[:-1].tolist(), cuts[1:].tolist(), starts[:-1].tolist(), np.diff(starts).tolist(), strict=True)
-        return [(first, last, begin, edges, item * edges + 8 * (last - first + 1)) for first, last, begin, edges in bounds]  # fmt: skip
+        return [
+            (first, last, begin, edges, item * edges + 8 * (last - first + 1)) for first, last, begin, edges in bounds
+        ]
 
     def read_indptr(self) -> np.ndarray:
         return self.indptr.copy()
@@ -80,17 +115,12 @@ class InMemory(GraphStore):
         np.subtract(self.indptr[part.first_vertex : part.last_vertex + 1], part.first_edge, out=offsets)
         return offsets
 
-    def read_part(
-        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
-    ) -> None:
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
         begin = self.partitions[number].first_edge + first
-        span = slice(begin, begin + indices_out.size)
-        indices_out[:] = self.indices[span]
-        if weights_out is not None:
-            assert self.weights is not None, "a run reads weights only of a weighted store"
-            weights_out[:] = self.weights[span]
+        for name, out in arrays.items():
+            out[:] = self.arrays[name][begin : begin + out.size]
 
-    def read_ahead(self, number: int, weights: bool, first: int = 0, count: int | None = None) -> None:
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         """Nothing to read: all is in memory."""
 
 
@@ -102,7 +132,7 @@ def _arrays_of(ids: np.ndarray | Words | None) -> list[np.ndarray]:
 
 
 @njit(nogil=True)
-def has_repeats(indptr, indices):
+def has_repeats(indptr: np.ndarray, indices: np.ndarray) -> bool:
     """Whether any row, which is sorted, has a neighbor twice."""
     for v in range(indptr.size - 1):
         for i in range(indptr[v] + 1, indptr[v + 1]):
@@ -112,8 +142,11 @@ def has_repeats(indptr, indices):
 
 
 @njit(nogil=True)
-def order_by(keys, count, order):
-    """The order that sorts ``order``'s edges by ``keys``, stable; keys are 0 .. count - 1. Returns where each key begins, too: int64 [count + 1]."""
+def order_by(keys: np.ndarray, count: int, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order that sorts ``order``'s edges by ``keys``, stable; keys are 0 .. count - 1.
+
+    Returns where each key begins, too: int64 [count + 1].
+    """
     begins = np.zeros(count + 1, np.int64)
     for edge in order:
         begins[keys[edge] + 1] += 1
@@ -128,9 +161,11 @@ def order_by(keys, count, order):
 
 
 def rows_of_edges(owners: np.ndarray, neighbors: np.ndarray, vertices: int) -> tuple[np.ndarray, ...]:
-    """CSR of edges in any order, and where each entry comes from: ``indptr`` [V + 1], ``indices`` [E] and ``order`` [E], all int64.
+    """CSR of edges in any order, and where each entry comes from: ``indptr`` [V + 1], ``indices`` [E] and ``order``
+    [E], all int64.
 
-    ``owners`` and ``neighbors``, int64 [E]: edge k stands in the row of ``owners[k]``. Entry j of the rows is edge ``order[j]``. Rows are sorted, and repeats in the order of the edges.
+    ``owners`` and ``neighbors``, int64 [E]: edge k stands in the row of ``owners[k]``. Entry j of the rows is edge
+    ``order[j]``. Rows are sorted, and repeats in the order of the edges.
     """
     _, order = order_by(neighbors, vertices, np.arange(owners.size))
     indptr, order = order_by(owners, vertices, order)
@@ -138,7 +173,12 @@ def rows_of_edges(owners: np.ndarray, neighbors: np.ndarray, vertices: int) -> t
 
 
 @njit(nogil=True)
-def merged(duplicates, indptr, indices, weights):
-    """As :func:`merge_repeats`, which Python cannot call: merge equal entries of sorted rows in place, and return how many are left, were merged, and whether repeats are left."""
-    kept, fewer, left, _ = merge_repeats(duplicates, indptr, indices, weights, np.empty(0, np.int64))
+def merged(
+    duplicates: int, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray, numbers: np.ndarray
+) -> tuple[int, int, bool]:
+    """Merge equal entries of sorted rows in place, as :func:`merge_repeats`, which Python cannot call.
+
+    Returns how many entries are left, how many were merged, and whether repeats are left.
+    """
+    kept, fewer, left, _ = merge_repeats(duplicates, indptr, indices, weights, numbers)
     return kept, fewer, left

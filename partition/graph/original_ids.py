@@ -1,16 +1,140 @@
-"""Dense ids of ids of the input: words by a table, integers by a search among those of the graph, which rise unless its vertices were numbered anew."""
+"""The ids that vertices have in the input, by dense id, and dense ids of those: words are found by a table, integers by
+a search among those of the graph, which rise unless its vertices were numbered anew.
+"""
 
-from typing import Any
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
+from csaw.partition.arrays.loader import AGAIN, StoredArray, read_array
+from csaw.partition.arrays.mapped import map_array
 from csaw.partition.arrays.words import Words
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.attributes import IDENTITY, STRING
+
+IDS_AT_A_TIME = 1 << 21
 
 
-def places(ids: np.ndarray | Words | None, order: np.ndarray | None, vertices: int, originals: list[Any]) -> list[int]:
-    """The dense id of each of ``originals``; -1 for one that is not among ``ids``, which are by dense id; None for 0 .. ``vertices`` - 1.
+class StoredIds:
+    """Gives a graph store the original ids of its vertices; see GraphStore for the attributes."""
 
-    ``order``: of integers, the dense ids in the order of rising ids; None where these rise already.
+    path: Path
+    vertices: int
+    id_dtype: np.dtype
+    id_kind: str
+    partitioner: str
+    _maps_ids = False
+
+    def array(self, name: str) -> StoredArray:
+        """An array of the store by its path in it, to be read."""
+        raise NotImplementedError
+
+    @property
+    def id_bytes(self) -> int:
+        """Bytes of memory that the original ids take at most, unless they are mapped: numbers as they are stored, and
+        in four bytes as they are written.
+        """
+        if self.id_kind == IDENTITY:
+            return 0
+        if self.id_kind != STRING:
+            return self.vertices * (np.dtype(self.id_kind).itemsize + 4 + 8 * (self.partitioner != "range"))
+        return self.array("vertex_ids").elements + 8 * (self.vertices + 1)
+
+    def map_ids(self) -> None:
+        """From now on, leave the original ids on disk and let the system read those that are used, where their files
+        allow it.
+        """
+        self._maps_ids = True
+        for name in ("id_arrays", "_ids"):
+            vars(self).pop(name, None)
+
+    @cached_property
+    def id_arrays(self) -> list[np.ndarray]:
+        """Original ids as they are stored: no array, one array of numbers, or the bytes of the strings and their
+        offsets.
+        """
+        if self.id_kind == IDENTITY:
+            return []
+        if self.id_kind != STRING:
+            array = self.array("vertex_ids")
+            return [self._read_ids(array, np.dtype(self.id_kind), self.vertices, self.partitioner == "range")]
+        text = self.array("vertex_ids")
+        offsets = self._read_ids(self.array("vertex_id_offsets"), np.dtype(np.int64), self.vertices + 1)
+        return [self._read_ids(text, np.dtype(np.uint8), text.elements), offsets]
+
+    def _read_ids(self, array: StoredArray, dtype: np.dtype, count: int, rising: bool = False) -> np.ndarray:
+        """An array of ids, read and checked; StoreError where ids do not rise.
+
+        Arrays that are mapped are checked a piece at a time before.
+        """
+        mapped = map_array(array, dtype) if self._maps_ids else None
+        out = np.empty(count if mapped is None else min(count, IDS_AT_A_TIME), dtype)
+        last = out[:0]
+        for first in range(0, max(count, 1), max(out.size, 1)):
+            piece = out[: min(out.size, count - first)]
+            read_array(array, piece, first=first, elements=count)
+            if rising and ((piece[1:] <= piece[:-1]).any() or (piece[:1] <= last).any()):
+                raise StoreError(f"{array.path}: expected ids that rise, found others; {AGAIN}")
+            last = piece[-1:].copy()
+        return out if mapped is None else mapped
+
+    @cached_property
+    def _ids(self) -> np.ndarray | Words | None:
+        arrays = self.id_arrays
+        if self.id_kind == STRING:
+            return Words(arrays[1], arrays[0]).checked(self.path)
+        return arrays[0] if arrays else None
+
+    def stored_ids(self) -> np.ndarray | Words | None:
+        """Original ids by dense id as they are stored: like :meth:`vertex_ids`, but strings as :class:`Words`."""
+        return self._ids
+
+    def vertex_ids(self) -> np.ndarray | None:
+        """Original ids by dense id, int64, uint64, or ``str`` in an array of dtype object; None: they are the dense
+        ones. They ascend unless a partitioner numbered the vertices.
+        """
+        ids = self.stored_ids()
+        return np.asarray(ids) if isinstance(ids, Words) else ids
+
+    def original_ids(self, dense: np.ndarray) -> np.ndarray:
+        """Ids of the input for ``dense`` ones: int64, uint64, or ``str`` in an array of dtype object."""
+        ids = self.stored_ids()
+        return np.asarray(dense, np.int64) if ids is None else ids[np.asarray(dense, np.int64)]
+
+    def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
+        """Dense ids, of id_dtype, for ids of the input; OptionError names the first that the graph does not have."""
+        ids = self._ids
+        if ids is None and isinstance(originals, np.ndarray) and originals.dtype.kind in "iu":
+            wrong = (originals < 0) | (originals >= self.vertices)
+            if not wrong.any():
+                return originals.astype(self.id_dtype)
+            originals, found = originals[wrong][:1].tolist(), [-1]
+        else:
+            originals = originals.tolist() if isinstance(originals, np.ndarray) else list(originals)
+            found = places(ids, self._order, self.vertices, originals)
+        for original, dense in zip(originals, found, strict=True):
+            if dense < 0:
+                raise OptionError(
+                    f"vertex {original} is not in {self.path}; it has {self.vertices} vertices (see csaw info)"
+                )
+        return np.array(found, self.id_dtype)
+
+    @cached_property
+    def _order(self) -> np.ndarray | None:
+        """Dense ids in the order of rising original ids; None where those rise already, or are words."""
+        rise = self.partitioner == "range" or self.id_kind == STRING
+        return None if rise else np.argsort(self.id_arrays[0], kind="stable")
+
+
+def places(
+    ids: np.ndarray | Words | None, order: np.ndarray | None, vertices: int, originals: list[int | str]
+) -> list[int]:
+    """Find the dense id of each of ``originals``; -1 for one that the graph does not have.
+
+    ``ids``: original ids by dense id; None where they are the dense ones, 0 to ``vertices`` - 1. ``order``: of
+    integers, the dense ids in the order of rising ids; None where these rise already.
     """
     if isinstance(ids, Words):
         return ids.find(originals)

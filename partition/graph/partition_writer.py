@@ -1,9 +1,9 @@
 """Writing one partition of a graph store, rows in order; any process can, into a folder of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from csaw.partition.arrays.arrays import growing_array
 from csaw.partition.arrays.nodes import write_group
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.attributes import EDGE_IDS
+from csaw.partition.graph.edge_columns import EdgeColumn
 
 
 class Facts(NamedTuple):
-    """Of some rows: the entries of the largest, whether any entry is there twice, and the least and the largest weight, where weights were looked at."""
+    """Facts of some rows: the entries of the largest, whether any entry is there twice, and the least and the largest
+    weight, where weights were looked at.
+    """
 
     largest: int
     repeats: bool
@@ -31,22 +33,37 @@ class Facts(NamedTuple):
 NO_ROWS = Facts(0, False)
 
 
-class PartitionWriter:
-    """Writes a partition to ``folder`` by ``jobs``: ``extend`` for rows in order, then ``end``. ``arrays``: those that it has, by name. ``store``: the path that errors name.
+def facts_of(indptr: np.ndarray, indices: np.ndarray) -> Facts:
+    """Find the facts of some rows by a look at all of them."""
+    same = indices[1:] == indices[:-1]
+    inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
+    same[inner - 1] = False
+    return Facts(int(np.diff(indptr).max(initial=0)), bool(same.any()))
 
-    ``numbered``: whether the store keeps the number that each edge has in the input. ``sync`` is told of each file that is complete.
+
+class PartitionWriter:
+    """Writes a partition to ``folder`` by ``jobs``: ``extend`` for rows in order, then ``end``.
+
+    ``arrays``: those that it has, by name. ``store``: the path that errors name. ``columns``: the edge columns of the
+    store. ``sync`` is told of each file that is complete.
     """
 
-    def __init__(self, folder: Path, store: Path, *, id_dtype: np.dtype, weighted: bool, numbered: bool, compression: str | None,
-                 jobs: Backlog, sync: Callable[[Path], Any] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        folder: Path,
+        store: Path,
+        *,
+        id_dtype: np.dtype,
+        columns: Iterable[EdgeColumn],
+        compression: str | None,
+        jobs: Backlog,
+        sync: Callable[[Path], object] | None = None,
+    ) -> None:
         self.store = store
         with full_disk_named(store):
             write_group(folder, {})
         dtypes = {"indptr": np.dtype(np.int64), "indices": id_dtype}
-        if weighted:
-            dtypes["weights"] = np.dtype(np.float32)
-        if numbered:
-            dtypes[EDGE_IDS] = np.dtype(np.int64)
+        dtypes |= {column.array: column.dtype for column in columns}
         self.arrays = {
             name: growing_array(folder / name, dtype, compression, jobs, sync) for name, dtype in dtypes.items()
         }
@@ -63,11 +80,20 @@ class PartitionWriter:
         return self.arrays["indices"].size
 
     def extend(
-        self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, numbers: np.ndarray | None
+        self, indptr: np.ndarray, indices: np.ndarray, columns: Mapping[str, np.ndarray | None]
     ) -> dict[str, np.ndarray]:
-        """The next rows, ``indptr`` int64 from 0; returns what is stored of them. Arrays must stay as they are until all is written."""
-        given = {"indices": indices, "weights": weights, EDGE_IDS: numbers}
-        parts = {name: np.asarray(given[name], array.dtype) for name, array in self.arrays.items() if name in given}
+        """Write the next rows, and return their arrays as they are stored, by name.
+
+        The given arrays must stay as they are until all is written.
+
+        Args:
+            indptr: int64 [rows + 1], from 0.
+            indices: dense ids [edges], sorted in each row.
+            columns: the values of the edges [edges], by the name of the array of each edge column; what stands for
+                others does not count.
+        """
+        given = {"indices": indices, **columns}
+        parts = {name: np.asarray(given[name], array.dtype) for name, array in self.arrays.items() if name != "indptr"}
         parts["indptr"] = indptr[1:] + self.edges
         with full_disk_named(self.store, sum(part.nbytes for part in parts.values())):
             for name, array in self.arrays.items():

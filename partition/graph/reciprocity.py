@@ -1,4 +1,6 @@
-"""The share of directed edges whose reverse is there too, estimated from evenly spread edges with at most two partitions in memory."""
+"""The share of directed edges whose reverse is there too, estimated from evenly spread edges with at most two
+partitions in memory.
+"""
 
 from functools import lru_cache, partial
 
@@ -9,7 +11,9 @@ from csaw.partition.graph.store import GraphStore, Partition
 
 
 def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
-    """The share of edges, 0 to 1, whose reverse is an edge too, from about ``most`` of them at most; None for an undirected or empty graph."""
+    """The share of edges, 0 to 1, whose reverse is an edge too, from about ``most`` of them at most; None for an
+    undirected or empty graph.
+    """
     if not store.directed or store.edges == 0:
         return None
     stride = max(1, store.edges // most)
@@ -40,4 +44,4 @@ def _spread(part: Partition, rows: tuple[np.ndarray, np.ndarray], stride: int) -
 def _found(part: Partition, csr: tuple[np.ndarray, np.ndarray], sources: np.ndarray, targets: np.ndarray) -> int:
     """How many of the pairs are entries of this partition."""
     here = (sources >= part.first_vertex) & (sources < part.last_vertex)
-    return count_present(*csr, sources[here] - part.first_vertex, targets[here])
+    return int(count_present(*csr, sources[here] - part.first_vertex, targets[here]))

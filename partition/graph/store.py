@@ -1,51 +1,62 @@
 """Reading a graph store: a Zarr v3 group of CSR partitions, each a contiguous vertex range with all its neighbor lists.
 
-attributes              counts, directed, weighted, fingerprint, partitions, ingest report, and digests of the arrays and of these attributes
-clusters                int32, the cluster of each vertex; only where the store was made with clusters
-vertex_ids              original ids by dense id; absent when they are 0 .. V - 1; rising, unless a partitioner numbered the vertices
-partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only), edge_ids (see edge_ids.py)
+    attributes           counts, directed, weighted, fingerprint, partitions, edge columns, ingest report, and digests
+                         of the arrays and of these attributes
+    clusters             int32, the cluster of each vertex; only where the store was made with clusters
+    vertex_ids           original ids by dense id; absent when they are 0 .. V - 1; see original_ids.py
+    partitions/00000/    indptr int64 (local, from zero), indices (dense ids, sorted in a row), and an array for each
+                         edge column, see edge_columns.py
 
-Every byte is checked when it is read. An array's files have a checksum for each block of 4 KiB in the file ``checksums`` beside its zarr.json; the
-attributes keep a digest of both, and one of themselves. A store of format version 1 has no checksums: offsets, ids and weights are still held to their ranges.
+Every byte is checked when it is read. An array's files have a checksum for each block of 4 KiB in the file
+``checksums`` beside its zarr.json; the attributes keep a digest of both, and one of themselves. A store of format
+version 1 has no checksums: offsets, ids and weights are still held to their ranges.
 """
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.partition.arrays.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
-from csaw.partition.arrays.mapped import map_array
 from csaw.partition.arrays.nodes import read_group
 from csaw.partition.arrays.replace import require_not_aside
-from csaw.partition.arrays.words import Words
+from csaw.partition.arrays.zarr_group import open_group
 from csaw.partition.base.stages import LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.graph.attributes import IDENTITY, STRING, checked
+from csaw.partition.graph.attributes import EDGE_IDS, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn
 from csaw.partition.graph.notebook import ShownGraph
-from csaw.partition.graph.original_ids import places
+from csaw.partition.graph.original_ids import StoredIds
 
-WEIGHT_BYTES = 4
-IDS_AT_A_TIME = 1 << 21
-LARGEST_WEIGHT = np.finfo(np.float32).max
+if TYPE_CHECKING:
+    from zarr import Group
+
+INDICES = "indices"  # the array of neighbors, beside those of the edge columns
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph of V vertices and E edges in memory: ``indptr`` int64 [V + 1], ``indices`` uint32 or uint64 [E], ``weights`` float32 [E] or None."""
+    """A graph of V vertices and E edges in memory: ``indptr`` int64 [V + 1], ``indices`` uint32 or uint64 [E],
+    ``weights`` float32 [E] or None, ``columns`` [E] each, further edge columns by name.
+    """
 
     indptr: np.ndarray
     indices: np.ndarray
     weights: np.ndarray | None
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition: the vertices first_vertex .. last_vertex - 1 and their edges. ``nbytes``: size of its three arrays together."""
+    """A partition: the vertices first_vertex .. last_vertex - 1 and their edges.
+
+    ``nbytes``: size of its arrays together, edge ids apart.
+    """
 
     number: int
     first_vertex: int
@@ -55,19 +66,24 @@ class Partition:
     nbytes: int
 
 
-class GraphStore(ShownGraph):
-    """An open graph store, as :func:`open_graph` returns it. Arrays are read when they are asked for; StoreError where a file has changed.
+class GraphStore(StoredIds, ShownGraph):
+    """An open graph store, as :func:`open_graph` returns it.
 
-    vertices, edges: numbers of vertices and of stored edges (an undirected edge is stored in both directions, a self loop once).
-    directed, weighted, multigraph: whether edges have one direction, have weights, and may repeat. max_degree: most edges of a vertex.
+    Arrays are read when they are asked for; StoreError where a file has changed.
+
+    vertices, edges: numbers of vertices and of stored edges (an undirected edge is stored in both directions, a self
+    loop once). edge_columns: the numbers that each edge has, of which hooks read ``hook_columns``.
+    directed, weighted, multigraph: whether edges have one direction, have weights, and may repeat. max_degree: most
+    edges of a vertex.
     id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1. id_kind: type of the ids of the input.
-    partitions: vertex ranges, see Partition; partitioner: what chose them, partitioners.py. fingerprint: digest of the graph. report: counts of the reading that made the store.
+    partitions: vertex ranges, see Partition; partitioner: what chose them, partitioners.py. fingerprint: digest of the
+    graph. report: counts of the reading that made the store.
     clusters: what is known of the clusters of its vertices, which ``read_clusters`` reads; None where it has none.
     """
 
     in_memory = False  # whether there is nothing at its path
 
-    def __init__(self, path: Path, attributes: dict[str, Any], checksums: bool = True) -> None:
+    def __init__(self, path: Path, attributes: Attributes, checksums: bool = True) -> None:
         self.path, self.attributes = path, attributes
         self.vertices: int = attributes["vertices"]
         self.edges: int = attributes["edges"]
@@ -78,14 +94,25 @@ class GraphStore(ShownGraph):
         self.id_dtype = np.dtype(attributes["id_dtype"])
         self.id_kind: str = attributes["id_kind"]
         self.fingerprint: str = attributes["fingerprint"]
-        self.report: dict[str, Any] = attributes["report"]
+        self.report: Attributes = attributes["report"]
         self.partitioner: str = attributes.get("partitioner", {"method": "range"})["method"]
         self.clusters = Clusters.of(attributes["clusters"]) if "clusters" in attributes else None
-        self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
+        self.edge_columns: tuple[EdgeColumn, ...] = columns_of(attributes)
+        rows = enumerate(attributes["partitions"])
+        self.partitions: list[Partition] = [Partition(number, *row) for number, row in rows]
         self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
         self.checksums = bool(self._digests)  # whether bytes are compared with them
-        self._maps_ids = False
         self._opened: dict[tuple[int, str], StoredArray] = {}  # arrays that were read in part
+
+    @property
+    def zarr(self) -> "Group":
+        """The store as a read-only group of zarr-python, which does not compare csaw's checksums.
+
+        OptionError for a graph in memory.
+        """
+        if self.in_memory:
+            raise OptionError(f"{self.path}: a graph in memory is no Zarr group; csaw.partition(..., out) writes one")
+        return open_group(self.path)
 
     @property
     def largest_partition(self) -> int:
@@ -112,29 +139,72 @@ class GraphStore(ShownGraph):
         read_array(array, offsets)
         if not rise(offsets, part.edges, self.max_degree):
             raise StoreError(
-                f"{array.path}: expected offsets that rise from 0 to {part.edges:,} by {self.max_degree:,} at most, found others; {AGAIN}"
+                f"{array.path}: expected offsets that rise from 0 to {part.edges:,} by {self.max_degree:,} "
+                f"at most, found others; {AGAIN}"
             )
         return offsets
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        """Fill arrays [edges of the partition] with its neighbors (dense ids) and, unless None, its weights (float32); StoreError where a file has changed."""
+        """Fill arrays [edges of the partition] with its neighbors (dense ids) and, unless None, its weights (float32);
+        StoreError where a file has changed.
+        """
         self.read_part(number, 0, indices_out, weights_out)
 
     def read_part(
         self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
     ) -> None:
-        """As :meth:`read_partition`, for as many edges as the arrays hold, from number ``first`` of the partition on."""
-        edges = self.partitions[number].edges
-        whole = indices_out.size == edges
-        for name, out in (("indices", indices_out), ("weights", weights_out)):
-            if out is not None:
-                known = not whole or (number, name) in self._opened
-                array = self.opened(number, name) if known else self._array(number, name)
-                read_array(array, out, self.limit_of(name), first, edges)
+        """Fill them as :meth:`read_partition`, for as many edges as they hold, from number ``first`` on."""
+        arrays = {INDICES: indices_out} if weights_out is None else {INDICES: indices_out, WEIGHT.array: weights_out}
+        self.read_edges(number, arrays, first)
 
-    def limit_of(self, name: str) -> Any:
-        """The largest value that the array ``name`` of a partition may hold; the least is 0."""
-        return LARGEST_WEIGHT if name == "weights" else max(self.vertices - 1, 0)
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+        """Fill arrays with what partition ``number`` has of its edges, from number ``first`` on.
+
+        Args:
+            number: of the partition.
+            arrays: by the name of an array of the partition, ``indices`` or that of an edge column, room for as many
+                edges as are wanted, of its dtype.
+            first: number of the first edge, from the first of the partition on.
+
+        Raises:
+            StoreError: a file has changed, or the store lacks an array.
+        """
+        edges = self.partitions[number].edges
+        for name, out in arrays.items():
+            known = out.size != edges or (number, name) in self._opened
+            array = self.opened(number, name) if known else self._array(number, name)
+            read_array(array, out, self.limit_of(name), first, edges)
+
+    def limit_of(self, name: str) -> float | np.float32 | None:
+        """The largest value that the array ``name`` of a partition may hold, if the least is 0; None: any value."""
+        return self._limits[name]
+
+    @cached_property
+    def _limits(self) -> dict[str, float | np.float32 | None]:
+        numbers = {INDICES: max(self.vertices - 1, 0), EDGE_IDS: max(self.attributes.get(EDGE_IDS, 0) - 1, 0)}
+        return {column.array: column.limit for column in self.edge_columns} | numbers
+
+    @property
+    def hook_columns(self) -> tuple[EdgeColumn, ...]:
+        """The edge columns that hooks can read, on which the fingerprint depends, too."""
+        return tuple(column for column in self.edge_columns if column != EDGE_ID)
+
+    @property
+    def further_columns(self) -> tuple[EdgeColumn, ...]:
+        """The edge columns beside weights and edge ids."""
+        return tuple(column for column in self.hook_columns if column != WEIGHT)
+
+    @property
+    def edge_items(self) -> dict[str, int]:
+        """Bytes of an edge in each array that runs may read, by the name of the array."""
+        return {INDICES: self.id_dtype.itemsize} | {c.array: c.dtype.itemsize for c in self.hook_columns}
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of what the store says of itself and of its files, for names in the cache: a store that claims
+        another graph's fingerprint has an identity of its own.
+        """
+        return identity(self.attributes)
 
     def read_clusters(self) -> np.ndarray:
         """The cluster of each vertex, int32 [V]; StoreError where there are none, or others than the attributes say."""
@@ -151,14 +221,18 @@ class GraphStore(ShownGraph):
     @cached_property
     def is_plain(self) -> bool:
         """Whether the files of partitions are uncompressed, so that parts of them can be read."""
-        return all(self.opened(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
+        names = [INDICES, *([WEIGHT.array] if self.weighted else [])]  # further columns are stored as these are
+        return all(self.opened(0, name).plain for name in names)
 
     @property
     def unpack_bytes(self) -> int:
-        """Bytes of memory that reading a part of a partition takes beside it: compressed chunks, and what they hold; 0 where chunks are not compressed."""
+        """Bytes of memory that reading a part of a partition takes beside it: compressed chunks, and what they hold; 0
+        where chunks are not compressed.
+        """
+        if self.is_plain:
+            return 0
         largest = max(self.partitions, key=lambda part: part.edges).number
-        items = (("indices", self.id_dtype.itemsize), ("weights", WEIGHT_BYTES))[: 1 + self.weighted]
-        chunks = [(self.opened(largest, name), item) for name, item in items]
+        chunks = [(self.opened(largest, name), item) for name, item in self.edge_items.items()]
         return max(0 if array.plain else 2 * UNPACKERS * array.chunk * item for array, item in chunks)
 
     def opened(self, number: int, name: str) -> StoredArray:
@@ -167,110 +241,34 @@ class GraphStore(ShownGraph):
             self._opened[number, name] = self._array(number, name)
         return self._opened[number, name]
 
-    def read_ahead(self, number: int, weights: bool, first: int = 0, count: int | None = None) -> None:
-        """Ask the system to read partition ``number`` into its page cache: ``count`` edges from number ``first`` on, or all. Nothing waits for it."""
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
+        """Ask the system to read arrays of partition ``number`` into its page cache, without waiting for it.
+
+        Args:
+            number: of the partition.
+            names: of its arrays, as :meth:`read_edges` has them.
+            first: number of the first edge wanted.
+            count: edges wanted (default: None, all).
+        """
         count = self.partitions[number].edges if count is None else count
-        for name, item in (("indices", self.id_dtype.itemsize), ("weights", WEIGHT_BYTES))[: 1 + weights]:
+        for name in names:
             with suppress(StoreError):  # left to the reader
-                read_ahead(self.opened(number, name), item, first, count)
+                read_ahead(self.opened(number, name), self.edge_items[name], first, count)
 
     def release(self) -> None:
         """Free memory that holds edges, which can be made again; a store on disk holds none."""
 
-    def load(self) -> Graph:
-        """The whole graph in memory."""
-        indices = np.empty(self.edges, self.id_dtype)
-        weights = np.empty(self.edges, np.float32) if self.weighted else None
+    def load(self, columns: Collection[EdgeColumn] = ()) -> Graph:
+        """The whole graph in memory, with its weights and those further edge ``columns``."""
+        arrays = {INDICES: np.empty(self.edges, self.id_dtype)}
+        for column in (*((WEIGHT,) if self.weighted else ()), *columns):
+            arrays[column.array] = np.empty(self.edges, column.dtype)
         with stage(LOADING):
             for part in self.partitions:
                 span = slice(part.first_edge, part.first_edge + part.edges)
-                self.read_partition(part.number, indices[span], None if weights is None else weights[span])
-        return Graph(self.read_indptr(), indices, weights)
-
-    @property
-    def id_bytes(self) -> int:
-        """Bytes of memory that the original ids take at most, unless they are mapped: numbers as they are stored, and in four bytes as they are written."""
-        if self.id_kind == IDENTITY:
-            return 0
-        if self.id_kind != STRING:
-            return self.vertices * (np.dtype(self.id_kind).itemsize + 4 + 8 * (self.partitioner != "range"))
-        return self.array("vertex_ids").elements + 8 * (self.vertices + 1)
-
-    def map_ids(self) -> None:
-        """From now on, leave the original ids on disk and let the system read those that are used, where their files allow it."""
-        self._maps_ids = True
-        for name in ("id_arrays", "_ids"):
-            vars(self).pop(name, None)
-
-    @cached_property
-    def id_arrays(self) -> list[np.ndarray]:
-        """Original ids as they are stored: no array, one array of numbers, or the bytes of the strings and their offsets."""
-        if self.id_kind == IDENTITY:
-            return []
-        if self.id_kind != STRING:
-            array = self.array("vertex_ids")
-            return [self._read_ids(array, np.dtype(self.id_kind), self.vertices, self.partitioner == "range")]
-        text = self.array("vertex_ids")
-        offsets = self._read_ids(self.array("vertex_id_offsets"), np.dtype(np.int64), self.vertices + 1)
-        return [self._read_ids(text, np.dtype(np.uint8), text.elements), offsets]
-
-    def _read_ids(self, array: StoredArray, dtype: np.dtype, count: int, rising: bool = False) -> np.ndarray:
-        """An array of ids, read and checked; StoreError where ids do not rise. Arrays that are mapped are checked a piece at a time before."""
-        mapped = map_array(array, dtype) if self._maps_ids else None
-        out = np.empty(count if mapped is None else min(count, IDS_AT_A_TIME), dtype)
-        last = out[:0]
-        for first in range(0, max(count, 1), max(out.size, 1)):
-            piece = out[: min(out.size, count - first)]
-            read_array(array, piece, first=first, elements=count)
-            if rising and ((piece[1:] <= piece[:-1]).any() or (piece[:1] <= last).any()):
-                raise StoreError(f"{array.path}: expected ids that rise, found others; {AGAIN}")
-            last = piece[-1:].copy()
-        return out if mapped is None else mapped
-
-    @cached_property
-    def _ids(self) -> np.ndarray | Words | None:
-        arrays = self.id_arrays
-        if self.id_kind == STRING:
-            return Words(arrays[1], arrays[0]).checked(self.path)
-        return arrays[0] if arrays else None
-
-    def stored_ids(self) -> np.ndarray | Words | None:
-        """Original ids by dense id as they are stored: like :meth:`vertex_ids`, but strings as :class:`Words`."""
-        return self._ids
-
-    def vertex_ids(self) -> np.ndarray | None:
-        """Original ids by dense id, ascending unless a partitioner numbered the vertices: int64, uint64, or ``str`` in an array of dtype object; None when they are 0 .. V - 1."""
-        ids = self.stored_ids()
-        return np.asarray(ids) if isinstance(ids, Words) else ids
-
-    def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        """Ids of the input for ``dense`` ones: int64, uint64, or ``str`` in an array of dtype object."""
-        ids = self.stored_ids()
-        return np.asarray(dense, np.int64) if ids is None else ids[np.asarray(dense, np.int64)]
-
-    def dense_ids(self, originals: Any) -> np.ndarray:
-        """Dense ids, of id_dtype, for ids of the input; OptionError names the first that the graph does not have."""
-        ids = self._ids
-        if ids is None and isinstance(originals, np.ndarray) and originals.dtype.kind in "iu":
-            wrong = (originals < 0) | (originals >= self.vertices)
-            if not wrong.any():
-                return originals.astype(self.id_dtype)
-            originals, found = originals[wrong][:1].tolist(), [-1]
-        else:
-            originals = originals.tolist() if isinstance(originals, np.ndarray) else list(originals)
-            found = places(ids, self._order, self.vertices, originals)
-        for original, dense in zip(originals, found, strict=True):
-            if dense < 0:
-                raise OptionError(
-                    f"vertex {original} is not in {self.path}; it has {self.vertices} vertices (see csaw info)"
-                )
-        return np.array(found, self.id_dtype)
-
-    @cached_property
-    def _order(self) -> np.ndarray | None:
-        """Dense ids in the order of rising original ids; None where those rise already, or are words."""
-        rise = self.partitioner == "range" or self.id_kind == STRING
-        return None if rise else np.argsort(self.id_arrays[0], kind="stable")
+                self.read_edges(part.number, {name: array[span] for name, array in arrays.items()})
+        further = {column.name: arrays[column.array] for column in columns}
+        return Graph(self.read_indptr(), arrays[INDICES], arrays.get(WEIGHT.array), further)
 
     def _array(self, number: int, name: str) -> StoredArray:
         return self.array(array_name(number, name))
@@ -290,9 +288,11 @@ def array_name(number: int, name: str) -> str:
 
 
 def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
-    """Open the graph store at ``path``; StoreError when it is missing, is something else, is damaged, or has a later format.
+    """Open the graph store at ``path``; StoreError when it is missing, is something else, is damaged, or has a later
+    format.
 
-    ``checksums``: compare all data with their checksums when they are read (default: True). Offsets, ids and weights are held to their ranges in any case.
+    ``checksums``: compare all data with their checksums when they are read (default: True). Offsets, ids and weights
+    are held to their ranges in any case.
     """
     path = Path(path)
     require_not_aside(path)

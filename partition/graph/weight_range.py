@@ -5,7 +5,7 @@ import numpy as np
 FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
 FLOAT32_NOTHING = 2.0**-150  # positive numbers up to this round to 0 in float32
 LEAST_DOUBLE = 5e-324
-"""What stands for a positive number that no double holds, and is refused as it would be."""
+"""Stands for a positive number that no double holds, and is refused as that would be."""
 
 
 def are_weights(values: np.ndarray | float) -> np.ndarray:

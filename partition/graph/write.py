@@ -1,49 +1,66 @@
-"""Writing a graph store: partitions are written in order into a folder beside the final name, which gets that name when it is complete."""
+"""Writing a graph store: partitions are written in order into a folder beside the final name, which gets that name when
+it is complete.
+"""
 
 import itertools
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.arrays import PlainArray, Written, growing_array
 from csaw.partition.arrays.nodes import write_group
-from csaw.partition.arrays.replace import GRAPH, Draft, sync_folder
+from csaw.partition.arrays.replace import GRAPH, Draft
+from csaw.partition.arrays.sync import SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.parallel import Backlog, Crew
-from csaw.partition.errors import StoreError
 from csaw.partition.graph.about import about
-from csaw.partition.graph.attributes import EDGE_IDS, sealed
+from csaw.partition.graph.attributes import EDGE_COLUMNS, EDGE_IDS, IDENTITY, STRING, Attributes, sealed
 from csaw.partition.graph.clusters import digest_of, given_clusters
+from csaw.partition.graph.cuts import cut_points, partition_count
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct
 from csaw.partition.graph.fingerprint import Fingerprint
-from csaw.partition.graph.given_arrays import array_of, integers_of, weights_of
-from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
+from csaw.partition.graph.given_rows import checked_rows
+from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
 from csaw.partition.graph.store import GraphStore, array_name, open_graph
-
-SYNCS = 8
 
 
 class StoreWriter:
-    """Writes a store, partition by partition in order of the vertices. ``finish`` gives the store its name. Used as a context, it cleans up after an error.
+    """Writes a store, partition by partition in order of the vertices.
 
-    ``path`` is the store's name, or a draft of it, which knows what may be replaced. With a ``crew``, its threads write and take checksums while
-    the next rows are made. ``input_rows``: edges of the input, where the store keeps the number that each of its edges has there.
+    ``finish`` gives the store its name. Used as a context, it cleans up after an error.
+
+    ``path`` is the store's name, or a draft of it, which knows what may be replaced. With a ``crew``, its threads write
+    and take checksums while the next rows are made. ``input_rows``: edges of the input, where the store keeps the
+    number that each of its edges has there. ``edge_columns``: columns of the edges beside weights and these numbers.
     """
 
-    def __init__(self, path: str | Path | Draft, *, vertices: int, weighted: bool, compression: str | None = None,
-                 overwrite: bool = False, crew: Crew | None = None, input_rows: int | None = None) -> None:  # fmt: skip
-        self.input_rows = input_rows
+    def __init__(
+        self,
+        path: str | Path | Draft,
+        *,
+        vertices: int,
+        weighted: bool,
+        compression: str | None = None,
+        overwrite: bool = False,
+        crew: Crew | None = None,
+        input_rows: int | None = None,
+        edge_columns: Iterable[EdgeColumn] = (),
+    ) -> None:
+        self.input_rows, self.further = input_rows, distinct(edge_columns)
+        kept = ((WEIGHT, weighted), (EDGE_ID, input_rows is not None))
+        self.columns = (*(column for column, is_kept in kept if is_kept), *self.further)
         self.claim = path if isinstance(path, Draft) else Draft(path, GRAPH, overwrite=overwrite)
         self.path, self.draft = self.claim.path, self.claim.folder
         self.id_dtype = np.dtype(np.uint32 if vertices < 2**32 - 1 else np.uint64)
-        self.vertices, self.weighted, self.compression = vertices, weighted, compression
+        self.vertices, self.compression = vertices, compression
         self.jobs = crew.backlog() if crew else Backlog()
-        self.fingerprint = Fingerprint(aside=self.jobs.most)
+        self.fingerprint = Fingerprint(self.jobs.most, self.further)
         self.disk = ThreadPoolExecutor(SYNCS) if crew else None
-        self.syncs: list[Future] = []
+        self.syncs: list[Future[None]] = []
         self.rows: list[tuple[int, int, int, int, int]] = []
         self.part: PartitionWriter | None = None  # in work
         self.ended: dict[str, PlainArray | Written] = {}  # of all partitions before it, by their names in the store
@@ -68,32 +85,55 @@ class StoreWriter:
         self.fingerprint.close()
         self.claim.close()
 
-    def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
-        """Add the next partition: ``indptr`` int64 from 0, ``indices`` dense ids, sorted in each row, ``weights`` float32 or None."""
-        self.extend(indptr, indices, weights)
+    def add(
+        self,
+        indptr: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray | None,
+        columns: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        """Add the next partition, whose arrays are those of :meth:`extend`."""
+        self.extend(indptr, indices, weights, columns=columns)
         self.end_partition()
 
     def extend(
-        self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, facts: Facts | None = None,
+        self,
+        indptr: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray | None,
+        facts: Facts | None = None,
         numbers: np.ndarray | None = None,
-    ) -> None:  # fmt: skip
-        """The next rows of the partition in work, with what is known of them; ``numbers`` int64: of the edges in the input, where the store keeps them.
+        columns: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        """Add rows to the partition in work. The arrays must stay as they are until ``finish``.
 
-        The arrays must stay as they are until ``finish``.
+        Args:
+            indptr: int64 [rows + 1], from 0.
+            indices: dense ids [edges], sorted in each row.
+            weights: float32 [edges], or None.
+            facts: what is known of the rows (default: None, they are looked at).
+            numbers: int64 [edges], the numbers of the edges in the input, where the store keeps them.
+            columns: the values [edges] of each further edge column, by its name.
         """
         if self.part is None:
             self.part = self._new_partition()
-        indptr = np.asarray(indptr, np.int64)
-        parts = self.part.extend(indptr, indices, weights, numbers)
-        self.fingerprint.add(indptr, parts["indices"], parts.get("weights"))
+        indptr, given = np.asarray(indptr, np.int64), columns or {}
+        further = {column.array: given[column.name] for column in self.further}
+        parts = self.part.extend(indptr, indices, {WEIGHT.array: weights, EDGE_ID.array: numbers} | further)
+        self.fingerprint.add(indptr, parts)
         self.facts = self.facts.and_of(facts or facts_of(indptr, parts["indices"]))
 
     def _new_partition(self) -> PartitionWriter:
         folder = self.draft / "partitions" / f"{len(self.rows):05d}"
         return PartitionWriter(
-            folder, self.path, id_dtype=self.id_dtype, weighted=self.weighted, numbered=self.input_rows is not None,
-            compression=self.compression, jobs=self.jobs, sync=self._sync,
-        )  # fmt: skip
+            folder,
+            self.path,
+            id_dtype=self.id_dtype,
+            columns=self.columns,
+            compression=self.compression,
+            jobs=self.jobs,
+            sync=self._sync,
+        )
 
     def end_partition(self) -> None:
         """End the current partition; the next rows begin another."""
@@ -106,7 +146,7 @@ class StoreWriter:
         """The next partition, which another process has written to its place, by the names of its arrays."""
         vertices, edges = arrays["indptr"].size - 1, arrays["indices"].size
         self.fingerprint.feed("degrees", np.diff(arrays["indptr"].read(0, vertices + 1)))
-        for name in ("indices", "weights")[: 1 + self.weighted]:
+        for name in arrays.keys() & self.fingerprint.hashes.keys():
             size = arrays[name].chunk
             for first in range(0, edges, size):
                 self.fingerprint.feed(name, arrays[name].read(first, min(size, edges - first)))
@@ -120,26 +160,28 @@ class StoreWriter:
         self.rows.append((first, first + vertices, self.edges, edges, nbytes))
         self.edges += edges
 
-    def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | Words | None,
-               report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]],
-               clusters: Callable[[GraphStore], tuple[np.ndarray, dict[str, Any]]] | None = None,
-               partitioner: dict[str, Any] | None = None) -> GraphStore:  # fmt: skip
+    def finish(
+        self,
+        *,
+        directed: bool,
+        vertex_ids: np.ndarray | list[Any] | Words | None,
+        report: Attributes | Callable[[GraphStore], Attributes],
+        clusters: Callable[[GraphStore], tuple[np.ndarray, Attributes]] | None = None,
+        partitioner: Attributes | None = None,
+    ) -> GraphStore:
         """Write ids and attributes, give the store its name, and open it.
 
-        ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft. ``clusters``: a function of the draft that makes the cluster of
-        each vertex, int32 [V], and gives the count, the method and the seed; None makes none. ``partitioner``: method and seed of the one that numbered the
-        vertices, so that their ids need not rise; None where they rise.
+        ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft. ``clusters``: a function of
+        the draft that makes the cluster of each vertex, int32 [V], and gives the count, the method and the seed; None
+        makes none. ``partitioner``: method and seed of the one that numbered the vertices, so that their ids need not
+        rise; None where they rise.
         """
-        kind = "identity" if vertex_ids is None else self._ids(vertex_ids)
+        kind = IDENTITY if vertex_ids is None else self._ids(vertex_ids)
         fingerprint = self.fingerprint.hexdigest()
         with full_disk_named(self.path, self.jobs.bytes):
-            self.digests |= {name: array.close(about(name, kind, fingerprint)) for name, array in self.ended.items()}
-        attributes: dict[str, Any] = {
-            "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.facts.repeats,
-            "max_degree": self.facts.largest, "id_dtype": self.id_dtype.name, "id_kind": kind,
-            "fingerprint": fingerprint, "partitions": self.rows, "report": {},
-            **({} if partitioner is None else {"partitioner": partitioner}), **({} if self.input_rows is None else {EDGE_IDS: self.input_rows}),
-        }  # fmt: skip
+            for name, array in self.ended.items():
+                self.digests[name] = array.close(about(name, kind, fingerprint, self.further))
+        attributes = self._attributes(kind, fingerprint, directed, partitioner)
         draft = GraphStore(self.draft, sealed(attributes, self.digests))
         attributes["report"] = report(draft) if callable(report) else report
         if clusters is not None:
@@ -157,7 +199,26 @@ class StoreWriter:
             self.claim.publish()
         return open_graph(self.path)
 
-    def _ids(self, given: np.ndarray | list | Words) -> str:
+    def _attributes(self, id_kind: str, fingerprint: str, directed: bool, partitioner: Attributes | None) -> Attributes:
+        """The attributes that do not depend on the draft, in their order in the file."""
+        return {
+            "vertices": self.vertices,
+            "edges": self.edges,
+            "directed": directed,
+            "weighted": WEIGHT in self.columns,
+            "multigraph": self.facts.repeats,
+            "max_degree": self.facts.largest,
+            "id_dtype": self.id_dtype.name,
+            "id_kind": id_kind,
+            "fingerprint": fingerprint,
+            "partitions": self.rows,
+            "report": {},
+            **({} if partitioner is None else {"partitioner": partitioner}),
+            **({} if self.input_rows is None else {EDGE_IDS: self.input_rows}),
+            **({EDGE_COLUMNS: [column.attributes for column in self.further]} if self.further else {}),
+        }
+
+    def _ids(self, given: np.ndarray | list[Any] | Words) -> str:
         strings = isinstance(given, Words) or any(isinstance(one, str) for one in given[:1])
         ids = given if strings else np.asarray(given)  # NumPy's strings would all be as wide as the longest
         if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
@@ -169,14 +230,14 @@ class StoreWriter:
         self._array(self.draft / "vertex_ids", words.text)
         self._array(self.draft / "vertex_id_offsets", words.offsets)
         self.fingerprint.add_ids(words.text, words.offsets)
-        return "string"
+        return STRING
 
     def _sync(self, file: Path) -> None:
         """Ask the disk to keep a file, beside what the crew does."""
         if self.disk:
             self.syncs.append(self.disk.submit(sync_folder, file))
 
-    def _group(self, folder: Path, attributes: dict[str, Any]) -> None:
+    def _group(self, folder: Path, attributes: Attributes) -> None:
         with full_disk_named(self.path):
             write_group(folder, attributes)
 
@@ -188,85 +249,46 @@ class StoreWriter:
             self.ended[path.name] = array
 
 
-def facts_of(indptr: np.ndarray, indices: np.ndarray) -> Facts:
-    """What a store says of rows, by a look at them."""
-    same = indices[1:] == indices[:-1]
-    inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
-    same[inner - 1] = False
-    return Facts(int(np.diff(indptr).max(initial=0)), bool(same.any()))
+def write_graph(
+    path: str | Path,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    directed: bool,
+    vertex_ids: np.ndarray | Words | None = None,
+    partitions: int | None = None,
+    partition_bytes: int | None = None,
+    balance: str = "edges",
+    compression: str | None = None,
+    report: Attributes | None = None,
+    clusters: np.ndarray | None = None,
+    edge_columns: Mapping[str, ArrayLike] | None = None,
+    overwrite: bool = False,
+) -> GraphStore:
+    """Write a graph store from CSR arrays in memory and open it.
 
-
-def sync_tree(folder: Path) -> None:
-    """Sync every file below ``folder`` to the disk, several at a time, which takes as long as one."""
-    paths = [os.path.join(parent, name) for parent, _, files in os.walk(folder) for name in [*files, "."]]
-    with ThreadPoolExecutor(SYNCS) as threads:
-        list(threads.map(sync_folder, paths))
-
-
-def cut_points(indptr: np.ndarray, partitions: int, balance: str = "edges") -> np.ndarray:
-    """First vertices of ``partitions`` contiguous ranges of about equal edges or vertices, and V at the end."""
-    vertices, edges = indptr.size - 1, int(indptr[-1])
-    parts = max(1, min(partitions, max(vertices, 1)))
-    if balance == "vertices":
-        cuts = np.linspace(0, vertices, parts + 1).astype(np.int64)
-    else:
-        cuts = np.searchsorted(indptr, np.linspace(0, edges, parts + 1))
-        cuts = np.minimum(np.maximum(cuts, np.arange(parts + 1)), vertices - parts + np.arange(parts + 1))
-    cuts[0], cuts[-1] = 0, vertices
-    return np.maximum.accumulate(cuts)
-
-
-def partition_count(
-    edges: int, vertices: int, item_bytes: int, partitions: int | None, partition_bytes: int | None
-) -> int:
-    """The number of partitions: ``partitions``, or if that is None as many as keep each below ``partition_bytes``."""
-    if partitions is not None:
-        return partitions
-    return max(1, -(-(edges * item_bytes + 8 * vertices) // (partition_bytes or 256 << 20)))
-
-
-def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any, Any]:
-    """The arrays with sorted rows; copies where rows were not sorted. StoreError for arrays that are no CSR."""
-    indptr, indices = integers_of("indptr", indptr), integers_of("indices", indices)
-    if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
-        raise StoreError(f"expected offsets that rise from 0 to {indices.size}, the number of indices")
-    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < indptr.size - 1:
-        raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
-    indptr = indptr.astype(np.int64, copy=False)
-    if weights is not None:
-        weights = array_of("weights", weights)
-        if weights.shape != indices.shape:
-            raise StoreError(f"expected a weight for each of {indices.size:,} indices, found the shape {weights.shape}")
-        weights = weights_of("weights", weights, indices.size)
-    rises = np.concatenate([[True], indices[1:] >= indices[:-1]])
-    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # where a row begins
-    if rises.all():
-        return indptr, indices, weights
-    rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    order = np.lexsort((indices, rows))
-    return indptr, indices[order], None if weights is None else weights[order]
-
-
-def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *,
-                directed: bool, vertex_ids: np.ndarray | Words | None = None, partitions: int | None = None,
-                partition_bytes: int | None = None, balance: str = "edges", compression: str | None = None,
-                report: dict[str, Any] | None = None, clusters: np.ndarray | None = None,
-                overwrite: bool = False) -> GraphStore:  # fmt: skip
-    """Write a graph store from CSR arrays in memory and open it. Rows need not be sorted. StoreError for arrays that are no CSR.
+    Rows need not be sorted. StoreError for arrays that are no CSR.
 
     ``clusters``: the cluster of each vertex, integers [V] from 0 on, for ``cluster-gcn``. OptionError for others.
+    ``edge_columns``: further numbers of each edge [E], by name or by ``NAME:DTYPE:UNITS``, which hooks read as
+    ``e.NAME``.
     """
     sorted_into = None if clusters is None else given_clusters(clusters, indptr.size - 1)
-    indptr, indices, weights = checked_rows(indptr, indices, weights)
-    vertices = indptr.size - 1
-    item = indices.dtype.itemsize + (4 if weights is not None else 0)
-    count = partition_count(indices.size, vertices, item, partitions, partition_bytes)
-    cuts = cut_points(indptr, count, balance)
-    with StoreWriter(path, vertices=vertices, weighted=weights is not None, compression=compression,
-                     overwrite=overwrite) as writer:  # fmt: skip
-        for a, b in itertools.pairwise(cuts):
-            span = slice(indptr[a], indptr[b])
-            writer.add(indptr[a : b + 1] - indptr[a], indices[span], None if weights is None else weights[span])
+    rows = checked_rows(indptr, indices, weights, edge_columns)
+    vertices = rows.indptr.size - 1
+    count = partition_count(rows.indices.size, vertices, rows.edge_bytes, partitions, partition_bytes)
+    with StoreWriter(
+        path,
+        vertices=vertices,
+        weighted=rows.weights is not None,
+        compression=compression,
+        overwrite=overwrite,
+        edge_columns=rows.columns,
+    ) as writer:
+        for first, last in itertools.pairwise(cut_points(rows.indptr, count, balance)):
+            part = rows.part(first, last)
+            writer.add(part.indptr, part.indices, part.weights, {c.name: one for c, one in part.columns.items()})
         return writer.finish(
             directed=directed,
             vertex_ids=vertex_ids,

@@ -1,6 +1,8 @@
-"""An ingest whose passes other processes do, which share the disk with this one: the same store as one process makes, byte for byte.
+"""An ingest whose passes other processes do, which share the disk with this one: the same store as one process makes,
+byte for byte.
 
-This process cuts the input into units, numbers the ids that the units have, and takes the partitions in order; see passes.py for what the others do.
+This process cuts the input into units, numbers the ids that the units have, and takes the partitions in order; see
+passes.py for what the others do.
 """
 
 import os
@@ -16,43 +18,34 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.arrays.replace import Draft, discard
+from csaw.partition.arrays.spool import Budget
+from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import CsawError, OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import StoreWriter
-from csaw.partition.ingestion.buckets import Buckets
-from csaw.partition.ingestion.ids import Unchanged, number
+from csaw.partition.ingestion.ids import Numbering, Unchanged, number
 from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Numbered, Tally, budget_of, crew_of, memory_of
 from csaw.partition.ingestion.passes import (
     IDS,
-    How,
-    Layout,
     Run,
-    Unit,
     build_partition,
     count_degrees,
     deal_run,
+    ends_of,
+    leaves_alone,
     read_run,
 )
-from csaw.partition.ingestion.pipeline import (
-    Ingest,
-    budget_of,
-    check_out,
-    crew_of,
-    ingested,
-    memory_of,
-    name_of,
-    reader,
-)
+from csaw.partition.ingestion.pipeline import Ingest, check_out, name_of, reader
 from csaw.partition.ingestion.run_files import full_disk_named, read_column, run_folder
-from csaw.partition.ingestion.text.blocks import Blocks
-from csaw.partition.ingestion.text.records import Span
+from csaw.partition.ingestion.text.pieces import FileRows
+from csaw.partition.ingestion.text.readers import Progress, reader_of
+from csaw.partition.ingestion.text.records import Record
 from csaw.partition.ingestion.text.several import Several, files_of
-from csaw.partition.ingestion.text.tables import PARQUET, is_table
 from csaw.partition.ingestion.text.word_cells import Cells
+from csaw.partition.ingestion.units import MOST_RUNS, UNIT_BYTES, Unit, bytes_of, tasks_of, units_of
 from csaw.partition.ingestion.word_numbers import StringNumbering
 
-UNIT_BYTES = 64 << 20  # of text in a task, at least
-MOST_RUNS = 256  # about; a task has a file of each open
 DEALT_ROWS = 1 << 23  # at a time: the more, the longer are the pieces of buckets that are read
 COUNTED_ENTRIES = 1 << 22  # of a task that counts degrees, at least
 WORK_BYTES = 64  # of memory in which a row is dealt
@@ -66,66 +59,73 @@ def ingest_spread(
     out: str | Path,
     options: IngestOptions,
     work: Work,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     task_options: IngestOptions | None = None,
 ) -> GraphStore:
-    """As ``ingest``, with the passes done by ``work``, whose processes see the input and ``out`` under the same paths.
+    """Make the store that ``ingest`` makes, by processes that see the input and ``out`` under the same paths.
 
-    ``task_options``: the same options with the threads and the memory of a task (default: ``options``). OptionError for inputs that other processes cannot read.
+    Args:
+        path, out, options: as of ``ingest``.
+        work: does the tasks.
+        progress: is called with the bytes that are read and their total.
+        task_options: the same options with the threads and the memory of a task (default: ``options``).
+
+    Raises:
+        OptionError: other processes cannot read the input; else as ``ingest``.
     """
     files = files_of(path)
     for file in files:
         if file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
             what = "standard input" if file == "-" else "a pipe or a device"
             raise OptionError(
-                f"{file} is {what}, which the workers of a cluster cannot read; write it to a file first, or leave out --cluster"
+                f"{file} is {what}, which the workers of a cluster cannot read; write it to a file first, "
+                "or leave out --cluster"
             )
     check_out(out, options)
-    crew, budget = crew_of(options), budget_of(out, options)
+    out = Path(out).absolute()
+    crew, budget = crew_of(options), budget_of(options, out.parent)
     with closing(reader(files, options, crew, budget, None)) as rows, crew:
 
-        def begin(chosen: IngestOptions) -> Ingest:
-            given = replace(task_options or chosen, partitioner="range", clusters=None)
-            return SpreadIngest(name_of(files), rows, chosen, crew, budget, files, work, given, progress)
+        def begin(job: Job, draft: Draft) -> ByTasks:
+            return ByTasks(
+                rows, files, crew, budget, replace(job, options=task_options or options), draft, work, progress
+            )
 
-        return ingested(Path(out).absolute(), options, begin, budget)
+        return Ingest(name_of(files), rows, options, crew, budget, begin, files).make(out)
 
 
-class SpreadIngest(Ingest):
-    """An ingest by ``work``, with the options ``given`` to its tasks."""
+class ByTasks:
+    """The passes of ``job`` by ``work``, whose processes keep columns in files."""
 
-    def __init__(self, path: str, rows: Any, options: IngestOptions, crew: Any, budget: Any, files: Sequence[str],
-                 work: Work, given: IngestOptions, progress: Callable[[int, int], None] | None) -> None:  # fmt: skip
-        super().__init__(path, rows, options, crew, budget, files)
-        self.work, self.given, self.progress = work, given, progress
-        self.runs: list[Run] = []
-
-    def number_ids(self, out: Draft) -> tuple[Any, np.ndarray]:
-        self.out = out
+    def __init__(
+        self,
+        rows: FileRows | Several,
+        files: list[str],
+        crew: Crew,
+        budget: Budget,
+        job: Job,
+        out: Draft,
+        work: Work,
+        progress: Progress | None,
+    ) -> None:
+        self.rows, self.files, self.crew, self.budget, self.out = rows, files, crew, budget, out
+        self.work, self.progress = work, progress
         scratch = out.folder / f".runs-{secrets.token_hex(8)}"
         with full_disk_named(scratch):
             scratch.mkdir()
-        self.how = How(self.given, str(scratch), self.path, self.rows.shape.strings, self.undirected, self.weighted)
-        self._read()
-        self.raw_rows = sum(run.rows for run in self.runs)
-        if not self.raw_rows:
-            return Unchanged(0), np.empty(0, IDS)
-        numbering: Any = self._number_words() if self.how.strings else self._number_integers()
-        places = [self._place(run) for run in self.runs]
-        return numbering, np.concatenate(
-            [read_column(place / "dense", numbering.dtype)[read_column(place / "sample", IDS)] for place in places]
-        )
+        self.job = replace(job, folder=str(scratch))
+        self.runs: list[Run] = []
 
     def _place(self, run: Run) -> Path:
-        return run_folder(self.how.folder, "read", run.number)
+        return run_folder(self.job.folder, "read", run.number)
 
     # Reading
 
-    def _read(self) -> None:
-        """Have all units read, and put together what there is to say of each file."""
+    def read(self) -> Numbered:
+        """Have all units read, put together what there is to say of each file, and number the ids of all runs."""
         tasks = tasks_of(units_of([os.path.abspath(file) for file in self.files]))
-        total, done = sum(map(_bytes_of, self.files)), 0
-        arguments = [(self.how, number, units) for number, units in enumerate(tasks)]
+        total, done = sum(map(bytes_of, self.files)), 0
+        arguments = [(self.job, number, units) for number, units in enumerate(tasks)]
         for run, units in zip(self.work(read_run, arguments), tasks, strict=True):
             for unit, record in zip(units, run.records, strict=False):
                 self._add(unit, record)
@@ -134,15 +134,17 @@ class SpreadIngest(Ingest):
                 error = self._located(run.error, run.number, unit)
                 raise type(error)(str(error).replace(unit.path, self.files[unit.file], 1)) from error
             self.runs += [run] * (run.rows > 0)
-            self.budget.spilled += run.spilled + run.rows * (2 * IDS.itemsize + 4 * self.weighted)
+            row_bytes = 2 * IDS.itemsize + sum(column.dtype.itemsize for column in self.job.columns)
+            self.budget.spilled += run.spilled + run.rows * row_bytes
             done += sum(unit.bytes for unit in units)
             if self.progress:
                 self.progress(done, total)
+        return self._numbered()
 
-    def _add(self, unit: Unit, record: dict[str, Any]) -> None:
+    def _add(self, unit: Unit, record: Record) -> None:
         """The record of the next unit; at the end of its file, all that can be said of that."""
         if unit.span.begin == 0:
-            self.of_file = self.rows if len(self.files) == 1 else self.rows.opened(self.files[unit.file], None)
+            self.of_file = self.rows.opened(self.files[unit.file]) if isinstance(self.rows, Several) else self.rows
         self.of_file.add(record)
         if not unit.last:
             return
@@ -152,21 +154,29 @@ class SpreadIngest(Ingest):
             self.rows.note(self.of_file)
 
     def _located(self, error: CsawError, number: int, unit: Unit) -> CsawError:
-        """The error of a unit, with the number of its line in the file: it is read again, with the number of lines before it, or, of a table, with all rows."""
+        """The error of a unit, with the number of its line in the file: it is read again."""
         if unit.span.begin == 0:
             return error
-        lines = Span() if is_table(unit.path) else unit.span._replace(lines=self.of_file.counts["lines"])
-        known = unit._replace(span=lines)
-        again: Run = next(iter(self.work(read_run, [(self.how, number, [known])])))
+        known = unit._replace(span=reader_of(unit.path).again(unit.span, self.of_file.counts["lines"]))
+        again: Run = next(iter(self.work(read_run, [(self.job, number, [known])])))
         return again.error or error
 
     # Numbering
 
-    def _number_integers(self) -> Any:
+    def _numbered(self) -> Numbered:
+        rows = sum(run.rows for run in self.runs)
+        if not rows:
+            return Numbered(0, Unchanged(0), np.empty(0, IDS))
+        numbering = self._number_words() if self.job.strings else self._number_integers()
+        dense = [read_column(self._place(run) / "dense", numbering.dtype) for run in self.runs]
+        samples = [read_column(self._place(run) / "sample", IDS) for run in self.runs]
+        return Numbered(rows, numbering, np.concatenate([ids[some] for ids, some in zip(dense, samples, strict=True)]))
+
+    def _number_integers(self) -> Numbering:
         """The numbering of the ids of all runs."""
-        low, high = min(run.low for run in self.runs), max(run.high for run in self.runs)
-        ids = IdsOfRuns(self.how.folder, self.runs)
-        numbering = number(ids, [low, high], any(run.big for run in self.runs), self.path, self.crew)
+        bounds = min(run.low for run in self.runs), max(run.high for run in self.runs)
+        ids = IdsOfRuns(self.job.folder, self.runs)
+        numbering = number(ids, bounds, any(run.big for run in self.runs), self.job.name, self.crew)
         for run in self.runs:
             self._keep(run, numbering.dense(ids.of(run)))
         return numbering
@@ -186,61 +196,64 @@ class SpreadIngest(Ingest):
         return Cells(read_column(self._place(run) / "text", np.uint8), offsets[:-1], np.diff(offsets))
 
     def _keep(self, run: Run, dense: np.ndarray) -> None:
-        """The dense ids of the ids of a run, for the task that deals it."""
+        """Write the dense ids of the ids of a run, for the task that deals it."""
         with full_disk_named(self._place(run)):
             dense.tofile(self._place(run) / "dense")
 
     # Dealing and building
 
-    def deal(self, buckets: Buckets) -> None:
-        begins = np.cumsum([0, *(run.rows for run in self.runs)]).tolist()
-        piece_rows = max(1, min(DEALT_ROWS, memory_of(self.given) // WORK_BYTES))
-        runs = tuple(run.number for run in self.runs)
-        self.layout = Layout(buckets.cuts, buckets.numbering.dtype, self.raw_rows, runs, piece_rows)
+    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
+        """Have the runs dealt, and degrees counted."""
+        self.layout, self.numbers = layout, [run.number for run in self.runs]
+        begins = np.cumsum([0, *(run.rows for run in self.runs[:-1])]).tolist()
+        piece_rows = max(1, min(DEALT_ROWS, memory_of(self.job.options) // WORK_BYTES))
         given = [
-            (self.how, self.layout, run.number, run.rows, begin) for run, begin in zip(self.runs, begins, strict=False)
+            (self.job, layout, run.number, begin, piece_rows) for run, begin in zip(self.runs, begins, strict=True)
         ]
-        reached, sizes = np.zeros(-(-self.layout.vertices // 8), np.uint8), np.zeros(buckets.cuts.size - 1, np.int64)
-        for run, loops in zip(self.runs, self.work(deal_run, given), strict=True):
-            buckets.loops += loops
+        reached, sizes = np.zeros(-(-layout.vertices // 8), np.uint8), np.zeros(layout.cuts.size - 1, np.int64)
+        alone, loops = leaves_alone(self.job), 0
+        for run, found in zip(self.runs, self.work(deal_run, given), strict=True):
+            loops += found
             shutil.rmtree(self._place(run), ignore_errors=True)
-            dealt = run_folder(self.how.folder, "dealt", run.number)
-            sizes += np.diff(np.load(dealt / "ends.npy")).sum(axis=0)
-            if self.how.loops_leave_alone:
-                reached |= read_column(dealt / "reached", np.uint8)
-        self.budget.spilled += int(sizes.sum()) * buckets.entry_bytes
-        self._count(buckets, np.concatenate([[0], np.cumsum(sizes)]))
-        if self.how.loops_leave_alone:
-            buckets.reached[:] = np.unpackbits(reached, count=self.layout.vertices)
-        else:  # of a directed graph, what has no edge out has one in; of an undirected one, nobody asks
-            buckets.reached[:] = not self.undirected
+            sizes += np.diff(ends_of(self.job, run.number)).sum(axis=0)
+            if alone:
+                reached |= read_column(run_folder(self.job.folder, "dealt", run.number) / "reached", np.uint8)
+        self.budget.spilled += int(sizes.sum()) * sum(dtype.itemsize for dtype in self.job.entry(layout.ids))
+        degrees = self._degrees(np.concatenate([[0], np.cumsum(sizes)]))
+        if alone:
+            return Tally(degrees, np.unpackbits(reached, count=layout.vertices).view(np.bool_), loops)
+        # of a directed graph, what has no edge out has one in; of an undirected one, nobody asks
+        return Tally(degrees, np.full(layout.vertices, not self.job.undirected), loops)
 
-    def _count(self, buckets: Buckets, upto: np.ndarray) -> None:
-        """The degrees of all rows; ``upto`` [buckets + 1]: entries before each bucket."""
+    def _degrees(self, upto: np.ndarray) -> np.ndarray:
+        """Have the degrees of all rows counted; ``upto`` [buckets + 1]: entries before each bucket."""
         tasks = min(max(1, int(upto[-1]) // COUNTED_ENTRIES), MOST_RUNS)
         inner = np.searchsorted(upto, np.linspace(0, upto[-1], tasks + 1)[1:-1])
-        spans = list(pairwise(np.unique(np.concatenate([[0], inner, [upto.size - 1]])).tolist()))
-        given = [(self.how, self.layout, k, low, high) for k, (low, high) in enumerate(spans)]
-        for k, _ in enumerate(self.work(count_degrees, given)):
-            first, last = buckets.cuts[list(spans[k])]
-            buckets.degrees[first:last] = read_column(run_folder(self.how.folder, "degrees", k) / "degrees", np.int64)
+        spans = pairwise(np.unique(np.concatenate([[0], inner, [upto.size - 1]])).tolist())
+        given = [(self.job, self.layout, self.numbers, k, low, high) for k, (low, high) in enumerate(spans)]
+        places = [
+            run_folder(self.job.folder, "degrees", k) / "degrees" for k, _ in enumerate(self.work(count_degrees, given))
+        ]
+        return np.concatenate([read_column(place, np.int64) for place in places])
 
-    def write(self, writer: StoreWriter, buckets: Buckets) -> None:
-        cuts = self.cuts(writer, buckets.degrees)
+    def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
+        """Have the partitions written to their places, and take them over."""
         given = [
-            (self.how, self.layout, str(writer.draft / "partitions" / f"{k:05d}"), first, last)
+            (self.job, self.layout, self.numbers, str(writer.draft / "partitions" / f"{k:05d}"), first, last)
             for k, (first, last) in enumerate(pairwise(cuts.tolist()))
         ]
         for arrays, facts in self.work(build_partition, given):
             writer.take(arrays, facts)
-            self.check_repeats(writer)
-        self.repeats = int(buckets.degrees.sum()) - writer.edges
         self.close()
 
     def close(self) -> None:
-        """Remove temporary files. Their folder gets another name first: tasks that still run, after Ctrl-C or an error, then find no place to write to."""
-        if "how" in vars(self) and Path(self.how.folder).exists():
-            discard(Path(self.how.folder), self.out.path)
+        """Remove temporary files.
+
+        Their folder gets another name first: tasks that still run, after Ctrl-C or an error, then find no place to
+        write to.
+        """
+        if Path(self.job.folder).exists():
+            discard(Path(self.job.folder), self.out.path)
 
 
 class IdsOfRuns:
@@ -255,43 +268,3 @@ class IdsOfRuns:
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         return ((ids, ids[:0]) for ids in map(self.of, self.runs))
-
-
-def units_of(files: Sequence[str]) -> list[Unit]:
-    """The input in units, in order: large files of plain text and of Parquet in spans, others whole."""
-    most = max(UNIT_BYTES, sum(map(_bytes_of, files)) // MOST_RUNS)
-    units = []
-    for place, file in enumerate(files):
-        size = _bytes_of(file)
-        pieces = -(-size // most) if size > most and _can_be_cut(file) else 1
-        ends = [size * k // pieces for k in range(pieces + 1)]
-        units += [Unit(place, file, Span(low, high), high == size) for low, high in pairwise(ends)]
-    return units
-
-
-def tasks_of(units: Sequence[Unit]) -> list[list[Unit]]:
-    """Units that one task reads: one that begins within a file is alone, since lines before it may have to be counted; whole files come together."""
-    most = max(UNIT_BYTES, sum(unit.bytes for unit in units) // MOST_RUNS)
-    tasks: list[list[Unit]] = []
-    room = 0
-    for unit in units:
-        size = unit.bytes
-        whole = unit.last and unit.span.begin == 0
-        if not whole or size > room or not tasks:
-            tasks.append([])
-            room = most if whole else 0
-        tasks[-1].append(unit)
-        room = max(0, room - size) if whole else 0
-    return tasks
-
-
-def _bytes_of(file: str) -> int:
-    return os.stat(file).st_size if os.path.isfile(file) else 0
-
-
-def _can_be_cut(file: str) -> bool:
-    """Whether it is plain text, or has row groups."""
-    if is_table(file):
-        return file.endswith(PARQUET)
-    with closing(Blocks(file)) as blocks:
-        return blocks.is_plain

@@ -1,7 +1,8 @@
-"""The first run: where no machine code is cached yet, processes beside this one compile what it needs later, while it compiles what it needs first.
+"""The first run: where no machine code is cached yet, processes beside this one compile what it needs later, while it
+compiles what it needs first.
 
-Numba compiles one function at a time in a process. Each share ends in the cache, from which this process loads it; what a share lacks, or does
-not come to, this process compiles itself, as ever.
+Numba compiles one function at a time in a process. Each share ends in the cache, from which this process loads it; what
+a share lacks, or does not come to, this process compiles itself, as ever.
 """
 
 import os
@@ -11,9 +12,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 
 from csaw.partition.arrays import checksums, spool
 from csaw.partition.base.compile import awaited, is_cached
@@ -21,6 +23,8 @@ from csaw.partition.base.parallel import Crew, processors
 from csaw.partition.graph import csr, reciprocity, write
 from csaw.partition.ingestion import buckets
 from csaw.partition.ingestion.ids import number
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.job import Job, Layout
 
 
 def deal_edges() -> None:
@@ -28,10 +32,11 @@ def deal_edges() -> None:
     budget, ends = spool.Budget(1 << 20, Path()), np.zeros(1, np.uint32)
     raw, dealt = spool.Spool(budget), spool.Spool(budget)
     raw.append(ends, ends.copy())
+    job = Job(IngestOptions(), "", "", strings=False, undirected=False, weighted=False)
     with Crew(1, 0) as crew:
-        numbering = number(raw, [0, 0], False, "", crew)
-        rows = buckets.Buckets(numbering, 1, np.array([0, 1]), crew, undirected=False, drop_loops=False, weighted=False)
-        rows.fill(raw, dealt, 1)
+        numbering = number(raw, (0, 0), False, "", crew)
+        layout = Layout(np.array([0, 1]), numbering.dtype, 1)
+        buckets.Buckets(job, layout, numbering, crew).deal(raw, dealt, 1)
 
 
 def build_rows() -> None:
@@ -55,14 +60,18 @@ class Share(NamedTuple):
     """Work that compiles some kernels, which it calls in the order in which a run does."""
 
     work: Callable[[], None]
-    kernels: tuple[Any, ...]
+    kernels: tuple[Dispatcher, ...]
 
 
 SHARES = {  # those that a run needs last first
     "rows": Share(build_rows, (csr.build_buckets,)),
-    "store": Share(write_store, (checksums.block_sums, checksums.first_damaged, checksums.all_within, csr.count_present)),
-    "deal": Share(deal_edges, (csr.mark, csr.rank_seen, csr.rank_by_table, csr.count_buckets, csr.deal, csr.count_degrees)),
-}  # fmt: skip
+    "store": Share(
+        write_store, (checksums.block_sums, checksums.first_damaged, checksums.all_within, csr.count_present)
+    ),
+    "deal": Share(
+        deal_edges, (csr.mark, csr.rank_seen, csr.rank_by_table, csr.count_buckets, csr.deal, csr.count_degrees)
+    ),
+}
 
 
 @contextmanager

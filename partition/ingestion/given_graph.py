@@ -1,32 +1,50 @@
-"""Graphs in memory from edges that a program holds: what ``csaw partition`` would store of the same edges, with the same fingerprint."""
+"""Graphs in memory from edges that a program holds: what ``csaw partition`` would store of the same edges, with the
+same fingerprint.
+"""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, FormatError, OptionError
+from csaw.partition.graph.edge_columns import given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import InMemory, has_repeats, merged, rows_of_edges
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
-from csaw.partition.ingestion.objects import AUTO, Edges, edges_of
+from csaw.partition.ingestion.object_columns import edge_columns_of
+from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_of
 
-Ids = Any  # an array of integers, or a list of words as they are stored
+Ids = np.ndarray | list[bytes]
+"""Integers, or words as they are stored."""
 TABLE_FACTOR = 4  # a table over the range of ids, where that is at most so many times the number of ends
 MOST_VERTICES = 2**46  # whose rows no memory holds
 EXACT = 2**53  # of integers that a float64 holds
 
 
 def graph_in_memory(
-    data: Any, *, weights: Any = AUTO, directed: bool | None = None, duplicates: str | None = None, self_loops: str = "keep",
-    reverse: bool = False, vertex_ids: Any = None, source_column: Any = None, target_column: Any = None,
-) -> InMemory:  # fmt: skip
+    data: Foreign,
+    *,
+    weights: ArrayLike | None = AUTO,
+    directed: bool | None = None,
+    duplicates: str | None = None,
+    self_loops: str = "keep",
+    reverse: bool = False,
+    vertex_ids: ArrayLike | None = None,
+    source_column: Wish = None,
+    target_column: Wish = None,
+    edge_columns: Mapping[str, ArrayLike] | Sequence[str] | None = None,
+) -> InMemory:
     """The graph of an object of another library, see objects.py; the vertices keep their original ids.
 
-    weights, source_column, target_column: as of :func:`edges_of`. directed: whether an edge has one direction; False stores each in both (default: as the object says, otherwise True).
-    duplicates, self_loops, reverse: as of :class:`IngestOptions`; ``duplicates`` None keeps those of multigraphs, of igraph and of an edge_index unless ``directed`` is given, and the first of others.
+    weights, source_column, target_column: as of :func:`edges_of`. directed: whether an edge has one direction; False
+    stores each in both (default: as the object says, otherwise True).
+    duplicates, self_loops, reverse: as of :class:`IngestOptions`; ``duplicates`` None keeps those of multigraphs, of
+    igraph and of an edge_index unless ``directed`` is given, and the first of others.
     vertex_ids: original ids by number, [V], where vertices are numbers (default: None, the numbers).
+    edge_columns: further numbers of the edges, as of :func:`csaw.graph`.
 
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
@@ -38,77 +56,111 @@ def graph_in_memory(
         found = found._replace(vertices=_named(found, vertex_ids))
     (source, target), ids, vertices = numbered(found)
     kept = None if found.weights is None else weights_of(f"weights: {found.name}", found.weights, source.size)
+    columns = given_columns(edge_columns_of(data, edge_columns or {}), source.size)
     if reverse:
         source, target = target, source
+    number = np.arange(source.size)  # that each edge has in the object
     if self_loops == "drop":
-        apart = source != target
-        source, target, kept = source[apart], target[apart], None if kept is None else kept[apart]
+        number = np.flatnonzero(source != target)
+        source, target = source[number], target[number]
     both_ways = not (found.directed if directed is None else directed)
     if both_ways:
-        source, target, kept = _in_both_directions(source, target, kept)
+        source, target, number = _in_both_directions(source, target, number)
     try:
-        rows = _rows(found.name, source, target, kept, vertices, said)
+        indptr, indices, heavy, number = _rows(found.name, source, target, kept, number, vertices, said)
     except MemoryError as error:
         raise _too_many(found.name, vertices) from error
-    return InMemory(f"{found.name} in memory", *rows, directed=not both_ways, vertex_ids=ids)
+    return InMemory(
+        f"{found.name} in memory",
+        indptr,
+        indices,
+        heavy,
+        directed=not both_ways,
+        vertex_ids=ids,
+        edge_columns={column.text: values[number] for column, values in columns.items()},
+    )
 
 
 def _too_many(where: str, vertices: int) -> BudgetError:
-    return BudgetError(f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, and the memory does not hold them; number the vertices that have edges")  # fmt: skip
+    return BudgetError(
+        f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, and the memory does "
+        "not hold them; number the vertices that have edges"
+    )
 
 
-def _named(found: Edges, vertex_ids: Any) -> list[Any]:
+def _named(found: Edges, vertex_ids: ArrayLike) -> list[int | str]:
     """The ids that a user gives to vertices that are numbers."""
     given = column_of("vertex_ids", vertex_ids).ravel().tolist()
     if not isinstance(found.vertices, int) or len(given) != found.vertices:
-        wanted = f"an id for each of {found.vertices:,} vertices" if isinstance(found.vertices, int) else "none, for the vertices have ids"  # fmt: skip
+        wanted = (
+            f"an id for each of {found.vertices:,} vertices"
+            if isinstance(found.vertices, int)
+            else "none, for the vertices have ids"
+        )
         raise OptionError(f"vertex_ids: {found.name}: expected {wanted}, found {len(given):,}")
     return given
 
 
 def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | Words | None, int]:
-    """The ends of edges as dense ids, int64 [E] each; the original ids by dense id, which rise, None for 0 .. V - 1; and V."""
+    """The ends of edges as dense ids, int64 [E] each; the original ids by dense id, which rise, None for 0 ..
+
+    V - 1; and V.
+    """
     vertices = found.vertices if isinstance(found.vertices, int) else None
     ends = [_ids(found.name, each) for each in (found.sources, found.targets)]
     if len(ends[0]) != len(ends[1]):
-        raise OptionError(f"{found.name}: expected as many targets as sources, found {len(ends[1]):,} and {len(ends[0]):,}")  # fmt: skip
+        raise OptionError(
+            f"{found.name}: expected as many targets as sources, found {len(ends[1]):,} and {len(ends[0]):,}"
+        )
     if found.vertices is not None and vertices is None:
         ids = _ids(found.name, found.vertices)
         if not len(ids):
             raise FormatError(f"{found.name}: no vertices found; expected at least one")
-        _check_below(found.name, ends, len(ids))
+        sources, targets = _below(found.name, ends, len(ids))
         distinct, rank = _ranks(found.name, [ids])
         if len(distinct) != len(ids):
-            raise OptionError(f"{found.name}: expected a different id for each vertex, found {len(ids) - len(distinct):,} repeated ones")  # fmt: skip
-        return (rank[0][ends[0]], rank[0][ends[1]]), _original(distinct), len(distinct)
+            raise OptionError(
+                f"{found.name}: expected a different id for each vertex, found "
+                f"{len(ids) - len(distinct):,} repeated ones"
+            )
+        return (rank[0][sources], rank[0][targets]), _original(distinct), len(distinct)
     if vertices is not None:
         if vertices > MOST_VERTICES:
             raise _too_many(found.name, vertices)
-        _check_below(found.name, ends, vertices)
-        return (ends[0].astype(np.int64), ends[1].astype(np.int64)), None, vertices
+        sources, targets = _below(found.name, ends, vertices)
+        return (sources.astype(np.int64), targets.astype(np.int64)), None, vertices
     if not len(ends[0]):
         raise FormatError(f"{found.name}: no edges found; expected at least one")
     distinct, (source, target) = _ranks(found.name, ends)
     return (source, target), _original(distinct), len(distinct)
 
 
-def _check_below(where: str, ends: list[Any], vertices: int) -> None:
-    for each in ends:
-        if not isinstance(each, np.ndarray) or (each.size and not 0 <= int(each.min()) <= int(each.max()) < vertices):
-            raise OptionError(f"{where}: expected vertices from 0 to {vertices - 1:,}, found others")
+def _below(where: str, ends: Sequence[Ids], vertices: int) -> list[np.ndarray]:
+    """The ends, which are numbers below ``vertices``; OptionError for others."""
+    numbers = [each for each in ends if isinstance(each, np.ndarray)]
+    if len(numbers) < len(ends) or any(e.size and not 0 <= int(e.min()) <= int(e.max()) < vertices for e in numbers):
+        raise OptionError(f"{where}: expected vertices from 0 to {vertices - 1:,}, found others")
+    return numbers
 
 
-def _ids(where: str, given: Any) -> Ids:
-    """Ids of the input as int64, as uint64 where one needs it, or as words in UTF-8. OptionError for ids that are neither integers nor strings, or not all the same."""
+def _ids(where: str, given: ArrayLike) -> Ids:
+    """Ids of the input as int64, as uint64 where one needs it, or as words in UTF-8.
+
+    OptionError for ids that are neither integers nor strings, or not all the same.
+    """
     held = column_of(where, given)
     if held.ndim != 1:
         raise OptionError(f"{where}: expected a column of vertex ids, found the shape {held.shape}")
     if held.dtype.kind in "iu":
-        return held.astype(np.uint64 if held.dtype == np.uint64 and held.max(initial=0) > 2**63 - 1 else np.int64, copy=False)  # fmt: skip
+        return held.astype(
+            np.uint64 if held.dtype == np.uint64 and held.max(initial=0) > 2**63 - 1 else np.int64, copy=False
+        )
     if held.dtype.kind == "f":
         held = np.asarray(held, np.promote_types(held.dtype, np.float64))
         if missing := int(np.isnan(held).sum()):
-            raise OptionError(f"{where}: expected an id at both ends of each edge, found nan ({missing:,} of {held.size:,})")  # fmt: skip
+            raise OptionError(
+                f"{where}: expected an id at both ends of each edge, found nan ({missing:,} of {held.size:,})"
+            )
         wrong = held[~((np.abs(held) <= EXACT) & (held == np.floor(held)))]
         if wrong.size:
             raise OptionError(f"{where}: expected vertex ids that are integers or strings, found {wrong[0]}")
@@ -122,19 +174,27 @@ def _ids(where: str, given: Any) -> Ids:
         except OverflowError as error:
             raise _beyond(where) from error
     if none := [one for one in values if _is_missing(one)]:
-        raise OptionError(f"{where}: expected an id at both ends of each edge, found {none[0]} ({len(none):,} of {len(values):,})")  # fmt: skip
+        raise OptionError(
+            f"{where}: expected an id at both ends of each edge, found {none[0]} ({len(none):,} of {len(values):,})"
+        )
     others = [one for one in values if not isinstance(one, str)]
     if others:
         other = next((one for one in others if type(one) is not int), others[0])
-        raise OptionError(f"{where}: expected vertex ids that are all integers or all strings, found {quoted(other)} ({type(other).__name__}); number the vertices first")  # fmt: skip
+        raise OptionError(
+            f"{where}: expected vertex ids that are all integers or all strings, found {quoted(other)} "
+            f"({type(other).__name__}); number the vertices first"
+        )
     return list(map(bytes, Words.of(values).encoded()))
 
 
 def _beyond(where: str) -> OptionError:
-    return OptionError(f"{where}: expected ids of 64 bits, from -2^63 to 2^63 - 1 or from 0 to 2^64 - 1, found others; give them as strings")  # fmt: skip
+    return OptionError(
+        f"{where}: expected ids of 64 bits, from -2^63 to 2^63 - 1 or from 0 to 2^64 - 1, found others; "
+        "give them as strings"
+    )
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     """Whether a table has no value here: None, nan, or what pandas calls NA."""
     return value is None or (isinstance(value, float) and np.isnan(value)) or type(value).__name__ == "NAType"
 
@@ -148,20 +208,21 @@ def _ranks(where: str, columns: list[Ids]) -> tuple[Ids, list[np.ndarray]]:
         rising_words = sorted({word for column in columns for word in column})
         place = {word: number for number, word in enumerate(rising_words)}
         return rising_words, [np.fromiter((place[word] for word in each), np.int64, len(each)) for each in columns]
-    low = min(int(column.min()) for column in columns if len(column))
-    high = max(int(column.max()) for column in columns if len(column))
+    numbers = [np.asarray(column) for column in columns]
+    low = min(int(column.min()) for column in numbers if column.size)
+    high = max(int(column.max()) for column in numbers if column.size)
     if low < 0 and high > 2**63 - 1:
         raise _beyond(where)
-    if high - low < TABLE_FACTOR * sum(map(len, columns)):
+    if high - low < TABLE_FACTOR * sum(map(len, numbers)):
         seen = np.zeros(high - low + 1, np.bool_)
-        offsets = [(column - column.dtype.type(low)).astype(np.int64) for column in columns]
+        offsets = [(column - column.dtype.type(low)).astype(np.int64) for column in numbers]
         for each in offsets:
             seen[each] = True
         rank = np.cumsum(seen) - 1
         rising = np.flatnonzero(seen).astype(np.uint64 if high > 2**63 - 1 else np.int64)
         return rising + rising.dtype.type(low), [rank[each] for each in offsets]
     kind = np.uint64 if high > 2**63 - 1 else np.int64
-    both = [np.asarray(column).astype(kind) for column in columns]
+    both = [column.astype(kind) for column in numbers]
     found = np.unique(np.concatenate(both))
     return found, [np.searchsorted(found, each) for each in both]
 
@@ -174,21 +235,44 @@ def _original(distinct: Ids) -> np.ndarray | Words | None:
     return None if identity else distinct
 
 
-def _in_both_directions(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> tuple[Any, ...]:
-    """Every edge and, right after it, its opposite; a self loop once."""
+def _in_both_directions(source: np.ndarray, target: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Every edge and, right after it, its opposite with the same number; a self loop once."""
     kept = np.column_stack([np.ones(source.size, np.bool_), source != target]).ravel()
     there = np.column_stack([source, target]).ravel()[kept]
     back = np.column_stack([target, source]).ravel()[kept]
-    return there, back, None if weights is None else np.repeat(weights, 2)[kept]
+    return there, back, np.repeat(number, 2)[kept]
 
 
-def _rows(where: str, source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, vertices: int, duplicates: str) -> tuple[Any, ...]:  # fmt: skip
-    """CSR of edges: ``indptr``, ``indices``, ``weights``; repeated ones are treated as ``duplicates`` says."""
+def _rows(
+    where: str,
+    source: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray | None,
+    number: np.ndarray,
+    vertices: int,
+    duplicates: str,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+    """CSR of edges, repeated ones treated as ``duplicates`` says.
+
+    Args:
+        where: names the edges in messages.
+        source, target: int64 [E], dense ids.
+        weights: float32, by the numbers of the edges, or None.
+        number: int64 [E], the number of each edge.
+        vertices: of the graph.
+        duplicates: one of POLICIES, or ``error``.
+
+    Returns:
+        ``indptr``, ``indices``, ``weights``, and the number of each entry, for repeated edges that of the first.
+    """
     indptr, indices, order = rows_of_edges(source, target, vertices)
-    held = np.empty(0, np.float32) if weights is None else weights[order]
-    kept, fewer, _ = merged(POLICIES[duplicates], indptr, indices, held)
+    number = number[order]
+    held = np.empty(0, np.float32) if weights is None else weights[number]
+    kept, fewer, _ = merged(POLICIES[duplicates], indptr, indices, held, number)
     if duplicates == "error" and has_repeats(indptr, indices):
         raise FormatError(f"{where}: some edges are repeated; pass duplicates keep, first or sum to accept them")
     if weights is not None and duplicates == "sum" and fewer and not np.isfinite(held[:kept]).all():
-        raise FormatError(f"{where}: weights of a repeated edge add up beyond float32; scale them down, or pass duplicates first")  # fmt: skip
-    return indptr, indices[:kept], None if weights is None else held[:kept]
+        raise FormatError(
+            f"{where}: weights of a repeated edge add up beyond float32; scale them down, or pass duplicates first"
+        )
+    return indptr, indices[:kept], None if weights is None else held[:kept], number[:kept]

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from csaw.partition.arrays.spool import grouped
+from csaw.partition.arrays.spool import Column, grouped
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.csr import fill_slots, mark, rank_by_slots, rank_by_table, rank_seen
@@ -23,7 +23,7 @@ class Edges(Protocol):
 
     rows: int
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+    def __iter__(self) -> Iterator[tuple[Column, ...]]: ...
 
 
 class Numbering:
@@ -62,7 +62,10 @@ class Numbering:
 
 
 class Unchanged:
-    """The numbering of rows whose ids are 0 .. ``vertices`` - 1 already, each of which is a vertex, with edges or without."""
+    """The numbering of rows whose ids are 0 ..
+
+    ``vertices`` - 1 already, each of which is a vertex, with edges or without.
+    """
 
     vertex_ids = None
 
@@ -78,7 +81,7 @@ def _by_table(raw: Edges, base: np.uint64, size: int, dtype: np.dtype, crew: Cre
     """All ids, ascending, and the rank of each at its distance from ``base``; what no id has is left open."""
     seen = np.zeros(size, np.bool_)
 
-    def mark_piece(*pieces: tuple[Any, ...]) -> None:
+    def mark_piece(*pieces: tuple[Column, ...]) -> None:
         for src, dst, *_ in pieces:
             mark(src[:], base, seen)
             mark(dst[:], base, seen)
@@ -103,7 +106,7 @@ def _by_table(raw: Edges, base: np.uint64, size: int, dtype: np.dtype, crew: Cre
 def _distinct(raw: Edges, dtype: np.dtype, crew: Crew) -> np.ndarray:
     """All ids, ascending: of groups of pieces, then of two of those together, so that threads share the sorting."""
 
-    def of(*pieces: tuple[Any, ...]) -> np.ndarray:
+    def of(*pieces: tuple[Column, ...]) -> np.ndarray:
         return np.unique(
             np.concatenate([ids[:].astype(dtype, copy=False) for src, dst, *_ in pieces for ids in (src, dst)])
         )
@@ -124,7 +127,7 @@ def _distinct(raw: Edges, dtype: np.dtype, crew: Crew) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, dtype), *whole]))
 
 
-def number(raw: Edges, bounds: list[int], big: bool, path: str, crew: Crew) -> Numbering:
+def number(raw: Edges, bounds: tuple[int, int], big: bool, path: str, crew: Crew) -> Numbering:
     """The numbering of integer ids in [bounds[0], bounds[1]]; ``big`` when some are 2^63 or more."""
     if big and bounds[0] < 0:
         raise FormatError(f"{path}: ids below zero and above 2^63 in one file; pass --ids string")

@@ -8,7 +8,8 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.clusters import METHODS
 from csaw.partition.graph.csr import FIRST, KEEP, SUM
-from csaw.partition.ingestion.text.columns import FLAGS, Wishes, wish_of
+from csaw.partition.graph.edge_columns import EdgeColumn, distinct
+from csaw.partition.ingestion.columns import EDGE_COLUMN, FLAGS, Wishes, wish_of
 
 MOST_THREADS = 4096
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
@@ -41,23 +42,32 @@ TRUTHS = ("directed", "reverse", "overwrite", "edge_ids")
 class IngestOptions:
     """How to read an edge list or a table, and how to lay out the store. The defaults suit the text files of SNAP.
 
-    OptionError or BudgetError names the first option that is out of its range. Columns are named by their header, or numbered from 1.
+    OptionError or BudgetError names the first option that is out of its range. Columns are named by their header, or
+    numbered from 1.
     """
 
     directed: bool | None = None
     """Whether a row is an edge in one direction only. None: as the header says, otherwise yes."""
     reverse: bool = False
-    """Whether to store each edge at the vertex that it leads to, so that the neighbors of a vertex are those with an edge to it."""
+    """Whether to store each edge at the vertex that it leads to, so that the neighbors of a vertex are those with an
+    edge to it.
+    """
     ids: str = "auto"
-    """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise strings."""
+    """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise
+    strings.
+    """
     weight_column: str | int = "auto"
-    """Column of the weights; ``none`` reads none; ``auto``: the one that the header calls weight or, without a header, the third of three."""
+    """Column of the weights; ``none`` reads none; ``auto``: the one that the header calls weight or, without a header,
+    the third of three.
+    """
     duplicates: str = "first"
-    """What to do with a repeated edge: ``keep`` all, keep the ``first``, add their weights (``sum``), or raise an ``error``."""
+    """The fate of repeated edges: ``keep`` all, keep the ``first``, add their weights (``sum``), or raise an
+    ``error``.
+    """
     self_loops: str = "keep"
     """Whether to ``keep`` or ``drop`` edges from a vertex to itself."""
     on_error: str = "stop"
-    """What to do on a malformed row: ``stop`` with an error, or ``skip`` and count it."""
+    """The fate of malformed rows: ``stop`` with an error, or ``skip`` and count them."""
     partitions: int | None = None
     """Number of partitions. None: as many as ``partition_bytes`` asks for."""
     partition_bytes: int | None = None
@@ -78,11 +88,19 @@ class IngestOptions:
     cluster_seed: int = 0
     """Seed of the clusters, where their method draws anything."""
     partitioner: str = "range"
-    """How vertices are put into partitions, see partitioners.py: by ``range`` of their ids; others number them anew, and original ids stay as they are."""
+    """How vertices are put into partitions, see partitioners.py: by ``range`` of their ids; others number them anew,
+    and original ids stay as they are.
+    """
     partitioner_seed: int = 0
     """Seed of the partitioner, where it draws anything."""
     edge_ids: bool = False
-    """Whether the store keeps the row of the input that each edge comes from, in 8 bytes an edge, for ``csaw.partition.read_edge_ids``."""
+    """Whether the store keeps the row of the input that each edge comes from, in 8 bytes an edge, for
+    ``csaw.partition.read_edge_ids``.
+    """
+    edge_columns: tuple[str, ...] = ()
+    """Further columns of the edges, which hooks read as ``e.NAME``: each ``NAME:DTYPE``, ``NAME:DTYPE:UNITS`` or either
+    with ``=COLUMN`` behind it, the name or number of the column of the input (default: the one called NAME).
+    """
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 
@@ -94,7 +112,8 @@ class IngestOptions:
                 )
         for name in TRUTHS:
             object.__setattr__(self, name, _truth(name, getattr(self, name), name == "directed"))
-        _ = self.wishes  # raises OptionError for a wish that no column can have
+        object.__setattr__(self, "edge_columns", texts(self.edge_columns))
+        _ = self.wishes, self.further  # raises OptionError for a wish that no column can have
         for name, (flag, least, said) in WHOLE.items():
             if (value := getattr(self, name)) is not None or least == 0:
                 object.__setattr__(self, name, _whole(flag, value, said, least))
@@ -108,7 +127,25 @@ class IngestOptions:
         """The columns to read."""
         given = (self.source_column, self.target_column, self.weight_column)
         source, target, weight = (wish_of(flag, wish) for flag, wish in zip(FLAGS, given, strict=True))
-        return Wishes(source, target, weight or "none")
+        asked = (text.partition("=") for text in self.edge_columns)
+        further = [column if is_said else text.partition(":")[0] for text, is_said, column in asked]
+        return Wishes(source, target, weight or "none", tuple(wish_of(EDGE_COLUMN, wish) or "" for wish in further))
+
+    @property
+    def further(self) -> tuple[EdgeColumn, ...]:
+        """The edge columns that the store keeps beside weights."""
+        try:
+            return distinct(EdgeColumn.parsed(text.partition("=")[0]) for text in self.edge_columns)
+        except OptionError as error:
+            raise OptionError(f"{EDGE_COLUMN}: {error}") from error
+
+
+def texts(given: object) -> tuple[str, ...]:
+    """One text, or several; OptionError for anything else."""
+    several = (given,) if isinstance(given, str) else given
+    if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
+        raise OptionError(f"{EDGE_COLUMN}: expected texts NAME[:DTYPE[:UNITS]][=COLUMN], found {quoted(given)}")
+    return tuple(several)
 
 
 def _truth(name: str, value: object, may_be_open: bool) -> bool | None:

@@ -1,10 +1,13 @@
-"""What ``csaw.partition(...)`` does: a graph store from files of edges, or from a graph that a program holds."""
+"""``csaw.partition(...)``: a graph store from files of edges, or from a graph that a program holds."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
+from numpy.typing import ArrayLike
+
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.progress import progress_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.sizes import parse_size
@@ -13,6 +16,7 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import write_graph
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.objects import Foreign
 from csaw.partition.ingestion.pipeline import ingest
 from csaw.partition.ingestion.text.several import files_of
 
@@ -20,7 +24,10 @@ Size = int | str
 
 
 class PartitionOptions(TypedDict, total=False):
-    """The options of ``csaw partition``, by the same names; :class:`IngestOptions` explains each. Sizes are bytes, or text such as ``4GiB``."""
+    """The options of ``csaw partition``, by the same names; :class:`IngestOptions` explains each.
+
+    Sizes are bytes, or text such as ``4GiB``.
+    """
 
     directed: bool | None
     reverse: bool
@@ -28,6 +35,7 @@ class PartitionOptions(TypedDict, total=False):
     source_column: str | int | None
     target_column: str | int | None
     weight_column: str | int
+    edge_columns: Sequence[str] | Mapping[str, ArrayLike] | None
     duplicates: str
     self_loops: str
     on_error: str
@@ -45,23 +53,29 @@ class PartitionOptions(TypedDict, total=False):
     threads: int | None
     skip_lines: int
     overwrite: bool
-    weights: Any
-    vertex_ids: Any
+    weights: ArrayLike | None
+    vertex_ids: ArrayLike | None
 
 
-GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids")  # of a graph in memory
+GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids", "edge_columns")  # of one in memory
 STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 
 
-def make(inputs: Any, out: Any, *, progress: Any, **given: Any) -> GraphStore:
+def make(
+    inputs: Foreign, out: object, *, progress: bool | Callable[[int, int], None] | None, **given: object
+) -> GraphStore:
     """The graph store ``out``; ``csaw.partition`` describes the arguments."""
     options = _as_ingested(given)
     if not isinstance(out, str | os.PathLike):
         raise OptionError(f"out: expected a path, found {quoted(out)}")
     if not _are_paths(inputs):
-        return _stored(inputs, out, options)
+        return _stored(inputs, Path(out), options)
     if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
-        what = "is for graphs in memory; name a column with weight_column" if unknown[0] in GRAPH else f"is no option; expected {', '.join(PartitionOptions.__annotations__)}"  # fmt: skip
+        what = (
+            "is for graphs in memory; name a column with weight_column"
+            if unknown[0] in GRAPH
+            else f"is no option; expected {', '.join(PartitionOptions.__annotations__)}"
+        )
         raise OptionError(f"{unknown[0]}: it {what}")
     chosen = IngestOptions(**options)
     files = files_of([os.fspath(path) for path in ([inputs] if isinstance(inputs, str | os.PathLike) else inputs)])
@@ -70,7 +84,7 @@ def make(inputs: Any, out: Any, *, progress: Any, **given: Any) -> GraphStore:
         return ingest(files, Path(out), chosen, lambda done, total: update(done))
 
 
-def _as_ingested(given: dict[str, Any]) -> dict[str, Any]:
+def _as_ingested(given: Values) -> Values:
     """Options by the names and in the types of IngestOptions."""
     options = {"partition_bytes" if name == "partition_size" else name: value for name, value in given.items()}
     for name in ("partition_bytes", "memory"):
@@ -81,19 +95,31 @@ def _as_ingested(given: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _are_paths(inputs: Any) -> bool:
+def _are_paths(inputs: object) -> bool:
     """Whether ``inputs`` is a path, or a sequence of paths."""
     if isinstance(inputs, str | os.PathLike):
         return True
     return isinstance(inputs, Sequence) and bool(inputs) and all(isinstance(one, str | os.PathLike) for one in inputs)
 
 
-def _stored(data: Any, out: Any, options: dict[str, Any]) -> GraphStore:
+def _stored(data: Foreign, out: Path, options: Values) -> GraphStore:
     """A graph of a program's own as a store."""
     if unknown := sorted(options.keys() - {*GRAPH, *STORE}):
         known = ", ".join([*GRAPH, *STORE]).replace("partition_bytes", "partition_size")
-        raise OptionError(f"{unknown[0]}: expected an option of graphs in memory, {known}; write the edges to a file for others")  # fmt: skip
+        raise OptionError(
+            f"{unknown[0]}: expected an option of graphs in memory, {known}; write the edges to a file for others"
+        )
     IngestOptions(**{name: value for name, value in options.items() if name in STORE})  # OptionError for others
     held = graph_in_memory(data, **{name: value for name, value in options.items() if name in GRAPH})
     how = {name: value for name, value in options.items() if name in STORE}
-    return write_graph(out, held.indptr, held.indices, held.weights, directed=held.directed, vertex_ids=held.stored_ids(), **how)  # fmt: skip
+    columns = {column.text: held.arrays[column.array] for column in held.further_columns}
+    return write_graph(
+        out,
+        held.indptr,
+        held.indices,
+        held.weights,
+        directed=held.directed,
+        vertex_ids=held.stored_ids(),
+        edge_columns=columns,
+        **how,
+    )

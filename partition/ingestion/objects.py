@@ -1,7 +1,11 @@
-"""Edges of the graphs that other libraries hold in memory. A library is known by the module of an object's type, and never imported.
+"""Edges of the graphs that other libraries hold in memory.
 
-networkx, igraph                  graphs: all vertices, with edges or without; weights are the attribute ``weight`` where an edge has it, 1 where one has not
-scipy.sparse                      matrices [V, V]: entry (i, j) is an edge from i to j; the values are weights, unless they are truths or all 1
+A library is known by the module of an object's type, and never imported.
+
+networkx, igraph                  graphs: all vertices, with edges or without; weights are the attribute ``weight``
+                                  where an edge has it, 1 where one has not
+scipy.sparse                      matrices [V, V]: entry (i, j) is an edge from i to j; the values are weights, unless
+                                  they are truths or all 1
 torch                             an edge_index, integers [2, edges]
 torch_geometric                   Data with edge_index, num_nodes, and weights in edge_weight
 pandas, polars, pyarrow           tables with two or three columns, or more whose names say which are the ends
@@ -10,54 +14,67 @@ list                              edges: (source, target) or (source, target, we
 tuple                             columns: (sources, targets) or (sources, targets, weights)
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.given_arrays import array_of, foreign, integers_of
+from csaw.partition.ingestion.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
 from csaw.partition.ingestion.sparse import entries_of
-from csaw.partition.ingestion.text.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
 
 AUTO, NONE = "auto", "none"
-KNOWN = "a store's path, a file of edges, a dataset's name, a graph of networkx or igraph, a matrix of scipy.sparse, an edge_index or Data of PyTorch Geometric, a table of pandas, polars or Arrow, an array [edges, 2] or [edges, 3], a list of edges, or a tuple of columns"
+KNOWN = (
+    "a store's path, a file of edges, a dataset's name, a graph of networkx or igraph, a matrix of "
+    "scipy.sparse, an edge_index or Data of PyTorch Geometric, a table of pandas, polars or Arrow, an array "
+    "[edges, 2] or [edges, 3], a list of edges, or a tuple of columns"
+)
 
 KNOWN_NAMES = {*SOURCES, *TARGETS, *WEIGHTS}
 LISTED = ("Int128", "UInt128", "Decimal", "Date", "Time", "Duration", "Object")
 """Types of polars whose values Python knows better than NumPy."""
 
-Table = tuple[
-    str, list[str], Callable[[int], Any]
-]  # what messages call it, the names of its columns, and what gives one
+Foreign = Any
+"""An object of another library, whose type csaw never imports."""
+Wish = str | int | None
+"""A column that a user names, or numbers from 1; None lets the names decide."""
+Table = tuple[str, list[str], Callable[[int], ArrayLike]]
+"""A table: its name in messages, the names of its columns, and a function that gives one by its number."""
 
 
 class Edges(NamedTuple):
     """Edges of an object, in its order. ``sources`` and ``targets``: original ids [E], or numbers of ``vertices``.
 
-    ``weights`` [E]; None where edges have none. ``vertices``: how many there are where ids are numbers below it, or their original ids by number; None where they are the ends of edges.
-    ``duplicates``: what becomes of repeated edges where nobody says.
+    ``weights`` [E]; None where edges have none. ``vertices``: how many there are where ids are numbers below it, or
+    their original ids by number; None where they are the ends of edges. ``duplicates``: what becomes of repeated edges
+    where nobody says.
     """
 
     name: str
-    sources: Any
-    targets: Any
-    weights: Any = None
-    vertices: Any = None
+    sources: ArrayLike
+    targets: ArrayLike
+    weights: ArrayLike | None = None
+    vertices: int | Sequence | None = None
     directed: bool = True
     duplicates: str = "first"
 
 
-def edges_of(data: Any, weights: Any = AUTO, source_column: Any = None, target_column: Any = None) -> Edges:
+def edges_of(
+    data: Foreign, weights: ArrayLike | None = AUTO, source_column: Wish = None, target_column: Wish = None
+) -> Edges:
     """The edges of an object. OptionError for an object of another kind, and for one without what it must have.
 
-    weights: ``auto`` as described above; ``none`` or None for none; the name of an attribute, or of a table's column; or an array [edges], in the order of the object's edges.
-    source_column, target_column: of a table, names or numbers from 1 (default: as the names say, otherwise the first two).
+    weights: ``auto`` as described above; ``none`` or None for none; the name of an attribute, or of a table's column;
+    or an array [edges], in the order of the object's edges.
+    source_column, target_column: of a table, names or numbers from 1 (default: as the names say, otherwise the first
+    two).
     """
     if isinstance(data, Edges):
         return data
-    library = _library_of(type(data))
+    library = library_of(type(data))
     if library is None:
         raise OptionError(f"graph: expected {KNOWN}; found {type(data).__module__}.{type(data).__qualname__}")
     named = NONE if weights is None else weights if isinstance(weights, str) else NONE
@@ -74,22 +91,28 @@ def edges_of(data: Any, weights: Any = AUTO, source_column: Any = None, target_c
     return found if weights is None or isinstance(weights, str) else found._replace(weights=weights)
 
 
-def edges_of_csr(indptr: Any, indices: Any, weights: Any = None) -> Edges:
-    """The edges of CSR arrays: ``indptr`` [V + 1] rises from 0 to E; ``indices`` [E], numbers of vertices; ``weights`` [E] or None. OptionError for others."""
+def edges_of_csr(indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike | None = None) -> Edges:
+    """The edges of CSR arrays: ``indptr`` [V + 1] rises from 0 to E; ``indices`` [E], numbers of vertices; ``weights``
+    [E] or None.
+
+    OptionError for others.
+    """
     offsets, neighbors = integers_of("indptr", indptr), integers_of("indices", indices)
-    if not offsets.size or offsets[0] != 0 or offsets[-1] != neighbors.size or (offsets[1:] < offsets[:-1]).any():  # fmt: skip
+    if not offsets.size or offsets[0] != 0 or offsets[-1] != neighbors.size or (offsets[1:] < offsets[:-1]).any():
         raise OptionError(f"indptr: expected offsets that rise from 0 to {neighbors.size:,}, the number of indices")
     owners = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     return Edges("CSR arrays", owners, neighbors, weights, offsets.size - 1, duplicates="keep")
 
 
-def _library_of(kind: type) -> str | None:
-    """The first library that a type, or a type that it is made of, comes from, or the name of a type of Python itself; None where it is none of these."""
-    names = [base.__module__.partition(".")[0] for base in kind.__mro__] + [kind.__name__] * (kind.__module__ == "builtins")  # fmt: skip
+def library_of(kind: type) -> str | None:
+    """The known library, or type of Python itself, that a type or one of its bases is of; None where it is of none."""
+    names = [base.__module__.partition(".")[0] for base in kind.__mro__] + [kind.__name__] * (
+        kind.__module__ == "builtins"
+    )
     return next((name for name in names if name in READERS or name in TABLES), None)
 
 
-def _of_networkx(graph: Any, weights: str) -> Edges:
+def _of_networkx(graph: Foreign, weights: str) -> Edges:
     named = "weight" if weights == AUTO else weights
     nodes, rows = list(graph.nodes), list(graph.edges(data=named))
     number = {node: place for place, node in enumerate(nodes)}
@@ -100,18 +123,22 @@ def _of_networkx(graph: Any, weights: str) -> Edges:
     return Edges("networkx graph", sources, targets, held, nodes, graph.is_directed(), repeats)
 
 
-def _of_igraph(graph: Any, weights: str) -> Edges:
+def _of_igraph(graph: Foreign, weights: str) -> Edges:
     named, known = "weight" if weights == AUTO else weights, graph.es.attributes()
     if weights not in (AUTO, NONE) and named not in known:
-        raise OptionError(f"weights: igraph graph: no edge attribute {quoted(named)}; it has {', '.join(known) or 'none'}")  # fmt: skip
-    held = _attribute(graph.es[named], named, "igraph graph", asked=True) if weights != NONE and named in known else None  # fmt: skip
+        raise OptionError(
+            f"weights: igraph graph: no edge attribute {quoted(named)}; it has {', '.join(known) or 'none'}"
+        )
+    held = (
+        _attribute(graph.es[named], named, "igraph graph", asked=True) if weights != NONE and named in known else None
+    )
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     vertices = graph.vs["name"] if "name" in graph.vs.attributes() else graph.vcount()
     return Edges("igraph graph", ends[:, 0], ends[:, 1], held, vertices, graph.is_directed(), "keep")
 
 
-def _attribute(found: Iterable[Any], name: str, where: str, *, asked: bool) -> list[Any] | None:
-    """Weights of edges by an attribute, 1 where an edge has none; None where no edge has it, which is an error if it was ``asked`` for."""
+def _attribute(found: Iterable[float | None], name: str, where: str, *, asked: bool) -> list[float] | None:
+    """Weights by an attribute, 1 where an edge has none; None where no edge has it, an error if it is ``asked`` for."""
     values = list(found)
     if any(value is not None for value in values):
         return [1.0 if value is None else value for value in values]
@@ -120,13 +147,11 @@ def _attribute(found: Iterable[Any], name: str, where: str, *, asked: bool) -> l
     return None
 
 
-def _of_scipy(matrix: Any, weights: str) -> Edges:
+def _of_scipy(matrix: Foreign, weights: str) -> Edges:
     entries = entries_of(matrix)
     _only(weights, "sparse matrix", "its values are the weights")
     if weights != NONE and entries.data.dtype != bool and not _are_ones(entries.data):
-        entries = (
-            entries.tocsr().tocoo()
-        )  # entries that stand for one number become their sum, which is how SciPy reads them
+        entries = entries.tocsr().tocoo()  # entries of one place become their sum, which is how SciPy reads them
         return Edges("sparse matrix", entries.row, entries.col, entries.data, matrix.shape[0])
     return Edges("sparse matrix", entries.row, entries.col, None, matrix.shape[0])
 
@@ -135,15 +160,18 @@ def _are_ones(values: np.ndarray) -> bool:
     return values.dtype.kind in "iuf" and bool((values == 1).all())
 
 
-def _of_torch(tensor: Any, weights: str) -> Edges:
+def _of_torch(tensor: Foreign, weights: str) -> Edges:
     _only(weights, "edge_index", "it has none; give an array of them")
     sources, targets = _rows_of(tensor)
     return Edges("edge_index", sources, targets, duplicates="keep")
 
 
-def _of_pyg(data: Any, weights: str) -> Edges:
+def _of_pyg(data: Foreign, weights: str) -> Edges:
     if getattr(data, "edge_index", None) is None:
-        raise OptionError(f"{type(data).__name__}: expected a Data object with edge_index; of a HeteroData object give the edge_index of one type of edges")  # fmt: skip
+        raise OptionError(
+            f"{type(data).__name__}: expected a Data object with edge_index; of a HeteroData object give "
+            "the edge_index of one type of edges"
+        )
     held = None if weights == NONE else getattr(data, "edge_weight" if weights == AUTO else weights, None)
     if held is None and weights not in (AUTO, NONE):
         raise OptionError(f"weights: Data: no attribute {quoted(weights)}")
@@ -155,40 +183,44 @@ def _of_pyg(data: Any, weights: str) -> Edges:
     return Edges("Data", sources, targets, flat, int(vertices), duplicates="keep")
 
 
-def _rows_of(tensor: Any) -> np.ndarray:
+def _rows_of(tensor: Foreign) -> np.ndarray:
     """The two rows of an edge_index."""
     held = _numpy_of(tensor)
     if held.ndim != 2 or held.shape[0] != 2 or held.dtype.kind not in "iu":
-        raise OptionError(f"edge_index: expected a tensor of integers [2, edges], found {tensor.dtype} {list(held.shape)}")  # fmt: skip
+        raise OptionError(
+            f"edge_index: expected a tensor of integers [2, edges], found {tensor.dtype} {list(held.shape)}"
+        )
     return held
 
 
-def _numpy_of(tensor: Any) -> np.ndarray:
+def _numpy_of(tensor: Foreign) -> np.ndarray:
     if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided":
-        raise OptionError(f"graph: expected an edge_index [2, edges], found a sparse tensor ({tensor.layout}); give its indices")  # fmt: skip
+        raise OptionError(
+            f"graph: expected an edge_index [2, edges], found a sparse tensor ({tensor.layout}); give its indices"
+        )
     if not hasattr(tensor, "detach"):
         raise OptionError(f"graph: expected a tensor, found {type(tensor).__name__}")
     return array_of("graph", tensor)
 
 
-def _of_pandas(table: Any) -> Table:
+def _of_pandas(table: Foreign) -> Table:
     if not hasattr(table, "columns"):
         raise OptionError(f"graph: expected a pandas.DataFrame, found a {type(table).__name__}")
     return "pandas table", [str(name) for name in table.columns], lambda k: table.iloc[:, k].to_numpy()
 
 
-def _of_polars(table: Any) -> Table:
+def _of_polars(table: Foreign) -> Table:
     if not hasattr(table, "to_series"):
         raise OptionError(f"graph: expected a polars.DataFrame, found a {type(table).__name__}; call collect() first")
 
-    def column(number: int) -> Any:
+    def column(number: int) -> ArrayLike:
         held = table.to_series(number)
         return held.to_list() if str(getattr(held, "dtype", "")).startswith(LISTED) else held.to_numpy()
 
     return "polars table", list(table.columns), column
 
 
-def _of_arrow(table: Any) -> Table:
+def _of_arrow(table: Foreign) -> Table:
     if not hasattr(table, "column_names"):
         raise OptionError(f"graph: expected a pyarrow.Table or RecordBatch, found {type(table).__name__}")
 
@@ -199,8 +231,11 @@ def _of_arrow(table: Any) -> Table:
     return "Arrow table", list(table.column_names), column
 
 
-def _of_table(where: str, names: list[str], column: Callable[[int], Any], wishes: Wishes) -> Edges:
-    """The columns that ``csaw partition`` reads of a file with this header; two or three columns without telling names by their places."""
+def _of_table(where: str, names: list[str], column: Callable[[int], ArrayLike], wishes: Wishes) -> Edges:
+    """Return the columns that ``csaw partition`` reads of a file with this header.
+
+    Two or three columns without telling names count by their places.
+    """
     plain_names = [plain(name) for name in names]
     tells = len(set(plain_names)) < len(names) or any(name in KNOWN_NAMES for name in plain_names)
     known = names if len(names) > 3 or tells or wishes.names else None
@@ -209,26 +244,34 @@ def _of_table(where: str, names: list[str], column: Callable[[int], Any], wishes
     return Edges(where, column(found.source), column(found.target), held)
 
 
-def _of_array(array: Any, weights: str) -> Edges:
-    array = array_of("array", array)
+def _of_array(given: ArrayLike, weights: str) -> Edges:
+    array = array_of("array", given)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         turned = "; give its transpose, array.T" if array.ndim == 2 and array.shape[0] in (2, 3) else ""
-        raise OptionError(f"array: expected edges as rows, [edges, 2] or [edges, 3] with weights, found the shape {array.shape}{turned}")  # fmt: skip
+        raise OptionError(
+            "array: expected edges as rows, [edges, 2] or [edges, 3] with weights, found the shape "
+            f"{array.shape}{turned}"
+        )
     _only(weights, "array", "its third column has the weights; give an array of them otherwise")
     held = array[:, 2] if array.shape[1] == 3 and weights == AUTO else None
     return Edges("array", array[:, 0], array[:, 1], held)
 
 
-def _of_list(rows: Any, weights: str) -> Edges:
+def _of_list(rows: Sequence[Sequence[object]], weights: str) -> Edges:
     widths = {len(row) if isinstance(row, tuple | list) else 0 for row in rows}
     if len(widths) != 1 or not widths <= {2, 3}:
-        raise OptionError("list of edges: expected (source, target) for every edge, or (source, target, weight) for every edge")  # fmt: skip
+        raise OptionError(
+            "list of edges: expected (source, target) for every edge, or (source, target, weight) for every edge"
+        )
     return _of_columns(tuple(zip(*rows, strict=True)), weights)._replace(name="list of edges")
 
 
-def _of_columns(columns: Any, weights: str) -> Edges:
+def _of_columns(columns: Sequence[ArrayLike], weights: str) -> Edges:
     if len(columns) not in (2, 3):
-        raise OptionError(f"tuple: expected two or three columns, (sources, targets) or (sources, targets, weights), found {len(columns)}")  # fmt: skip
+        raise OptionError(
+            "tuple: expected two or three columns, (sources, targets) or (sources, targets, weights), "
+            f"found {len(columns)}"
+        )
     _only(weights, "columns", "the third one has the weights; give an array of them otherwise")
     held = columns[2] if len(columns) == 3 and weights == AUTO else None
     return Edges("columns", columns[0], columns[1], held)
@@ -240,9 +283,15 @@ def _only(weights: str, where: str, said: str) -> None:
         raise OptionError(f"weights: {where}: expected auto, none or an array, found {quoted(weights)}: {said}")
 
 
-READERS: dict[str, Callable[[Any, str], Edges]] = {
-    "networkx": _of_networkx, "igraph": _of_igraph, "scipy": _of_scipy, "torch": _of_torch, "torch_geometric": _of_pyg, "numpy": _of_array,
-    "list": _of_list, "tuple": _of_columns,
-}  # fmt: skip
-"""What reads an object, by the library that its type is from, or by the name of a type of Python itself."""
-TABLES: dict[str, Callable[[Any], Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
+READERS: dict[str, Callable[[Foreign, str], Edges]] = {
+    "networkx": _of_networkx,
+    "igraph": _of_igraph,
+    "scipy": _of_scipy,
+    "torch": _of_torch,
+    "torch_geometric": _of_pyg,
+    "numpy": _of_array,
+    "list": _of_list,
+    "tuple": _of_columns,
+}
+"""Readers of objects, by the library that its type is from, or by the name of a type of Python itself."""
+TABLES: dict[str, Callable[[Foreign], Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}

@@ -1,270 +1,279 @@
-"""Text or tables to a graph store, in three passes over spooled arrays: parse, number and deal to buckets of rows, build rows.
+"""Edges to a graph store, in three passes over spooled columns: read, number and deal to buckets of rows, build rows.
 
-Every pass is as wide as there are threads, and what they do is put together in the order of the pieces, so their number leaves no trace.
+Every pass is as wide as there are threads, and what they do is put together in the order of the pieces, so their number
+leaves no trace. The same passes are done here, by threads that share memory, or by tasks that share a disk.
 
-Memory: ``memory`` bounds the spools and most of what the threads have in work. On top of it come arrays of the number of vertices (about 30
-bytes each) or of the id range, what the threads have in work in any case (about 50 MiB, and 3 MiB each), and the interpreter with Numba
-(170 MiB): see docs/tuning.md.
+Memory: ``memory`` bounds the spools and most of what the threads have in work. On top of it come arrays of the number
+of vertices (about 30 bytes each) or of the id range, what the threads have in work in any case (about 50 MiB, and 3 MiB
+each), and the interpreter with Numba (170 MiB): see docs/tuning.md.
 """
 
-import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from csaw.partition.arrays.replace import GRAPH, Draft, check
 from csaw.partition.arrays.spool import Budget, Spool
-from csaw.partition.base.parallel import Crew, processors
+from csaw.partition.base.parallel import Crew
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.stages import WRITING, stage
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.clusters import make_clusters
+from csaw.partition.graph.cuts import cut_points, partition_count
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.reciprocity import reciprocity
 from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.write import Facts, StoreWriter, cut_points, partition_count
-from csaw.partition.ingestion.buckets import Buckets, Rows, cut_rows, cuts_of
+from csaw.partition.graph.write import StoreWriter
+from csaw.partition.ingestion.buckets import Buckets, cuts_of
 from csaw.partition.ingestion.first_run import compiling_aside
 from csaw.partition.ingestion.ids import Unchanged
-from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.job import (
+    AnyNumbering,
+    Job,
+    Layout,
+    MakeClusters,
+    Numbered,
+    Tally,
+    budget_of,
+    crew_of,
+    memory_of,
+)
 from csaw.partition.ingestion.reading import Reading
-from csaw.partition.ingestion.text.rows import TextRows
+from csaw.partition.ingestion.report import report_of
+from csaw.partition.ingestion.text.pieces import Described, FileRows, InputRows, Piece
+from csaw.partition.ingestion.text.readers import Progress, opened
 from csaw.partition.ingestion.text.several import Several, files_of
 
 PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
 MOST_PIECES = 1 << 12  # where the buckets begin in each takes 8 KiB
-KEPT_SHARE = 0.7  # of the memory, for spools; threads have the rest in work
 
 
 def ingest(
     path: str | Path | Sequence[str | Path],
     out: str | Path,
     options: IngestOptions,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> GraphStore:
-    """Make the store ``out`` from the edge list or table at ``path``; of a list, and of a folder's files in order of their names, one graph."""
+    """Make the store ``out`` from the edge list or table at ``path``.
+
+    A list of files, and a folder's files in order of their names, make one graph.
+    """
     files = files_of(path)
     check_out(out, options)
-    crew, budget = crew_of(options), budget_of(out, options)
-    with (
-        compiling_aside(crew.threads),
-        closing(reader(files, options, crew, budget, progress)) as rows,
-        crew,
-    ):
-        return ingested(out, options, lambda chosen: Ingest(name_of(files), rows, chosen, crew, budget, files), budget)
+    crew, budget = crew_of(options), budget_of(options, Path(out).parent)
+    with compiling_aside(crew.threads), closing(reader(files, options, crew, budget, progress)) as rows, crew:
+        passes = partial(ByThreads, rows, crew, budget)
+        return Ingest(name_of(files), rows, options, crew, budget, passes, files).make(out)
 
 
-def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:
-    """Make the store ``out`` from rows: (src, dst, weights or None) in pieces, with ``shape``, ``weighted`` and ``counts`` as TextRows has.
+class GivenRows(Protocol):
+    """Rows of integers that a program gives to :func:`ingest_rows`: (sources, targets, weights or None) in pieces.
 
-    Rows that have ``vertices``, a number, are of vertices 0 .. vertices - 1 and keep these ids, with edges or without.
+    ``counts`` is complete afterwards. Rows that have ``vertices``, a number, are of vertices 0 .. vertices - 1, which
+    keep these ids, with edges or without.
     """
-    budget = budget_of(out, options)
+
+    @property
+    def shape(self) -> Described: ...
+
+    @property
+    def weighted(self) -> bool: ...
+
+    @property
+    def counts(self) -> dict[str, int]: ...
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]: ...
+
+
+class _AsPieces:
+    """Rows that a program gives, as an ingest reads those of files."""
+
+    def __init__(self, rows: GivenRows) -> None:
+        self.rows, self.warnings = rows, list[str]()
+        self.shape, self.weighted, self.counts = rows.shape, rows.weighted, rows.counts
+
+    def __iter__(self) -> Iterator[Piece]:
+        return (Piece(src, dst, () if weights is None else (weights,)) for src, dst, weights in self.rows)
+
+
+def ingest_rows(name: str, rows: GivenRows, out: str | Path, options: IngestOptions) -> GraphStore:
+    """Make the store ``out`` from rows of edges, which messages call ``name``."""
+    given, budget = _AsPieces(rows), budget_of(options, Path(out).parent)
     with crew_of(options) as crew, compiling_aside(crew.threads):
-        return ingested(out, options, lambda chosen: Ingest(name, rows, chosen, crew, budget), budget)
-
-
-def ingested(
-    out: str | Path, options: IngestOptions, begin: "Callable[[IngestOptions], Ingest]", budget: Budget
-) -> GraphStore:
-    """The store that an ingest makes, which ``begin`` begins. Its report says, beside what is stored, how much of ``budget`` was spilled."""
-    store = _made(out, options, begin)
-    store.report["spilled_bytes"] = budget.spilled
-    return store
-
-
-def crew_of(options: IngestOptions) -> Crew:
-    return Crew(options.threads or processors(), memory_of(options))
-
-
-def memory_of(options: IngestOptions) -> int:
-    return options.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
-
-
-def budget_of(out: str | Path, options: IngestOptions) -> Budget:
-    return Budget(int(memory_of(options) * KEPT_SHARE), Path(out).parent)
-
-
-def _made(out: str | Path, options: IngestOptions, begin: "Callable[[IngestOptions], Ingest]") -> GraphStore:
-    check_out(out, options)
-    with Draft(
-        out, GRAPH, overwrite=options.overwrite
-    ) as draft:  # from now on, so that of two writers one ends at once
-        if options.partitioner != "range":
-            return _partitioned(draft, options, begin)
-        made = begin(options)
-        try:
-            return made.run(draft)
-        finally:
-            made.close()
-
-
-def _partitioned(draft: Draft, options: IngestOptions, begin: "Callable[[IngestOptions], Ingest]") -> GraphStore:
-    """The store of a partitioner, by way of one in order of the ids, which stands beside it meanwhile."""
-    from csaw.partition.ingestion.partitioners import partitioned
-
-    place = draft.path.with_name(f".{draft.path.name}.csaw-by-range")
-    try:
-        plain = _made(place, replace(options, partitioner="range", clusters=None, overwrite=True), begin)
-        clusters = None if options.clusters is None else partial(_clusters, options)
-        return partitioned(plain, draft, options, _partition_bytes(options), clusters)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _partition_bytes(options: IngestOptions) -> int:
-    return options.partition_bytes or min(256 << 20, max(memory_of(options) // 8, 1 << 20))
-
-
-def _clusters(options: IngestOptions, draft: GraphStore) -> tuple[np.ndarray, dict[str, Any]]:
-    """The cluster of each vertex, and how they were made."""
-    assert options.clusters is not None
-    made = {"count": options.clusters, "method": options.method, "seed": options.cluster_seed}
-    return make_clusters(draft, options.clusters, options.method, options.cluster_seed), made
+        passes = partial(ByThreads, given, crew, budget, vertices=getattr(rows, "vertices", None))
+        return Ingest(name, given, options, crew, budget, passes).make(out)
 
 
 def check_out(out: str | Path, options: IngestOptions) -> None:
+    """Raise OptionError or StoreError where no store can be written to ``out``."""
     folder = Path(out).parent
     if not folder.is_dir():
         raise OptionError(f"{folder} is not a directory; make it first")
     check(Path(out), GRAPH, options.overwrite)
 
 
-def reader(files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Callable | None) -> Any:
-    from csaw.partition.ingestion.text.tables import TableRows, is_table
-
-    def opened(file: str, progress: Callable | None) -> Any:
-        return TableRows(file, options) if is_table(file) else TextRows(file, options, crew, progress)
-
-    return (
-        opened(files[0], progress)
-        if len(files) == 1
-        else Several(files, opened, options.directed, crew, budget, progress)
-    )
+def reader(
+    files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None
+) -> FileRows | Several:
+    """The rows of all files."""
+    if len(files) == 1:
+        return opened(files[0], options, crew, progress)
+    return Several(files, options, crew, budget, progress)
 
 
 def name_of(files: list[str]) -> str:
+    """Return the name of some files in messages."""
     return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
 
 
-class Ingest:
-    """The passes of one ingest: ``number_ids``, ``deal`` and ``write``, of which another executor has its own."""
+class Passes(Protocol):
+    """Whoever does the passes of an ingest, one after the other."""
 
-    def __init__(
-        self, path: str, rows: Any, options: IngestOptions, crew: Crew, budget: Budget, files: Sequence[str] = ()
-    ) -> None:
-        self.path, self.rows, self.options, self.crew, self.budget = path, rows, options, crew, budget
-        self.files, self.memory = files, memory_of(options)
-        self.undirected = rows.shape.undirected if options.directed is None else not options.directed
-        self.weighted = rows.weighted
-        self.raw_rows = self.repeats = 0
+    def read(self) -> Numbered:
+        """Read all rows, and number their ids."""
 
-    def run(self, out: Draft) -> GraphStore:
-        """Make the store."""
-        numbering, sample = self.number_ids(out)
-        if self.raw_rows == 0:
-            raise FormatError(f"{self.path}: no edges found; expected rows 'source target [weight]'")
-        entries = self.raw_rows * (2 if self.undirected else 1)
-        buckets = Buckets(
-            numbering, entries, cuts_of(numbering.vertices, entries, sample), self.crew, undirected=self.undirected,
-            drop_loops=self.options.self_loops == "drop", weighted=self.weighted, numbered=self.options.edge_ids,
-        )  # fmt: skip
-        with stage("sorting edges"):
-            self.deal(buckets)
-        with stage(WRITING), StoreWriter(
-            out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew,
-            input_rows=self.raw_rows if self.options.edge_ids else None,
-        ) as writer:  # fmt: skip
-            self.write(writer, buckets)
-            report = self._report(buckets, writer)
-            return writer.finish(
-                directed=not self.undirected,
-                vertex_ids=numbering.vertex_ids,
-                report=lambda draft: report | {"reciprocity": reciprocity(draft)},
-                clusters=None if self.options.clusters is None else partial(_clusters, self.options),
-            )
-
-    def number_ids(self, out: Draft) -> tuple[Any, np.ndarray]:
-        """Read all rows, and number their ids: the numbering, and dense ids of some of the ends that own entries."""
-        self.reading = Reading(
-            self.crew, self.budget, strings=self.rows.shape.strings, undirected=self.undirected,
-            weighted=self.weighted, reverse=self.options.reverse,
-        )  # fmt: skip
-        self.reading.read(self.rows)
-        self.raw_rows = self.reading.raw.rows
-        if (vertices := getattr(self.rows, "vertices", None)) is not None or not self.raw_rows:
-            numbering: Any = Unchanged(vertices or 0)
-        else:
-            with stage("numbering vertices"):
-                numbering = self.reading.numbering(self.path)
-        return numbering, self.reading.sample(numbering)
-
-    def deal(self, buckets: Buckets) -> None:
+    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
         """Deal all edges to the buckets of their rows."""
-        self.dealt = Spool(self.budget, self.crew.backlog())
-        buckets.fill(self.reading.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw_rows // MOST_PIECES))  # fmt: skip
 
-    def cuts(self, writer: StoreWriter, degrees: np.ndarray) -> np.ndarray:
-        """Where partitions begin, and V at the end. They are cut before repeated edges are merged, so they may end up smaller than planned."""
-        indptr = np.concatenate([[0], np.cumsum(degrees)])
-        item = writer.id_dtype.itemsize + (4 if self.weighted else 0)
-        limit = _partition_bytes(self.options)
-        count = partition_count(int(indptr[-1]), indptr.size - 1, item, self.options.partitions, limit)
-        return cut_points(indptr, count, self.options.balance)
-
-    def write(self, writer: StoreWriter, buckets: Buckets) -> None:
-        """Write the partitions in order."""
-        for rows, facts, ends in cut_rows(self._built(buckets), self.cuts(writer, buckets.degrees)):
-            writer.extend(rows.indptr, rows.indices, rows.weights, facts, rows.numbers)
-            if ends:
-                writer.end_partition()
-            self.check_repeats(writer)
-
-    def check_repeats(self, writer: StoreWriter) -> None:
-        """FormatError where edges are repeated and must not be."""
-        if self.options.duplicates == "error" and writer.facts.repeats:
-            raise FormatError(
-                f"{self.path}: some edges are repeated; pass --duplicates keep, first or sum to accept them"
-            )
-
-    def _built(self, buckets: Buckets) -> Iterator[tuple[Rows, Facts]]:
-        for rows, facts, merged in buckets.rows(POLICIES[self.options.duplicates], self.path):
-            self.repeats += merged
-            yield rows, facts
+    def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
+        """Build the rows, and write the partitions that begin at ``cuts``, the last of which is V."""
 
     def close(self) -> None:
         """Let go of temporary files."""
-        for name in ("reading", "dealt"):
-            if (held := vars(self).get(name)) is not None:
-                (held.raw if name == "reading" else held).close()
-
-    def _report(self, buckets: Buckets, writer: StoreWriter) -> dict[str, Any]:
-        vertices, degrees, reached = buckets.degrees.size, buckets.degrees, buckets.reached
-        report: dict[str, Any] = dict(self.rows.counts)
-        if len(self.files) > 1:
-            report = {"files": len(self.files), "inputs": list(self.files)} | report
-        report |= {
-            "header_line": self.rows.shape.header_line, "vertices": vertices, "stored_edges": writer.edges,
-            "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,
-            "self_loops": buckets.loops, "self_loops_dropped": buckets.drop_loops, "dead_ends": int((degrees == 0).sum()),
-            "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": [*getattr(self.rows, "warnings", []), *_of_weights(writer)],
-            "weights": "column" if self.weighted else "none", **({"reversed": True} if self.options.reverse else {}),
-        }  # fmt: skip
-        declared = self.rows.shape.declared
-        found = {"vertices": vertices, "edges": self.rows.counts["edges"]}
-        report["header_disagrees"] = {
-            k: {"declared": v, "found": found[k]} for k, v in declared.items() if v != found[k]
-        }
-        return report
 
 
-def _of_weights(writer: StoreWriter) -> list[str]:
-    """What to tell the user of weights that are all equal: one line, or none."""
-    if writer.facts.lightest != writer.facts.heaviest:
-        return []
-    said = "sample with --unweighted, or leave the weights out with --weight-column none: the law is the same, and less is read"
-    return [f"all weights are {writer.facts.lightest:g}; {said}"]
+class ByThreads:
+    """The passes by the threads of this process, which keeps columns in spools."""
+
+    def __init__(
+        self, rows: Iterable[Piece], crew: Crew, budget: Budget, job: Job, out: Draft, *, vertices: int | None = None
+    ) -> None:
+        self.rows, self.crew, self.budget, self.job, self.vertices = rows, crew, budget, job, vertices
+        self.reading, self.dealt = Reading(job, crew, budget), Spool(budget, crew.backlog())
+
+    def read(self) -> Numbered:
+        """Read all rows, and number their ids unless these are numbers of ``vertices`` already."""
+        self.reading.read(self.rows)
+        rows = self.reading.raw.rows
+        if self.vertices is not None or not rows:
+            given = Unchanged(self.vertices or 0)
+            return Numbered(rows, given, self.reading.sample(given))
+        with stage("numbering vertices"):
+            numbering = self.reading.numbering()
+        return Numbered(rows, numbering, self.reading.sample(numbering))
+
+    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
+        """Deal the edges from one spool to another."""
+        self.buckets = Buckets(self.job, layout, numbering, self.crew)
+        piece_rows = max(min(PIECE_ROWS, memory_of(self.job.options) // 1024), layout.rows // MOST_PIECES)
+        self.buckets.deal(self.reading.raw, self.dealt, piece_rows)
+        return self.buckets.tally
+
+    def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
+        """Hand the rows to the writer, whose jobs the same threads do."""
+        for rows, facts, ends in self.buckets.rows(cuts, self.dealt):
+            weights, numbers = (rows.columns.get(column) for column in (WEIGHT, EDGE_ID))
+            further = {column.name: rows.columns[column] for column in self.job.edge_columns}
+            writer.extend(rows.indptr, rows.indices, weights, facts, numbers, further)
+            if ends:
+                writer.end_partition()
+
+    def close(self) -> None:
+        """Let go of the spools."""
+        self.reading.raw.close()
+        self.dealt.close()
+
+
+class Ingest:
+    """An ingest of ``rows`` by the passes that ``begin(job, draft)`` gives: what is decided between them."""
+
+    def __init__(
+        self,
+        name: str,
+        rows: InputRows,
+        options: IngestOptions,
+        crew: Crew,
+        budget: Budget,
+        begin: Callable[[Job, Draft], Passes],
+        files: Sequence[str] = (),
+    ) -> None:
+        self.rows, self.options, self.crew, self.budget, self.files = rows, options, crew, budget, files
+        self.begin = begin
+        self.job = Job.of(name, rows, options, budget.folder)
+
+    def make(self, out: str | Path) -> GraphStore:
+        """Make the store. Its report says, beside what is stored, how much was spilled."""
+        check_out(out, self.options)
+        clusters = None if self.options.clusters is None else self._clusters
+        with Draft(out, GRAPH, overwrite=self.options.overwrite) as draft:  # of two writers one ends at once
+            if self.options.partitioner == "range":
+                store = self._written(draft, clusters)
+            else:
+                store = self._partitioned(draft, clusters)
+        store.report["spilled_bytes"] = self.budget.spilled
+        return store
+
+    def _partitioned(self, out: Draft, clusters: MakeClusters | None) -> GraphStore:
+        """The store of a partitioner, by way of one in order of the ids, which stands beside it meanwhile."""
+        from csaw.partition.ingestion.partitioners import partitioned
+
+        place = out.path.with_name(f".{out.path.name}.csaw-by-range")
+        try:
+            with Draft(place, GRAPH, overwrite=True) as draft:
+                plain = self._written(draft, None)
+            return partitioned(plain, out, self.options, self.job.partition_bytes, clusters)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Record]:
+        """The cluster of each vertex, and how they were made."""
+        count, method, seed = self.options.clusters, self.options.method, self.options.cluster_seed
+        assert count is not None
+        return make_clusters(draft, count, method, seed), {"count": count, "method": method, "seed": seed}
+
+    def _written(self, out: Draft, clusters: MakeClusters | None) -> GraphStore:
+        """The store in the order of the ids."""
+        with closing(self.begin(self.job, out)) as passes:
+            rows, numbering, sample = passes.read()
+            if not rows:
+                raise FormatError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'")
+            cuts = cuts_of(numbering.vertices, rows * self.job.directions, sample)
+            with stage("sorting edges"):
+                tally = passes.deal(Layout(cuts, numbering.dtype, rows), numbering)
+            with stage(WRITING), self._writer(out, numbering.vertices, rows) as writer:
+                passes.build(self._cuts(tally.degrees, numbering.dtype), writer)
+                report = report_of(self.rows, self.job, tally, writer, self.files)
+                return writer.finish(
+                    directed=not self.job.undirected,
+                    vertex_ids=numbering.vertex_ids,
+                    report=lambda draft: report | {"reciprocity": reciprocity(draft)},
+                    clusters=clusters,
+                )
+
+    def _writer(self, out: Draft, vertices: int, rows: int) -> StoreWriter:
+        return StoreWriter(
+            out,
+            vertices=vertices,
+            weighted=self.job.weighted,
+            compression=self.options.compression,
+            crew=self.crew,
+            input_rows=rows if self.options.edge_ids else None,
+            edge_columns=self.job.edge_columns,
+        )
+
+    def _cuts(self, degrees: np.ndarray, ids: np.dtype) -> np.ndarray:
+        """Where partitions begin, and V at the end.
+
+        They are cut before repeated edges are merged, so they may end up smaller than planned.
+        """
+        indptr = np.concatenate([[0], np.cumsum(degrees)])
+        item = ids.itemsize + sum(column.dtype.itemsize for column in self.job.columns)
+        limit = self.job.partition_bytes
+        count = partition_count(int(indptr[-1]), degrees.size, item, self.options.partitions, limit)
+        return cut_points(indptr, count, self.options.balance)

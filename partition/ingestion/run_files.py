@@ -1,20 +1,22 @@
-"""Files between the passes of an ingest that several processes share: columns of numbers in folders, each of which gets its name when it is whole.
+"""Files between the passes of an ingest that several processes share: pieces of columns in folders, each of which gets
+its name when it is whole.
 
-A run is what one task has read: src and dst, ids of its own from 0 on, weights, and the ids that these stand for. A dealt run is the same edges by buckets:
-``entries`` has the columns of each piece one after the other, and ``ends`` where the buckets of each piece begin.
+A run is what one task has read: ids of its own, from 0 on, of both ends of edges, then their columns; beside it are the
+ids that these stand for. A dealt run is the same edges by buckets; ``ends`` says where those of each piece begin.
 """
 
 import os
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from csaw.partition.arrays.spool import shorter
+from csaw.partition.arrays.spool import Places, Stored, places_of, shorter
 from csaw.partition.errors import StoreError
 
 
@@ -25,7 +27,10 @@ def run_folder(folder: str, kind: str, number: int) -> Path:
 
 @contextmanager
 def whole_folder(place: Path, scratch: str) -> Iterator[Path]:
-    """A folder under a name of its own in ``scratch``, which becomes ``place`` at the end of the block. Another process may have been faster: then its folder stays, which has the same bytes."""
+    """A folder under a name of its own in ``scratch``, which becomes ``place`` at the end of the block.
+
+    Another process may have been faster: then its folder stays, which has the same bytes.
+    """
     draft = Path(scratch) / f".{place.name}-{secrets.token_hex(4)}"
     try:
         with full_disk_named(draft.parent):
@@ -53,57 +58,92 @@ def full_disk_named(folder: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise StoreError(
-            f"{folder}: cannot write temporary files ({error.strerror or error}); make room there, and see that all workers have the folder under this path"
+            f"{folder}: cannot write temporary files ({error.strerror or error}); make room there, and see "
+            "that all workers have the folder under this path"
         ) from error
 
 
-def read_column(file: Path, dtype: Any, first: int = 0, count: int = -1) -> np.ndarray:
-    """Numbers of a file, from number ``first`` on; StoreError where it does not have so many."""
+@contextmanager
+def readable_named(file: Path) -> Iterator[None]:
+    """Turn what keeps a temporary file from being read into an error that names it."""
     try:
-        found = np.fromfile(file, dtype, count, offset=first * np.dtype(dtype).itemsize)
+        yield
     except OSError as error:
         raise StoreError(f"{file} cannot be read: {error.strerror or error}; run it again") from error
-    if count >= 0 and found.size != count:
-        raise shorter()
-    return found
 
 
-class DealtRuns:
-    """All dealt runs, open: ``ends`` int64 [pieces, buckets + 1], and the ``places`` of their columns as ``gather`` takes them."""
+def read_column(file: Path, dtype: DTypeLike) -> np.ndarray:
+    """All numbers of a file."""
+    with readable_named(file):
+        return np.fromfile(file, dtype)
 
-    def __init__(self, folder: str, runs: Sequence[int], item_bytes: tuple[int, ...]) -> None:
-        self.handles: list[int] = []
-        places, handles, ends = [], [], []
-        try:
-            for number in runs:
-                place = run_folder(folder, "dealt", number)
-                self.handles.append(os.open(place / "entries", os.O_RDONLY))
-                own = np.load(place / "ends.npy")
-                sizes = own[:, -1]
-                at = np.cumsum(sizes * sum(item_bytes)) - sizes * sum(item_bytes)
-                places.append(np.array([at + sizes * sum(item_bytes[:k]) for k in range(len(item_bytes))]))
-                handles.append(np.full((len(item_bytes), len(own)), self.handles[-1], np.int32))
-                ends.append(own)
-        except OSError as error:
-            self.close()
-            raise StoreError(f"{folder}: a temporary file cannot be read ({error.strerror}); run it again") from error
-        self.ends = np.concatenate(ends)
-        self.places = np.concatenate(places, axis=1), np.concatenate(handles, axis=1)
 
-    def sources(self, begin: int, end: int, dtype: np.dtype) -> Iterator[np.ndarray]:
-        """The vertices that own the entries of the buckets begin .. end - 1, a piece after the other."""
-        for place, handle, ends in zip(self.places[0][0], self.places[1][0], self.ends, strict=True):
-            size = int(ends[end] - ends[begin]) * dtype.itemsize
-            found = np.frombuffer(os.pread(handle, size, int(place + ends[begin] * dtype.itemsize)), dtype)
-            if found.nbytes != size:
-                raise shorter()
-            yield found
+class RunWriter:
+    """Writes pieces to ``folder``: ``append`` each, then ``settle``; used as a context, it closes its file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.sizes = folder, list[int]()
+        self.file = (folder / "entries").open("wb")
+
+    def append(self, *columns: np.ndarray) -> None:
+        """The next piece: equally long columns."""
+        self.sizes.append(columns[0].size)
+        for column in columns:
+            self.file.write(column.data)
+
+    def settle(self) -> None:
+        """No more pieces come."""
+        self.file.flush()
+        np.array(self.sizes, np.int64).tofile(self.folder / "sizes")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+
+class RunReader:
+    """Pieces of the runs in some ``folders``, one run after the other, which have columns of the ``dtypes``: an open
+    spool, whose files stay as they are.
+    """
+
+    def __init__(self, folders: Sequence[Path], dtypes: Sequence[np.dtype]) -> None:
+        self.pieces: list[tuple[Stored, ...]] = []
+        with ExitStack() as stack:
+            for folder in folders:
+                with readable_named(folder):
+                    handle = os.open(folder / "entries", os.O_RDONLY)
+                stack.callback(os.close, handle)
+                self._add(handle, read_column(folder / "sizes", np.int64).tolist(), dtypes, os.fstat(handle).st_size)
+            self.files = stack.pop_all()
+
+    def _add(self, handle: int, sizes: list[int], dtypes: Sequence[np.dtype], file_bytes: int) -> None:
+        start = 0
+        for size in sizes:
+            piece = []
+            for dtype in dtypes:
+                piece.append(Stored(handle, start, dtype, size))
+                start += size * dtype.itemsize
+            self.pieces.append(tuple(piece))
+        if start != file_bytes:
+            raise shorter()
+
+    @property
+    def places(self) -> Places:
+        """Where the columns of all pieces are, for kernels that gather parts of them."""
+        return places_of(self.pieces)
+
+    def drain(self) -> Iterator[tuple[Stored, ...]]:
+        """All pieces; a slice of a column is an array."""
+        return iter(self.pieces)
+
+    def let_go(self, size: int) -> None:
+        """Nothing: no memory was held."""
 
     def close(self) -> None:
         """Close all files."""
-        for handle in self.handles:
-            os.close(handle)
-        self.handles = []
+        self.files.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,11 +1,11 @@
 """The numbering of string ids: a word's dense id is its rank among all words, by their bytes.
 
-While rows are read, several threads put words into a hash table in parts, by the upper bits of the hash, and a thread has a part to itself. A word's
-provisional number is its place in its part, times the number of parts, plus the part. So it depends on the order of the threads; its rank does not.
+While rows are read, several threads put words into a hash table in parts, by the upper bits of the hash, and a thread
+has a part to itself. A word's provisional number is its place in its part, times the number of parts, plus the part. So
+it depends on the order of the threads; its rank does not.
 """
 
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
 from csaw.partition.base.eight_bytes import eight_bytes
 from csaw.partition.graph.csr import MIX, rank_by_table
+from csaw.partition.ingestion.text.pieces import Ends, Piece
 from csaw.partition.ingestion.text.word_cells import Cells
 
 PART_BITS = 6
@@ -23,7 +24,9 @@ SLOT_SHARE = 2  # places for a word, at least
 
 
 class Part:
-    """Words of a part of the table, in order of arrival: ``offsets`` and ``text`` as in Words, ``slots`` (tag of the hash, number from 1)."""
+    """Words of a part of the table, in order of arrival: ``offsets`` and ``text`` as in Words, ``slots`` (tag of the
+    hash, number from 1).
+    """
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -67,13 +70,13 @@ class StringNumbering:
         self.parts = [Part() for _ in range(PARTS)]
         self.turn = 0
 
-    def numbered(self, src: Any, dst: Any, weights: np.ndarray | None, *_: Any) -> tuple[Any, ...]:
-        """Rows of words, as cells or lists of bytes, with provisional numbers for them, and bounds of the numbers that nobody asks for."""
-        return self.provisional(src), self.provisional(dst), weights, (0, 0)
+    def numbered(self, piece: Piece) -> Piece:
+        """Rows with provisional numbers in place of words, whose bounds nobody asks for."""
+        return Piece(self.provisional(piece.src), self.provisional(piece.dst), piece.columns, (0, 0))
 
-    def provisional(self, words: Any) -> np.ndarray:
-        """uint32: provisional numbers of words, which are Cells or a list of bytes."""
-        cells = words if isinstance(words, Cells) else Cells.of(words)
+    def provisional(self, words: Ends) -> np.ndarray:
+        """Return the provisional numbers of words, uint32."""
+        cells = words if isinstance(words, Cells) else Cells.of(list(words))  # of a file without rows, an empty array
         hashes, chosen, out = (
             np.empty(cells.starts.size, np.uint64),
             np.empty(cells.starts.size, np.int64),
@@ -116,7 +119,9 @@ class StringNumbering:
 
 
 def sorted_places(cells: Cells) -> np.ndarray:
-    """The order of different words by their bytes: by eight of them, then by the next eight where those are the same, and so on."""
+    """The order of different words by their bytes: by eight of them, then by the next eight where those are the same,
+    and so on.
+    """
     at = common_bytes(*cells)
     keys, left = eight_of_each(*cells, np.arange(cells.sizes.size), at)
     order = np.lexsort((left, keys))
@@ -142,7 +147,10 @@ def same_as_next(keys: np.ndarray, left: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True)
 def hash_words(text, starts, sizes, hashes, chosen):
-    """Fill ``hashes``, and ``chosen`` with the words' numbers by the part of their hash; returns where each part begins there."""
+    """Fill ``hashes``, and ``chosen`` with the words' numbers by the part of their hash.
+
+    Returns where each part begins there.
+    """
     counts = np.zeros(PARTS + 1, np.int64)
     part_shift = np.uint64(64 - PART_BITS)
     for i in range(starts.size):
@@ -176,7 +184,10 @@ def hash_word(text, begin, end):
 
 @njit(nogil=True)
 def insert_words(text, starts, sizes, hashes, chosen, done, count, part, slots, offsets, words, out):
-    """Number the ``chosen`` words from number ``done`` on. Returns how many have one, fewer than all where there is no room, and the words of the part."""
+    """Number the ``chosen`` words from number ``done`` on.
+
+    Returns how many have one, fewer than all where there is no room, and the words of the part.
+    """
     mask, low = np.uint64(slots.size - 1), np.uint64(0xFFFFFFFF)
     done, count = np.int64(done), np.int64(count)
     while done < chosen.size:
@@ -244,7 +255,9 @@ def common_bytes(text, starts, sizes):
 
 @njit(nogil=True)
 def eight_of_each(text, starts, sizes, chosen, at):
-    """Of the ``chosen`` words: bytes ``at`` to ``at`` + 7 as a number that sorts as they do, with zeros behind the end, and the bytes left there, 9 for more than eight."""
+    """Of the ``chosen`` words: bytes ``at`` to ``at`` + 7 as a number that sorts as they do, with zeros behind the end,
+    and the bytes left there, 9 for more than eight.
+    """
     keys, left = np.zeros(chosen.size, np.uint64), np.empty(chosen.size, np.uint8)
     for i in range(chosen.size):
         begin, size = starts[chosen[i]], sizes[chosen[i]]

@@ -64,7 +64,11 @@ def test_every_command_of_a_page_runs(tmp_path, pages):
 
 
 def test_help_is_quick_because_nothing_heavy_is_imported(tmp_path):
-    code = "import sys; sys.argv = ['csaw', '--help']\nfrom csaw.cli.main import cli\ncli.main(standalone_mode=False)\nprint(sorted({'numpy', 'numba', 'zarr', 'rich'} & set(sys.modules)))"
+    code = (
+        "import sys; sys.argv = ['csaw', '--help']\nfrom csaw.cli.main import "
+        "cli\ncli.main(standalone_mode=False)\nprint(sorted({'numpy', 'numba', 'zarr', 'rich'} & "
+        "set(sys.modules)))"
+    )
     said = subprocess.run([sys.executable, "-c", code], check=True, env=ENV, capture_output=True, text=True).stdout
     assert said.splitlines()[-1] == "[]"
     assert min(seconds_of_processor("--help", cwd=tmp_path) for _ in range(5)) < 0.3
@@ -195,8 +199,14 @@ main()
 )
 def test_a_full_disk_is_said_and_resume_completes_to_the_same_bytes(tmp_path, room, options):
     line = ["sample", "rmat:scale=12,seed=1", "w.zarr", *options.split(), "--in-flight", "4096"]
-    full = subprocess.run([sys.executable, "-c", FULL_DISK, str(room), *line], check=False, cwd=tmp_path, env=ENV,
-                          capture_output=True, text=True)  # fmt: skip
+    full = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(room), *line],
+        check=False,
+        cwd=tmp_path,
+        env=ENV,
+        capture_output=True,
+        text=True,
+    )
     assert full.returncode == 1
     assert "the disk is full" in full.stderr
     assert "Traceback" not in full.stderr

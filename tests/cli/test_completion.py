@@ -19,7 +19,10 @@ ENV = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1] / "_src")}
 def offered(line):
     """The values and types that are offered for the last word of a command line."""
     *given, last = line.split(" ")
-    return {(item.value, item.type) for item in ShellComplete(cli, {}, "csaw", "_CSAW_COMPLETE").get_completions(given, last)}  # fmt: skip
+    return {
+        (item.value, item.type)
+        for item in ShellComplete(cli, {}, "csaw", "_CSAW_COMPLETE").get_completions(given, last)
+    }
 
 
 def names(line):
@@ -42,8 +45,16 @@ def test_after_a_comma_the_rest_is_offered():
 
 
 @pytest.mark.parametrize(
-    "line", ["sample ", "info ", "verify w", "sample karate w.zarr --algo my", "sample karate w.zarr --sources v", "evaluate g.zarr --save pagerank w"]
-)  # fmt: skip
+    "line",
+    [
+        "sample ",
+        "info ",
+        "verify w",
+        "sample karate w.zarr --algo my",
+        "sample karate w.zarr --sources v",
+        "evaluate g.zarr --save pagerank w",
+    ],
+)
 def test_paths_are_left_to_the_shell(line):
     assert (line.rpartition(" ")[2], "file") in offered(line)
 
@@ -60,7 +71,13 @@ def test_options_are_those_of_the_chosen_algorithm():
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_has_a_script(shell):
     code = "import sys; sys.argv = ['csaw']; from csaw.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], env=ENV | {"_CSAW_COMPLETE": f"{shell}_source"}, capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=ENV | {"_CSAW_COMPLETE": f"{shell}_source"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert f"_CSAW_COMPLETE={shell}_complete" in done.stdout
 

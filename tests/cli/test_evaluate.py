@@ -82,5 +82,8 @@ def test_the_list_of_measures(stores):
 
 
 def test_help_imports_no_compiler():
-    code = "import sys; from csaw.cli.main import cli; cli.main(['evaluate', '--help'], standalone_mode=False); print([m for m in ('numba', 'zarr', 'cupy', 'scipy') if m in sys.modules])"
+    code = (
+        "import sys; from csaw.cli.main import cli; cli.main(['evaluate', '--help'], standalone_mode=False); "
+        "print([m for m in ('numba', 'zarr', 'cupy', 'scipy') if m in sys.modules])"
+    )
     assert subprocess.run(**python(code), capture_output=True, text=True, check=True).stdout.splitlines()[-1] == "[]"

@@ -1,4 +1,6 @@
-"""Job scripts for Slurm and LSF, run with stand-ins for what a cluster has: csaw's commands parse, and a job that is cut off resumes."""
+"""Job scripts for Slurm and LSF, run with stand-ins for what a cluster has: csaw's commands parse, and a job that is
+cut off resumes.
+"""
 
 import os
 import shlex
@@ -13,8 +15,10 @@ import yaml
 from csaw.cli.main import cli
 
 SCRIPTS = {"slurm.sh": "srun", "summit.lsf": "jsrun"}
-ARRAYS = {"slurm-array.sh": {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "16"},
-          "lsf-array.lsf": {"LSB_JOBINDEX": "4", "LSB_JOBINDEX_END": "16"}}  # fmt: skip
+ARRAYS = {
+    "slurm-array.sh": {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "16"},
+    "lsf-array.lsf": {"LSB_JOBINDEX": "4", "LSB_JOBINDEX_END": "16"},
+}
 DASK = {"slurm-dask.sh": {"SLURM_CPUS_ON_NODE": "42"}, "lsf-dask.lsf": {"LSB_JOBID": "17", "WORKERS": "6"}}
 FOLDER = Path(__file__).parents[2] / "scripts"
 RECORD = '#!/usr/bin/env bash\necho "$(basename "$0") $(printf "%q " "$@")" >> "$RECORDED"\n'

@@ -135,8 +135,14 @@ runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
 )
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, *line], env=ENV | {"INTERRUPTED": module}, cwd=tmp_path,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *line],
+        env=ENV | {"INTERRUPTED": module},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 130, done.stderr
     assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
     assert "Traceback" not in done.stderr
@@ -159,8 +165,9 @@ runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
 
 def test_ctrl_c_waits_until_a_thread_that_begins_has_begun(tmp_path):
     line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
-    done = subprocess.run([sys.executable, "-c", STARTED, *line], env=ENV, cwd=tmp_path,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED, *line], env=ENV, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.stdout == "started\n"
     assert done.returncode == 130, done.stderr
     assert "Traceback" not in done.stderr

@@ -44,7 +44,10 @@ REFUSED = [
     (["--algo", "layer", "--neighbor-size", "9223372036854775807"], "raise --memory"),
     (["--algo", "random-node", "--frontier-size", DIGITS], "--frontier-size: expected 1 to 2^63 - 1"),
     (["--algo", "jump", "--jump-prob", "nan"], "--jump-prob: expected a finite number, 0 to 1, found nan"),
-    (["--algo", "forest-fire", "--burn-prob", "0.99999999999999999999"], "--burn-prob: expected a finite number, 0 to less than 1, found 1.0"),
+    (
+        ["--algo", "forest-fire", "--burn-prob", "0.99999999999999999999"],
+        "--burn-prob: expected a finite number, 0 to less than 1, found 1.0",
+    ),
     (["--algo", "neighbor", "--option", "fanout=²"], "--fanout: expected integers such as 25,10, found '²'"),
     (["--algo", "neighbor", "--option", "replace=maybe"], "--replace: expected true or false, found 'maybe'"),
     (["--edge-bias", "1/0"], "--edge-bias: 1 / 0 divides by zero"),
@@ -59,7 +62,7 @@ REFUSED = [
     (["--edge-bias", "-" * 990 + "1"], "--edge-bias: expected an expression"),
     (["--edge-bias", "1\x00"], "--edge-bias: expected an expression"),
     (["--edge-bias", "e.weight)\n    return (1"], "--edge-bias: expected an expression"),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -85,7 +88,11 @@ def test_what_cannot_be_is_refused_in_a_sentence(csaw, options, said):
     assert "Traceback" not in printed
 
 
-@pytest.mark.parametrize("options", [["--fanout", MANY], ["--seed", MANY], ["--p", "²"], ["--option", "seed=3"], ["--fanout", "1,,2"]], ids=lambda o: " ".join(o)[:20])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [["--fanout", MANY], ["--seed", MANY], ["--p", "²"], ["--option", "seed=3"], ["--fanout", "1,,2"]],
+    ids=lambda o: " ".join(o)[:20],
+)
 def test_wrong_usage_is_said(csaw, options):
     code, printed = csaw(*SAMPLE, *options)
     assert code == 2

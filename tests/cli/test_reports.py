@@ -1,4 +1,7 @@
-"""What a plan, a run and a store say to people: headings, the names that ``--help`` uses, units. JSON keeps plain values."""
+"""What a plan, a run and a store say to people: headings, the names that ``--help`` uses, units.
+
+JSON keeps plain values.
+"""
 
 import json
 import logging
@@ -16,7 +19,7 @@ from csaw.engine.api import registry
 from csaw.engine.plan.options import options
 from csaw.engine.plan.rates import Rates
 
-DRY = ["sample", "karate", "out.zarr", "--algo", "node2vec", "--p", "0.5", "--device", "cpu", "--dry-run"]  # fmt: skip
+DRY = ["sample", "karate", "out.zarr", "--algo", "node2vec", "--p", "0.5", "--device", "cpu", "--dry-run"]
 
 
 @pytest.fixture
@@ -66,9 +69,20 @@ def test_a_plan_says_the_layout_of_the_graph_and_the_form_of_the_sample_apart(sa
 
 
 def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
-    plan = {"device": "cuda:0", "budget_bytes": 8 << 30, "graph_bytes": 5 << 30, "policy": {"batching": False}, "host_bytes": 1 << 20,
-            "fixed": {"offsets": 3 << 20, "table_scratch": 0}, "pieces": 37, "piece_bytes": 64 << 20, "expected": {"transfers": 1234, "bytes": 3 << 30, "loading_seconds": 0.0625, "seconds": 2.5},
-            "refused": {"resident": "too large"}, "rates": asdict(replace(Rates(), assumed=("bus_reads",))), "ways": {"the CPU": "too small", "GPU 0 (none) streamed": 2.5}}  # fmt: skip
+    plan = {
+        "device": "cuda:0",
+        "budget_bytes": 8 << 30,
+        "graph_bytes": 5 << 30,
+        "policy": {"batching": False},
+        "host_bytes": 1 << 20,
+        "fixed": {"offsets": 3 << 20, "table_scratch": 0},
+        "pieces": 37,
+        "piece_bytes": 64 << 20,
+        "expected": {"transfers": 1234, "bytes": 3 << 30, "loading_seconds": 0.0625, "seconds": 2.5},
+        "refused": {"resident": "too large"},
+        "rates": asdict(replace(Rates(), assumed=("bus_reads",))),
+        "ways": {"the CPU": "too small", "GPU 0 (none) streamed": 2.5},
+    }
     request = {"algorithm": "deepwalk", "parameters": {}, "sources": "list 0f x 2", "weighted": False}
     found = {heading: dict(lines) for heading, lines in plan_sections("g.zarr", request, plan)}
     assert found["Expected of streaming"] == {
@@ -94,8 +108,19 @@ def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
 
 
 def test_a_summary_gives_sizes_times_and_rates_in_units_and_leaves_out_what_never_happened():
-    results = {"sampled_edges": 0, "dead_ends": 0, "bytes_written": 1536, "sampling_seconds": 0.002, "run_seconds": 61.26,
-               "seps_sampling": 4e6, "seps_run": 131.0, "draws": 7, "collisions": 0, "transfers": 0, "transfer_bytes": 0}  # fmt: skip
+    results = {
+        "sampled_edges": 0,
+        "dead_ends": 0,
+        "bytes_written": 1536,
+        "sampling_seconds": 0.002,
+        "run_seconds": 61.26,
+        "seps_sampling": 4e6,
+        "seps_run": 131.0,
+        "draws": 7,
+        "collisions": 0,
+        "transfers": 0,
+        "transfer_bytes": 0,
+    }
     found = {heading: dict(lines) for heading, lines in run_sections(results, "w.zarr")}
     assert found == {
         "Result": {"sample": "w.zarr", "sampled edges": "0", "dead ends": "0", "written": "1.5 KiB"},
@@ -115,13 +140,26 @@ def test_a_summary_gives_sizes_times_and_rates_in_units_and_leaves_out_what_neve
 def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     """A figure that is new appears in the JSON; here it is missed until it has a name for people."""
     from csaw.cli.reports import run as runs
-    from csaw.engine.runs.run import execute, prepare
+    from csaw.engine import execute, prepare
 
     said("datasets", "generate", "karate", "k.zarr")
     job = prepare("k.zarr", "deepwalk", walk_length=2, device="cpu")
     results = execute(job, "w.zarr")
-    groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.PIECES, runs.HOST, runs.BUDGETS["cpu"], runs.FORM, runs.METHODS, runs.DONE, runs.SPEED, runs.EXPECTED_OF_RUN,
-              runs.SELECTION, runs.LOADING)  # fmt: skip
+    groups = (
+        runs.REQUEST,
+        runs.PLACE,
+        runs.MEMORY,
+        runs.PIECES,
+        runs.HOST,
+        runs.BUDGETS["cpu"],
+        runs.FORM,
+        runs.METHODS,
+        runs.DONE,
+        runs.SPEED,
+        runs.EXPECTED_OF_RUN,
+        runs.SELECTION,
+        runs.LOADING,
+    )
     known = {line.key for group in groups for line in group}
     shown_otherwise = {
         "algorithm",
@@ -141,10 +179,18 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
 
     ran = sections(said("info", "w.zarr"))
     assert ran["Sample"] | {"size on disk": ""} == {
-        "path": "w.zarr", "form of the sample": "walks", "instances": "34", "sampled edges": "68",
-        "edges of an instance, least": "2", "edges of an instance, mean": "2.0", "edges of an instance, most": "2",
-        "walks that ended early": "0", "--ids": "original", "groups of instances": "1", "size on disk": "",
-    }  # fmt: skip
+        "path": "w.zarr",
+        "form of the sample": "walks",
+        "instances": "34",
+        "sampled edges": "68",
+        "edges of an instance, least": "2",
+        "edges of an instance, mean": "2.0",
+        "edges of an instance, most": "2",
+        "walks that ended early": "0",
+        "--ids": "original",
+        "groups of instances": "1",
+        "size on disk": "",
+    }
     assert ran["Options of deepwalk"] == {"--walk-length": "2", "--num-walks": "1"}
     assert ran["Time"]["rate of sampling"].endswith("edges/s")
 

@@ -63,7 +63,7 @@ def test_seal_says_what_is_missing():
 
 
 def test_a_dry_run_says_what_each_worker_reads_and_writes_and_what_limits(monkeypatch):
-    monkeypatch.setattr("csaw.engine.plan.plan.GROUP_BYTES", 4000)
+    monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 4000)
     shown = run("--cluster", "local:3", "--dry-run", "--num-walks", "9").stdout
     assert re.search(
         r"Workers 0, 1, 2\n  share of each, at most +\d\d groups, \d\d\d instances\n  reads of the graph ", shown

@@ -1,4 +1,6 @@
-"""--quiet prints nothing but errors, --verbose all counts; a few lines are printed otherwise, and hints where they help."""
+"""--quiet prints nothing but errors, --verbose all counts; a few lines are printed otherwise, and hints where they
+help.
+"""
 
 import json
 import logging

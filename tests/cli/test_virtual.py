@@ -39,12 +39,18 @@ def test_a_virtual_sample_is_described_exported_and_stored(karate, tmp_path):
     [
         (["sample", "k.zarr"], "Missing argument 'OUT'"),
         (["sample", "--from", "v.zarr", "k.zarr", "s.zarr"], "--from takes the graph of v.zarr; give OUT alone"),
-        (["sample", "--from", "v.zarr", "s.zarr", "--seed", "3"], "--seed is said by v.zarr itself; give it without --from"),
+        (
+            ["sample", "--from", "v.zarr", "s.zarr", "--seed", "3"],
+            "--seed is said by v.zarr itself; give it without --from",
+        ),
         (["sample", "--from", "v.zarr", "s.zarr", "--virtual"], "--virtual stores a request; give it without --from"),
-        (["sample", "k.zarr", "s.zarr", "--virtual", "--resume"], "--virtual stores a request; give it without --resume"),
+        (
+            ["sample", "k.zarr", "s.zarr", "--virtual", "--resume"],
+            "--virtual stores a request; give it without --resume",
+        ),
         (["export", "v.zarr", "s.txt", "--instances", "5"], "expected two numbers such as 0:1000, found 5"),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused(karate, line, said):
     assert karate("sample", "k.zarr", "v.zarr", "--virtual").exit_code == 0
     found = karate(*line)

@@ -1,4 +1,6 @@
-"""Graphs that come as a Matrix Market file in an archive: the store has the published counts, and a wrong archive is refused."""
+"""Graphs that come as a Matrix Market file in an archive: the store has the published counts, and a wrong archive is
+refused.
+"""
 
 import gzip
 import io
@@ -44,14 +46,23 @@ def test_an_archive_becomes_the_store_of_the_matrix_in_it(server, tmp_path, monk
 
 
 WRONG = {
-    "another file": (archive(HEAD + SIZE + ROWS, "Ring/Other.mtx"), "expected an archive with Ring.mtx in it; it has no file"),
+    "another file": (
+        archive(HEAD + SIZE + ROWS, "Ring/Other.mtx"),
+        "expected an archive with Ring.mtx in it; it has no file",
+    ),
     "no archive": (gzip.compress(HEAD + SIZE + ROWS), "expected an archive with Ring.mtx in it"),
-    "another size": (archive(HEAD + b"51 51 50\n" + ROWS), "expected a Matrix Market file of 50 vertices and 50 edges, .* found '51 51 50'"),
+    "another size": (
+        archive(HEAD + b"51 51 50\n" + ROWS),
+        "expected a Matrix Market file of 50 vertices and 50 edges, .* found '51 51 50'",
+    ),
     "no banner": (archive(SIZE + ROWS), "expected a Matrix Market file of 50 vertices"),
     "a row less": (archive(HEAD + SIZE + ROWS[:-5]), "expected 50 rows under the size line, found 49"),
     "cut off": (archive(HEAD + SIZE + ROWS)[:-6], "its gzip data is cut off"),
-    "another checksum": (archive(HEAD + SIZE + ROWS)[:-8] + b"1234" + archive(HEAD + SIZE + ROWS)[-4:], "its gzip data is damaged"),
-}  # fmt: skip
+    "another checksum": (
+        archive(HEAD + SIZE + ROWS)[:-8] + b"1234" + archive(HEAD + SIZE + ROWS)[-4:],
+        "its gzip data is damaged",
+    ),
+}
 
 
 @pytest.mark.parametrize("how", WRONG)

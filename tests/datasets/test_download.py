@@ -183,9 +183,7 @@ def test_two_at_once_do_not_write_into_one_file(server, tmp_path):
 
 
 def redirected(start, goal):
-    return module.SafeRedirects().redirect_request(
-        urllib.request.Request(start), None, 302, "Found", Message(), goal
-    )  # fmt: skip
+    return module.SafeRedirects().redirect_request(urllib.request.Request(start), None, 302, "Found", Message(), goal)
 
 
 def test_redirections_lead_from_https_only_to_https():

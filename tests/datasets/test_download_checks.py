@@ -1,4 +1,6 @@
-"""Downloads of files that are not what they should be: the whole right file comes out or a clear error, and nothing wrong stays."""
+"""Downloads of files that are not what they should be: the whole right file comes out or a clear error, and nothing
+wrong stays.
+"""
 
 import gzip
 import os
@@ -40,10 +42,13 @@ WRONG = {  # how a file can be wrong: what is served, what is said
     "a packed page": (gzip.compress(b"<html>\n" * EDGES), "expected rows of two numbers, found '<html>'"),
     "too few rows": (gzip.compress(ROWS[: len(ROWS) - 40]), "expected 8,000 to 16,000 rows, .* found 7,99"),
     "too many rows": (gzip.compress(ROWS * 2 + b"1\t2\n"), "found 16,001"),
-    "another graph": (gzip.compress(HEADER.replace(b"Nodes: 8", b"Nodes: 9") + ROWS), "its comments say 9,000 and 8,000"),
+    "another graph": (
+        gzip.compress(HEADER.replace(b"Nodes: 8", b"Nodes: 9") + ROWS),
+        "its comments say 9,000 and 8,000",
+    ),
     "more text than it can have": (gzip.compress(HEADER + b"1 2\n" * 10**6), "bytes of text in it, found more"),
     "more bytes than it can have": (BODY[:3] + bytes(largest_file(ENTRY)), "expected at most 1,240,576 bytes"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("length", [True, False], ids=["with a length", "without a length"])

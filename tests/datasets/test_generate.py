@@ -1,4 +1,6 @@
-"""Graphs made here, against R-MAT written from the paper in plain Python, the law of its quadrants, and published counts."""
+"""Graphs made here, against R-MAT written from the paper in plain Python, the law of its quadrants, and published
+counts.
+"""
 
 import gzip
 import itertools
@@ -258,8 +260,17 @@ def test_a_wrong_spec_is_refused_by_name(spec, message):
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is slow
-@given(st.builds(Rmat, scale=st.integers(1, 31), edge_factor=st.integers(1, 99), seed=st.integers(0, 2**64 - 1), weights=st.integers(0, 1),
-                 scramble=st.integers(0, 1), undirected=st.integers(0, 1)))  # fmt: skip
+@given(
+    st.builds(
+        Rmat,
+        scale=st.integers(1, 31),
+        edge_factor=st.integers(1, 99),
+        seed=st.integers(0, 2**64 - 1),
+        weights=st.integers(0, 1),
+        scramble=st.integers(0, 1),
+        undirected=st.integers(0, 1),
+    )
+)
 def test_a_graph_has_one_spec_that_reads_back(rmat):
     assert parse_spec(str(rmat)) == rmat
 

@@ -64,7 +64,9 @@ ROWS = b"# Directed graph (each unordered pair of nodes is saved once)\n1 2\n2 1
 
 @pytest.fixture
 def entry(tmp_path, monkeypatch):
-    """A dataset whose file lies in the cache already: SNAP's way of listing an undirected graph, both directions of each edge."""
+    """A dataset whose file lies in the cache already: SNAP's way of listing an undirected graph, both directions of
+    each edge.
+    """
     known = Entry("tiny", "tiny.txt.gz", 4, 4, False)
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "tiny.txt.gz").write_bytes(gzip.compress(ROWS))
@@ -181,12 +183,15 @@ def test_what_is_nothing_says_so(tmp_path):
     assert not stores(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "said"), [
-    ("karate", "csaw datasets generate karate graph.zarr"),
-    ("rmat:scale=8", "csaw datasets generate rmat:scale=8 graph.zarr"),
-    ("Web-Google", "csaw datasets fetch web-Google downloads the dataset"),
-    ("reddit", "Reddit is not published as a file of edges"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("karate", "csaw datasets generate karate graph.zarr"),
+        ("rmat:scale=8", "csaw datasets generate rmat:scale=8 graph.zarr"),
+        ("Web-Google", "csaw datasets fetch web-Google downloads the dataset"),
+        ("reddit", "Reddit is not published as a file of edges"),
+    ],
+)
 def test_a_name_in_place_of_a_file_of_edges_is_refused_with_the_way_to_the_graph(tmp_path, monkeypatch, name, said):
     monkeypatch.chdir(tmp_path)
     assert said in str(CliRunner().invoke(cli, ["partition", name, "g.zarr"]).exception)

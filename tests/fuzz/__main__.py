@@ -1,4 +1,6 @@
-"""``python -m fuzz KIND ...``: run cases of each kind from a seed, say which broke the invariant, end with 1 if any did."""
+"""``python -m fuzz KIND ...``: run cases of each kind from a seed, say which broke the invariant, end with 1 if any
+did.
+"""
 
 import argparse
 import os

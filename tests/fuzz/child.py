@@ -1,4 +1,6 @@
-"""A command of csaw in a fork of this process, which has imported and compiled everything: some milliseconds instead of seconds."""
+"""A command of csaw in a fork of this process, which has imported and compiled everything: some milliseconds instead of
+seconds.
+"""
 
 import json
 import os
@@ -69,7 +71,9 @@ def answer(question: Callable[[], Any], folder: Path) -> Any:
 
 
 def forked(work: Callable[[], None], out: Path, error: Path, seconds: float) -> int | None:
-    """Exit status of ``work`` in a fork with limits on time and memory, its output in two files; None where time ran out."""
+    """Exit status of ``work`` in a fork with limits on time and memory, its output in two files; None where time ran
+    out.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():

@@ -1,6 +1,9 @@
-"""Algorithms of a user's own with random attributes, sizes and hooks. Each is refused in a sentence that names it, or its sample is drawn and verified.
+"""Algorithms of a user's own with random attributes, sizes and hooks.
 
-Bodies of hooks come from lists, so that kernels are compiled once and found again. Nothing goes on for ever: a command that takes too long is a failure.
+Each is refused in a sentence that names it, or its sample is drawn and verified.
+
+Bodies of hooks come from lists, so that kernels are compiled once and found again. Nothing goes on for ever: a command
+that takes too long is a failure.
 """
 
 import shutil
@@ -30,11 +33,32 @@ RUBBISH = [
 TRUTH = ["True", "False"]
 NUMBERS = ["1", "2", "3", "7", "0"]
 BASES = {
-    "Walk": 5, "Traversal": 9, "MiniBatches": 2, "ChosenBias, Traversal": 1, "Node2vec": 1, "Neighbor": 1, "Layer": 1, "ForestFire": 1, "Snowball": 1,
-    "Multidimensional": 2, "Ladies": 1, "Fastgcn": 1, "RandomEdge": 1, "RandomNode": 1, "Labor": 1, "ClusterGcn": 1, "Minibatch": 1, "Ppr": 1,
-}  # fmt: skip
-EVERY = {"sources_from": ["'all'", "'random'", "'connected'", "'distinct'", "'every'", "'clusters'"], "ends_induced": TRUTH, "visits": ["'degree'", "''"],
-         "sized_by": ["''", "'nothing'"], "paper": ["'mine'"]}  # fmt: skip
+    "Walk": 5,
+    "Traversal": 9,
+    "MiniBatches": 2,
+    "ChosenBias, Traversal": 1,
+    "Node2vec": 1,
+    "Neighbor": 1,
+    "Layer": 1,
+    "ForestFire": 1,
+    "Snowball": 1,
+    "Multidimensional": 2,
+    "Ladies": 1,
+    "Fastgcn": 1,
+    "RandomEdge": 1,
+    "RandomNode": 1,
+    "Labor": 1,
+    "ClusterGcn": 1,
+    "Minibatch": 1,
+    "Ppr": 1,
+}
+EVERY = {
+    "sources_from": ["'all'", "'random'", "'connected'", "'distinct'", "'every'", "'clusters'"],
+    "ends_induced": TRUTH,
+    "visits": ["'degree'", "''"],
+    "sized_by": ["''", "'nothing'"],
+    "paper": ["'mine'"],
+}
 OF_WALKS = {
     "walk_length": ["0", "3", "6", "None"],
     "num_walks": ["1", "2"],
@@ -42,18 +66,86 @@ OF_WALKS = {
     "expected_steps": ["lambda self: 3.0"],
 }
 OF_TRAVERSALS = {
-    "layout": ["'subgraphs'", "'hops'", "'batches'"], "visited_once": TRUTH, "revisits": TRUTH, "collective": TRUTH, "induced": TRUTH, "each_edge_once": TRUTH,
-    "draws_from": ["'edges'", "'neighbors'", "'vertices'"], "shares_draws": TRUTH, "unique": TRUTH, "total": ["None", *NUMBERS], "clocks": TRUTH,
-    "frontier_size": NUMBERS, "replace": TRUTH, "walk_length": ["4", "None"], "depth": ["None", "2"], "geometric": ["None", "0.5", "lambda self: 0.5", "lambda self: 0.0"],
+    "layout": ["'subgraphs'", "'hops'", "'batches'"],
+    "visited_once": TRUTH,
+    "revisits": TRUTH,
+    "collective": TRUTH,
+    "induced": TRUTH,
+    "each_edge_once": TRUTH,
+    "draws_from": ["'edges'", "'neighbors'", "'vertices'"],
+    "shares_draws": TRUTH,
+    "unique": TRUTH,
+    "total": ["None", *NUMBERS],
+    "clocks": TRUTH,
+    "frontier_size": NUMBERS,
+    "replace": TRUTH,
+    "walk_length": ["4", "None"],
+    "depth": ["None", "2"],
+    "geometric": ["None", "0.5", "lambda self: 0.5", "lambda self: 0.0"],
     "normalize": ["'none'"],
-}  # fmt: skip
-OF_BATCHES = {"seeds_per_batch": NUMBERS, "epochs": ["1", "2"], "shuffle": TRUTH, "drop_last": TRUTH, "disjoint": TRUTH, "draws_seeds": TRUTH, "norms": ["None", "'x'"]}  # fmt: skip
+}
+OF_BATCHES = {
+    "seeds_per_batch": NUMBERS,
+    "epochs": ["1", "2"],
+    "shuffle": TRUTH,
+    "drop_last": TRUTH,
+    "disjoint": TRUTH,
+    "draws_seeds": TRUTH,
+    "norms": ["None", "'x'"],
+}
 SIZES = ["(2,)", "(2, 2)", "(1,)", "(-1,)", "(3, 1)", "()", "(2, -1)", "(0,)", "(0, 2)", "(-1, -1)", "(40,)", "[2, 1]"]
-WRONG_SIZES = ["2", "None", "'ab'", "(1.0,)", "(-2,)", "(True,)", "(10**30,)", "{2}", "1 // 0", "(self.nothing,)", "range(2)", "(2**62, 2)", "((1, 2),)", "iter((1,))"]  # fmt: skip
-BIASES = ["1.0", "e.weight", "e.weight", "e.dst_degree", "e.weight * e.weight", "2.0 if e.dst == e.prev else 1.0", "1 // e.depth", "e.weight / (1 + e.depth % 2)",
-          "e.dst % (e.depth + 1)"]  # fmt: skip
-WRONG_BIASES = ["None", "'a'", "(1.0, 2.0)", "[1.0]", "True", "1j", "math.nan", "-1.0", "1 / 0", "1.0 / (e.depth - e.depth)", "e", "e.nothing", "self.nothing", "math.sin(1.0)",
-                "e.random()", "e.weight.real.x", "undefined", "e.column('x', e.dst)", "e.path(1)", "math.sqrt(e.weight - 100.0)", "math.inf", "math.log(0.0)", "lambda: 1"]  # fmt: skip
+WRONG_SIZES = [
+    "2",
+    "None",
+    "'ab'",
+    "(1.0,)",
+    "(-2,)",
+    "(True,)",
+    "(10**30,)",
+    "{2}",
+    "1 // 0",
+    "(self.nothing,)",
+    "range(2)",
+    "(2**62, 2)",
+    "((1, 2),)",
+    "iter((1,))",
+]
+BIASES = [
+    "1.0",
+    "e.weight",
+    "e.weight",
+    "e.dst_degree",
+    "e.weight * e.weight",
+    "2.0 if e.dst == e.prev else 1.0",
+    "1 // e.depth",
+    "e.weight / (1 + e.depth % 2)",
+    "e.dst % (e.depth + 1)",
+]
+WRONG_BIASES = [
+    "None",
+    "'a'",
+    "(1.0, 2.0)",
+    "[1.0]",
+    "True",
+    "1j",
+    "math.nan",
+    "-1.0",
+    "1 / 0",
+    "1.0 / (e.depth - e.depth)",
+    "e",
+    "e.nothing",
+    "self.nothing",
+    "math.sin(1.0)",
+    "e.random()",
+    "e.weight.real.x",
+    "undefined",
+    "e.column('x', e.dst)",
+    "e.path(1)",
+    "math.sqrt(e.weight - 100.0)",
+    "math.inf",
+    "math.log(0.0)",
+    "lambda: 1",
+]
 PLACES = [
     "e.dst",
     "e.src",
@@ -88,24 +180,61 @@ WRONG_RANGES = [
     "(0.0, float('nan'), 1.0)",
 ]
 BOUNDED = [  # bounds that biases of second order keep on all GRAPHS
-    ("(1.0, 1.0, 2.0)", "e.weight * (2.0 if e.dst == e.prev else 1.0)"), ("(0.5, 1.0, 1.0)", "e.weight if e.is_neighbor(e.prev, e.dst) else e.weight / (1 + (e.dst != e.prev))"),
-    ("(0.0625, 10.0, 20.0)", "e.weight * e.weight * (2.0 if e.dst == e.prev else 1.0)"), ("(0.0, 1.0, 0.0)", "0.0 if e.dst == e.prev else e.weight"),
-]  # fmt: skip
+    ("(1.0, 1.0, 2.0)", "e.weight * (2.0 if e.dst == e.prev else 1.0)"),
+    ("(0.5, 1.0, 1.0)", "e.weight if e.is_neighbor(e.prev, e.dst) else e.weight / (1 + (e.dst != e.prev))"),
+    ("(0.0625, 10.0, 20.0)", "e.weight * e.weight * (2.0 if e.dst == e.prev else 1.0)"),
+    ("(0.0, 1.0, 0.0)", "0.0 if e.dst == e.prev else e.weight"),
+]
 TOGETHER: list[tuple[dict[str, list[str]], list[str]]] = [  # attributes of one kind of traversal, and its sizes
     ({"clocks": ["True"], "visited_once": ["False"], "walk_length": ["4", "0"], "frontier_size": NUMBERS}, ["(1,)"]),
-    ({"layout": ["'hops'"], "visited_once": ["False"], "replace": TRUTH}, ["(2, 2)", "(3,)", "(2, -1)", "()", "(0, 2)"]),
-    ({"draws_from": ["'neighbors'", "'vertices'"], "collective": ["True"], "visited_once": ["False"], "replace": TRUTH, "frontier_size": ["1", "2"]}, ["(2, 2)", "(3,)", "()", "(0, 2)"]),
-    ({"sources_from": ["'every'"], "collective": ["True"], "visited_once": ["False"], "each_edge_once": TRUTH}, ["(2,)", "(-1,)", "(0,)", "(40,)"]),
+    (
+        {"layout": ["'hops'"], "visited_once": ["False"], "replace": TRUTH},
+        ["(2, 2)", "(3,)", "(2, -1)", "()", "(0, 2)"],
+    ),
+    (
+        {
+            "draws_from": ["'neighbors'", "'vertices'"],
+            "collective": ["True"],
+            "visited_once": ["False"],
+            "replace": TRUTH,
+            "frontier_size": ["1", "2"],
+        },
+        ["(2, 2)", "(3,)", "()", "(0, 2)"],
+    ),
+    (
+        {"sources_from": ["'every'"], "collective": ["True"], "visited_once": ["False"], "each_edge_once": TRUTH},
+        ["(2,)", "(-1,)", "(0,)", "(40,)"],
+    ),
     ({"induced": ["True"], "sources_from": ["'distinct'"], "frontier_size": ["1", "2", "3"]}, ["(-1,)"]),
-    ({"shares_draws": ["True"], "visited_once": ["False"], "frontier_size": ["1", "2"]}, ["(2, 2)", "(-1,)", "(1, 0)", "()"]),
-    ({"geometric": ["lambda self: 0.5", "lambda self: 0.0"], "visited_once": TRUTH, "replace": TRUTH}, ["(-1,)", "(-1, -1)", "()"]),
+    (
+        {"shares_draws": ["True"], "visited_once": ["False"], "frontier_size": ["1", "2"]},
+        ["(2, 2)", "(-1,)", "(1, 0)", "()"],
+    ),
+    (
+        {"geometric": ["lambda self: 0.5", "lambda self: 0.0"], "visited_once": TRUTH, "replace": TRUTH},
+        ["(-1,)", "(-1, -1)", "()"],
+    ),
     ({"unique": ["True"], "collective": TRUTH, "frontier_size": ["1", "2"]}, ["(2, 2)", "(-1,)", "(40,)"]),
-    ({"collective": ["True"], "total": ["3", "None"], "frontier_size": ["1", "2"], "revisits": TRUTH}, ["(2, 2)", "(1,) * 9", "(-1, -1)", "(-1, 2)"]),
-    ({"revisits": ["True"], "visited_once": TRUTH, "replace": TRUTH, "frontier_size": ["1", "2"]}, ["(2, 2, 2)", "(-1, 1)", "(1,)"]),
+    (
+        {"collective": ["True"], "total": ["3", "None"], "frontier_size": ["1", "2"], "revisits": TRUTH},
+        ["(2, 2)", "(1,) * 9", "(-1, -1)", "(-1, 2)"],
+    ),
+    (
+        {"revisits": ["True"], "visited_once": TRUTH, "replace": TRUTH, "frontier_size": ["1", "2"]},
+        ["(2, 2, 2)", "(-1, 1)", "(1,)"],
+    ),
     ({"depth": ["None"], "revisits": TRUTH, "replace": TRUTH}, ["(2,) * 3", "(-1,)", "(1,)"]),
     ({"sources_from": ["'clusters'"], "ends_induced": ["True"], "frontier_size": ["1", "2"]}, ["()"]),
-    ({"ends_induced": ["True"], "sources_from": ["'random'", "'connected'"], "frontier_size": ["1", "3"], "visited_once": TRUTH}, ["(2, 2)", "(1,)"]),
-]  # fmt: skip
+    (
+        {
+            "ends_induced": ["True"],
+            "sources_from": ["'random'", "'connected'"],
+            "frontier_size": ["1", "3"],
+            "visited_once": TRUTH,
+        },
+        ["(2, 2)", "(1,)"],
+    ),
+]
 ARITIES = ["(self, {0})"] * 90 + [
     "(self)",
     "()",
@@ -153,9 +282,29 @@ class Classes:
         for name, text in GRAPHS.items():
             (self.whole / f"{name}.txt").write_text(text)
             directed = ["--undirected"] if name == "square" else ["--directed"]
-            warm.must("partition", f"{name}.txt", f"{name}.zarr", *directed, "--clusters", "2", "--method", "random", folder=self.whole)  # fmt: skip
+            warm.must(
+                "partition",
+                f"{name}.txt",
+                f"{name}.zarr",
+                *directed,
+                "--clusters",
+                "2",
+                "--method",
+                "random",
+                folder=self.whole,
+            )
         for algorithm in ("deepwalk", "neighbor", "layer", "multidimensional"):
-            warm.must("sample", "square.zarr", "out.zarr", "--algo", algorithm, "--instances", "9", "--overwrite", folder=self.whole)  # fmt: skip
+            warm.must(
+                "sample",
+                "square.zarr",
+                "out.zarr",
+                "--algo",
+                algorithm,
+                "--instances",
+                "9",
+                "--overwrite",
+                folder=self.whole,
+            )
             warm.csaw("verify", "out.zarr", folder=self.whole)
 
     def case(self, random: Random, place: Path) -> list[Failure]:

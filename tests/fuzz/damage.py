@@ -8,10 +8,55 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-NUMBERS = [0, 1, -1, 2, 7, 255, 1 << 31, (1 << 31) - 1, 4_000_000_000, 1 << 32, (1 << 32) - 1, 1 << 53, 1 << 63, (1 << 63) - 1, 1 << 64,
-           -(1 << 63), 10**30, 0.5, -1.5, 1e308, float("nan"), float("inf"), 10**400]  # fmt: skip
-VALUES: list[Any] = [*NUMBERS, None, True, False, "", "x", "0", "int32", "float64", "identity", "string", "../..", "\x00", "\u00b2", "\ud800",
-                     [], {}, [[]], [0], {"a": 1}, [None, None], "9" * 5000]  # fmt: skip
+NUMBERS = [
+    0,
+    1,
+    -1,
+    2,
+    7,
+    255,
+    1 << 31,
+    (1 << 31) - 1,
+    4_000_000_000,
+    1 << 32,
+    (1 << 32) - 1,
+    1 << 53,
+    1 << 63,
+    (1 << 63) - 1,
+    1 << 64,
+    -(1 << 63),
+    10**30,
+    0.5,
+    -1.5,
+    1e308,
+    float("nan"),
+    float("inf"),
+    10**400,
+]
+VALUES: list[Any] = [
+    *NUMBERS,
+    None,
+    True,
+    False,
+    "",
+    "x",
+    "0",
+    "int32",
+    "float64",
+    "identity",
+    "string",
+    "../..",
+    "\x00",
+    "\u00b2",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    [0],
+    {"a": 1},
+    [None, None],
+    "9" * 5000,
+]
 ELEMENTS = [
     0,
     1,
@@ -27,8 +72,23 @@ ELEMENTS = [
     0x7F800000,
     0xBF800000,
 ]
-TEXTS = [b"", b"{", b"null", b"[]", b"0", b'""', b"\xff\xfe", b"\xef\xbb\xbf{}", b"{}", b'{"attributes": null}', b'{"attributes": []}',
-         b"[" * 100_000, b'{"attributes": {"csaw_kind": "graph"}}', b'{"attributes": {"csaw_kind": "samples"}}', b"NaN"]  # fmt: skip
+TEXTS = [
+    b"",
+    b"{",
+    b"null",
+    b"[]",
+    b"0",
+    b'""',
+    b"\xff\xfe",
+    b"\xef\xbb\xbf{}",
+    b"{}",
+    b'{"attributes": null}',
+    b'{"attributes": []}',
+    b"[" * 100_000,
+    b'{"attributes": {"csaw_kind": "graph"}}',
+    b'{"attributes": {"csaw_kind": "samples"}}',
+    b"NaN",
+]
 
 
 def damage(folder: Path, random: Random) -> str:
@@ -206,6 +266,22 @@ def _near(holder: Any, key: Any, random: Random) -> str:
 
 
 FAULTS: list[Callable[[Path, Random], str]] = [
-    flip, flip, flip, overwrite, put_element, put_element, swap_elements, truncate, truncate, extend, delete, delete_folder, become_folder,
-    become_file, become_link, swap_files, swap_files, copy_over,
-]  # fmt: skip
+    flip,
+    flip,
+    flip,
+    overwrite,
+    put_element,
+    put_element,
+    swap_elements,
+    truncate,
+    truncate,
+    extend,
+    delete,
+    delete_folder,
+    become_folder,
+    become_file,
+    become_link,
+    swap_files,
+    swap_files,
+    copy_over,
+]

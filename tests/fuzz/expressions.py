@@ -1,6 +1,8 @@
-"""Random Python in place of a bias: it is refused before anything runs, or it is an expression of numbers, and has the value that a slow reading of it gives.
+"""Random Python in place of a bias: it is refused before anything runs, or it is an expression of numbers, and has the
+value that a slow reading of it gives.
 
-What csaw does meanwhile is watched by an audit hook: a refusal reads the text once, and what is accepted compiles and defines one function.
+What csaw does meanwhile is watched by an audit hook: a refusal reads the text once, and what is accepted compiles and
+defines one function.
 """
 
 import ast
@@ -376,7 +378,9 @@ def expression(random: Random, levels: int, strange: float) -> str:
 
 
 def spoiled(random: Random, text: str) -> str:
-    """The text, one time out of three with letters that look like others, with a part gone, doubled or many times, or deep in brackets."""
+    """The text, one time out of three with letters that look like others, with a part gone, doubled or many times, or
+    deep in brackets.
+    """
     how = random.randrange(18)
     if how == 0:
         return "".join(

@@ -1,7 +1,7 @@
 """Damaged stores: whatever a command then makes of one is what it makes of the whole one, or it is refused.
 
-A damaged copy lies at the place of the whole store, so that everything but timings must be the same. Where a command may pass over a
-fault, because its result does not depend on it, zarr-python says whether the content is still the same.
+A damaged copy lies at the place of the whole store, so that everything but timings must be the same. Where a command
+may pass over a fault, because its result does not depend on it, zarr-python says whether the content is still the same.
 """
 
 import hashlib
@@ -165,7 +165,9 @@ def tree(folder: Path, without: tuple[str, ...] = ()) -> str:
 
 
 def content_of(store: Path, whole: Path) -> Any:
-    """A word for what a store holds, read by zarr-python: attributes but the report, and the arrays of the whole store; None where it cannot be read."""
+    """A word for what a store holds, read by zarr-python: attributes but the report, and the arrays of the whole store;
+    None where it cannot be read.
+    """
     arrays = sorted(
         node.parent.relative_to(whole) for node in whole.rglob("zarr.json") if b'"array"' in node.read_bytes()
     )
@@ -197,8 +199,11 @@ def text_of(ids: str, weighted: bool) -> str:
     """A graph of 60 vertices with hubs, as text."""
     random = Random(11)
     name = {
-        "dense": str, "sparse": lambda v: str(10 + 3 * v), "words": lambda v: f"w\u00f6rd{v:02d}{'x' * (v % 7)}", "wide": lambda v: str((1 << 63) + 5 * v),
-    }[ids]  # fmt: skip
+        "dense": str,
+        "sparse": lambda v: str(10 + 3 * v),
+        "words": lambda v: f"w\u00f6rd{v:02d}{'x' * (v % 7)}",
+        "wide": lambda v: str((1 << 63) + 5 * v),
+    }[ids]
     ends = [(int(60 * random.random() ** 2), random.randrange(60)) for _ in range(400)]
     rows = [[name(a), name(b), *([str(random.randrange(1, 40) / 8)] if weighted else [])] for a, b in ends]
     return "".join(

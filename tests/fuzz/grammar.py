@@ -111,10 +111,14 @@ def draw_ids(kind: str, random: Random) -> list[str]:
     if kind == "words":
         return random.sample(WORDS, random.randrange(4, len(WORDS)))
     numbers = {
-        "small": lambda: random.randrange(12), "sparse": lambda: random.choice([random.randrange(10**6), random.randrange(10**12)]),
-        "signed": lambda: random.randrange(-20, 20), "below": lambda: (1 << 63) - 1 - random.randrange(9),
-        "wide": lambda: random.choice([(1 << 64) - 1 - random.randrange(9), (1 << 63) + random.randrange(3), random.randrange(3)]),
-    }  # fmt: skip
+        "small": lambda: random.randrange(12),
+        "sparse": lambda: random.choice([random.randrange(10**6), random.randrange(10**12)]),
+        "signed": lambda: random.randrange(-20, 20),
+        "below": lambda: (1 << 63) - 1 - random.randrange(9),
+        "wide": lambda: random.choice(
+            [(1 << 64) - 1 - random.randrange(9), (1 << 63) + random.randrange(3), random.randrange(3)]
+        ),
+    }
     zeros = random.choice(["", "", "", "00"]) if kind in ("small", "sparse") else ""
     ids = [f"{zeros}{numbers[kind]()}" for _ in range(random.randrange(3, 14))]
     return [*ids, "-1"] if kind == "signed" else [*ids, str(1 << 63)] if kind == "wide" else ids

@@ -1,6 +1,7 @@
 """Kill -9 while a store or file is replaced: before any of its steps on the file system, or at any time.
 
-Afterwards the old one is there, or the new one, or none of them; never a mixture. The same command then works, and leaves nothing beside.
+Afterwards the old one is there, or the new one, or none of them; never a mixture. The same command then works, and
+leaves nothing beside.
 """
 
 import os
@@ -37,16 +38,26 @@ OUT = {
 }
 COMMANDS = {  # what makes the old one, and what replaces it
     "partition": (("partition", "old.txt", "graph.zarr"), ("partition", "new.txt", "graph.zarr", "--partitions", "3")),
-    "generate": (("partition", "old.txt", "graph.zarr"), ("datasets", "generate", "rmat:scale=5,edge_factor=4", "graph.zarr")),
-    "sample": (("sample", "whole.zarr", "walks.zarr", "--walk-length", "3"), ("sample", "whole.zarr", "walks.zarr", "--walk-length", "5")),
-    "fire": tuple(("sample", "whole.zarr", "fire.zarr", "--algo", "forest-fire", "--depth", depth) for depth in ("1", "2")),
+    "generate": (
+        ("partition", "old.txt", "graph.zarr"),
+        ("datasets", "generate", "rmat:scale=5,edge_factor=4", "graph.zarr"),
+    ),
+    "sample": (
+        ("sample", "whole.zarr", "walks.zarr", "--walk-length", "3"),
+        ("sample", "whole.zarr", "walks.zarr", "--walk-length", "5"),
+    ),
+    "fire": tuple(
+        ("sample", "whole.zarr", "fire.zarr", "--algo", "forest-fire", "--depth", depth) for depth in ("1", "2")
+    ),
     "export": (("export", "walks3.zarr", "walks.txt"), ("export", "walks5.zarr", "walks.txt")),
-}  # fmt: skip
+}
 FAILING = {  # commands to the same place that are refused
-    "partition": ("partition", "bad.txt", "graph.zarr", "--overwrite"), "generate": ("partition", "bad.txt", "graph.zarr", "--overwrite"),
-    "sample": ("sample", "nowhere", "walks.zarr", "--overwrite"), "fire": ("sample", "nowhere", "fire.zarr", "--overwrite"),
+    "partition": ("partition", "bad.txt", "graph.zarr", "--overwrite"),
+    "generate": ("partition", "bad.txt", "graph.zarr", "--overwrite"),
+    "sample": ("sample", "nowhere", "walks.zarr", "--overwrite"),
+    "fire": ("sample", "nowhere", "fire.zarr", "--overwrite"),
     "export": ("export", "nowhere", "walks.txt", "--overwrite"),
-}  # fmt: skip
+}
 
 
 class Kills:
@@ -130,7 +141,9 @@ class Kills:
         return None
 
     def lost(self, name: str, place: Path, before: str, after: str) -> Failure | None:
-        """Where no name is taken, both a look and a run that fails must leave the old one, or the new one, in the folder."""
+        """Where no name is taken, both a look and a run that fails must leave the old one, or the new one, in the
+        folder.
+        """
         for doing in ((), FAILING[name]):
             if doing:
                 child.csaw(*doing, folder=place)
@@ -138,8 +151,12 @@ class Kills:
                 not {before, after} & {state(place / left) for left in self.beside(place, name)}
                 and state(place / OUT[name]) == "nothing"
             ):
-                return Failure("lost", f"{name}: neither the old one nor the new one is left{' after a run that fails' if doing else ''}",
-                               " ".join(doing or COMMANDS[name][1]), f"beside it {self.beside(place, name)}")  # fmt: skip
+                return Failure(
+                    "lost",
+                    f"{name}: neither the old one nor the new one is left{' after a run that fails' if doing else ''}",
+                    " ".join(doing or COMMANDS[name][1]),
+                    f"beside it {self.beside(place, name)}",
+                )
         return None
 
     def beside(self, place: Path, name: str) -> list[str]:

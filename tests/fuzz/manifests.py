@@ -1,4 +1,7 @@
-"""Samples that a stranger has made: what they say of themselves is edited, and their checksums are made anew. Nothing runs that they name, and every command ends well."""
+"""Samples that a stranger has made: what they say of themselves is edited, and their checksums are made anew.
+
+Nothing runs that they name, and every command ends well.
+"""
 
 import json
 from pathlib import Path
@@ -21,7 +24,10 @@ DRAWS = {
 CANARY = "PWNED"
 CODE = f"open({CANARY!r}, 'w')"
 VALUES: list[Any] = [
-    f"[x for x in ().__class__.__base__.__subclasses__() if x.__name__ == '_wrap_close'][0].__init__.__globals__['system']('touch {CANARY}')",
+    (
+        "[x for x in ().__class__.__base__.__subclasses__() if x.__name__ == "
+        f"'_wrap_close'][0].__init__.__globals__['system']('touch {CANARY}')"
+    ),
     f"math.__loader__.load_module('os').system('touch {CANARY}')",
     CODE,
     f"0 or {CODE}",

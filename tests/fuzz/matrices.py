@@ -1,4 +1,7 @@
-"""Matrices, CSR arrays, tensors and graphs of other libraries, some of them spoilt. Each maker gives what csaw is asked, the graph that is meant, whether it must be read, and what is odd."""
+"""Matrices, CSR arrays, tensors and graphs of other libraries, some of them spoilt.
+
+Each maker gives what csaw is asked, the graph that is meant, whether it must be read, and what is odd.
+"""
 
 from collections.abc import Callable
 from random import Random
@@ -53,8 +56,13 @@ def _coo(matrix: Any) -> tuple[Any, ...]:
     return found.row, found.col, found.data
 
 
-SPOILT = {"csr": ("indptr", "indices", "data"), "csc": ("indptr", "indices", "data"), "bsr": ("indptr", "indices", "data"), "coo": ("row", "col", "data"),
-          "dia": ("offsets", "data")}  # fmt: skip
+SPOILT = {
+    "csr": ("indptr", "indices", "data"),
+    "csc": ("indptr", "indices", "data"),
+    "bsr": ("indptr", "indices", "data"),
+    "coo": ("row", "col", "data"),
+    "dia": ("offsets", "data"),
+}
 
 
 def _spoil(random: Random, matrix: Any, form: str) -> str:
@@ -113,19 +121,40 @@ def of_csr(random: Random, built: Built, _: Any) -> Made:
         "weights": weights if random.random() < 0.5 else None,
     }
     how = {} if random.random() < 0.5 else {"duplicates": "keep"}
-    expected = built([row for row, *_ in triples], [column for _, column, _ in triples], None if given["weights"] is None else [value for *_, value in triples],
-                     duplicates="keep", vertices=range(size))  # fmt: skip
+    expected = built(
+        [row for row, *_ in triples],
+        [column for _, column, _ in triples],
+        None if given["weights"] is None else [value for *_, value in triples],
+        duplicates="keep",
+        vertices=range(size),
+    )
     if random.random() < 0.4:
-        given = {name: one if one is None else random.choice([list, lambda a: np.repeat(a, 2)[::2], lambda a: a.astype(a.dtype.newbyteorder())])(one)
-                 for name, one in given.items()}  # fmt: skip
+        given = {
+            name: one
+            if one is None
+            else random.choice([list, lambda a: np.repeat(a, 2)[::2], lambda a: a.astype(a.dtype.newbyteorder())])(one)
+            for name, one in given.items()
+        }
         return lambda: csaw.graph(**given, **how), expected, MUST, "CSR arrays"
     name = random.choice(["indptr", "indices"])
     wrong: dict[str, Callable[[Any], Any]] = {
-        "floats": lambda a: a + 0.0, "halves": lambda a: a + 0.5, "truths": lambda a: a > 0, "complex": lambda a: a + 0j, "an axis more": lambda a: a[None], "less": lambda a: a - 1,
-        "more": lambda a: a + 9, "longer": lambda a: np.append(a, a[-1]) if name == "indices" else np.append(a, 10**9), "masked": lambda a: np.ma.array(a, mask=True),
-        "strings": lambda a: a.astype(str), "times": lambda a: a.astype("M8[ns]"), "objects": lambda a: [None] * a.size, "no axis": lambda a: a[0], "10**400": lambda a: [10**400] * a.size,
-        "jagged": lambda a: [[1], [1, 2]], "a text": lambda a: "0 1",
-    }  # fmt: skip
+        "floats": lambda a: a + 0.0,
+        "halves": lambda a: a + 0.5,
+        "truths": lambda a: a > 0,
+        "complex": lambda a: a + 0j,
+        "an axis more": lambda a: a[None],
+        "less": lambda a: a - 1,
+        "more": lambda a: a + 9,
+        "longer": lambda a: np.append(a, a[-1]) if name == "indices" else np.append(a, 10**9),
+        "masked": lambda a: np.ma.array(a, mask=True),
+        "strings": lambda a: a.astype(str),
+        "times": lambda a: a.astype("M8[ns]"),
+        "objects": lambda a: [None] * a.size,
+        "no axis": lambda a: a[0],
+        "10**400": lambda a: [10**400] * a.size,
+        "jagged": lambda a: [[1], [1, 2]],
+        "a text": lambda a: "0 1",
+    }
     told = random.choice(list(wrong))
     given[name] = wrong[told](given[name])
     return lambda: csaw.graph(**given, **how), None, NEVER, f"{name}: {told}"
@@ -179,7 +208,14 @@ def of_igraph(random: Random, built: Built, values: Any) -> Made:
     weights = [w for *_, w in triples] if random.random() < 0.5 else None
     if weights is not None:
         graph.es["weight"] = weights
-    expected = built([names[a] for a, *_ in triples], [names[b] for _, b, _ in triples], weights, directed=directed, duplicates="keep", vertices=names)  # fmt: skip
+    expected = built(
+        [names[a] for a, *_ in triples],
+        [names[b] for _, b, _ in triples],
+        weights,
+        directed=directed,
+        duplicates="keep",
+        vertices=names,
+    )
     if random.random() < 0.65:
         return lambda: csaw.graph(graph), expected, MUST, "igraph"
     odd = random.choice([1j, "x", -1, 10**400, 1e-46, (1,), object(), float("nan")])
@@ -203,10 +239,20 @@ def of_torch(random: Random, built: Built, _: Any) -> Made:
     if random.random() < 0.5:
         return lambda: csaw.graph(torch.repeat_interleave(good, 2, 1)[:, ::2]), expected, MUST, "edge_index"
     wrong: dict[str, Callable[[], Any]] = {
-        "float": lambda: good.float(), "bool": lambda: good.bool(), "complex": lambda: good.to(torch.complex64), "bfloat16": lambda: good.bfloat16(), "turned": lambda: good.T,
-        "flat": lambda: good.flatten(), "no axis": lambda: torch.tensor(5), "sparse": lambda: good.to_sparse(), "meta": lambda: good.to("meta"), "gradients": lambda: good.float().requires_grad_(),
-        "a module": lambda: torch.nn.Linear(2, 2), "empty": lambda: torch.zeros((2, 0), dtype=torch.int64), "conjugate": lambda: good.to(torch.complex64).conj(),
-    }  # fmt: skip
+        "float": lambda: good.float(),
+        "bool": lambda: good.bool(),
+        "complex": lambda: good.to(torch.complex64),
+        "bfloat16": lambda: good.bfloat16(),
+        "turned": lambda: good.T,
+        "flat": lambda: good.flatten(),
+        "no axis": lambda: torch.tensor(5),
+        "sparse": lambda: good.to_sparse(),
+        "meta": lambda: good.to("meta"),
+        "gradients": lambda: good.float().requires_grad_(),
+        "a module": lambda: torch.nn.Linear(2, 2),
+        "empty": lambda: torch.zeros((2, 0), dtype=torch.int64),
+        "conjugate": lambda: good.to(torch.complex64).conj(),
+    }
     told = random.choice(list(wrong))
     return lambda: csaw.graph(wrong[told]()), None, NEVER, told
 
@@ -229,14 +275,39 @@ def of_pyg(random: Random, built: Built, _: Any) -> Made:
         )
         return lambda: csaw.graph(Data(**good)), expected, MUST, "Data"
     wrong: dict[str, list[Any]] = {
-        "edge_index": [None, index.float(), index.T if len(triples) != 2 else None, index.tolist(), index.numpy(), index - 100, index + 100, "x", index.to_sparse(), index[0], {}],
-        "num_nodes": [-1, 10**30, "x", 1.5, [1], 10**14], "edge_weight": [torch.ones(len(triples) + 1), torch.tensor(weights) * 1j, "x", [None], torch.tensor(weights) - 100, torch.ones(3, 3, 3)],
-    }  # fmt: skip
+        "edge_index": [
+            None,
+            index.float(),
+            index.T if len(triples) != 2 else None,
+            index.tolist(),
+            index.numpy(),
+            index - 100,
+            index + 100,
+            "x",
+            index.to_sparse(),
+            index[0],
+            {},
+        ],
+        "num_nodes": [-1, 10**30, "x", 1.5, [1], 10**14],
+        "edge_weight": [
+            torch.ones(len(triples) + 1),
+            torch.tensor(weights) * 1j,
+            "x",
+            [None],
+            torch.tensor(weights) - 100,
+            torch.ones(3, 3, 3),
+        ],
+    }
     name = random.choice(list(wrong))
     good[name] = random.choice(wrong[name])
     return lambda: csaw.graph(Data(**good)), None, NEVER, f"{name} {good[name]!r:.30}".replace("\n", " ")
 
 
 MAKERS: dict[str, Callable[[Random, Built, Any], Made]] = {
-    "scipy": of_scipy, "csr": of_csr, "networkx": of_networkx, "igraph": of_igraph, "torch": of_torch, "pyg": of_pyg,
-}  # fmt: skip
+    "scipy": of_scipy,
+    "csr": of_csr,
+    "networkx": of_networkx,
+    "igraph": of_igraph,
+    "torch": of_torch,
+    "pyg": of_pyg,
+}

@@ -13,7 +13,9 @@ Edge = tuple[int | bytes, int | bytes, float]
 
 @dataclass(frozen=True)
 class Graph:
-    """Original ids in order, and for each of them its (neighbor's place, weight) in order; weights are 1 where there are none."""
+    """Original ids in order, and for each of them its (neighbor's place, weight) in order; weights are 1 where there
+    are none.
+    """
 
     ids: tuple[int | bytes, ...]
     rows: tuple[tuple[tuple[int, float], ...], ...]
@@ -22,10 +24,17 @@ class Graph:
 
 
 def build(
-    edges: Sequence[Edge], *, directed: bool, weighted: bool, duplicates: str = "first", self_loops: str = "keep",
+    edges: Sequence[Edge],
+    *,
+    directed: bool,
+    weighted: bool,
+    duplicates: str = "first",
+    self_loops: str = "keep",
     vertices: Iterable[int | bytes] = (),
-) -> Graph:  # fmt: skip
-    """The graph of ``edges`` by the rules of ``csaw partition``, and of ``vertices`` that need not have any; a weight beyond float32 comes out infinite."""
+) -> Graph:
+    """The graph of ``edges`` by the rules of ``csaw partition``, and of ``vertices`` that need not have any; a weight
+    beyond float32 comes out infinite.
+    """
     ids = sorted({end for edge in edges for end in edge[:2]} | set(vertices))
     place = {name: number for number, name in enumerate(ids)}
     rows: list[list[tuple[int, float]]] = [[] for _ in ids]

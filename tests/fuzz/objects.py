@@ -1,6 +1,8 @@
-"""Random objects of other libraries, some of them spoilt, as graphs; and option values of odd types: the edges that plain Python reads of them, or a csaw error.
+"""Random objects of other libraries, some of them spoilt, as graphs; and option values of odd types: the edges that
+plain Python reads of them, or a csaw error.
 
-Never another exception, and never the end of the process: each case is a fork. A library that is not installed has no cases.
+Never another exception, and never the end of the process: each case is a fork. A library that is not installed has no
+cases.
 """
 
 import json
@@ -32,16 +34,51 @@ from fuzz.odd import odd_values
 SECONDS = 30.0
 GRAPH = [(0, 1, 1.0), (1, 2, 2.0), (2, 0, 1.0)]
 OPTIONS = {
-    "neighbor": ["fanout", "seed", "instances", "sources", "threads", "memory", "device", "target", "columns", "edge_bias", "weighted", "in_flight", "ids",
-                 "select", "residency", "layout", "checksums", "induced", "transit_parallel", "algo", "nonsense"],
+    "neighbor": [
+        "fanout",
+        "seed",
+        "instances",
+        "sources",
+        "threads",
+        "memory",
+        "device",
+        "target",
+        "columns",
+        "edge_bias",
+        "weighted",
+        "in_flight",
+        "ids",
+        "select",
+        "residency",
+        "layout",
+        "checksums",
+        "induced",
+        "transit_parallel",
+        "algo",
+        "nonsense",
+    ],
     "node2vec": ["p", "walk_length", "num_walks"],
-}  # fmt: skip
-HOW = ["directed", "duplicates", "self_loops", "reverse", "vertex_ids", "source_column", "target_column", "weights", "data", "indptr", "indices"]  # fmt: skip
+}
+HOW = [
+    "directed",
+    "duplicates",
+    "self_loops",
+    "reverse",
+    "vertex_ids",
+    "source_column",
+    "target_column",
+    "weights",
+    "data",
+    "indptr",
+    "indices",
+]
 
 
 @dataclass
 class Given:
-    """What csaw is asked (``ask`` returns the graph), and the graph that is meant, None where there is nothing to compare."""
+    """What csaw is asked (``ask`` returns the graph), and the graph that is meant, None where there is nothing to
+    compare.
+    """
 
     ask: Callable[[], Any]
     meant: meant.Graph | None
@@ -173,8 +210,15 @@ def of_columns(random: Random) -> Given:
     )
 
 
-NAMES = [(["source", "target", "weight"], MUST), (["a", "b", "c"], MUST), (["from", "to", "w"], MUST), (["source", "source", "target"], NEVER),
-         (["target", "x", "y"], NEVER), (["target", "target", "weight"], NEVER), (["x", "source", "y"], NEVER)]  # fmt: skip
+NAMES = [
+    (["source", "target", "weight"], MUST),
+    (["a", "b", "c"], MUST),
+    (["from", "to", "w"], MUST),
+    (["source", "source", "target"], NEVER),
+    (["target", "x", "y"], NEVER),
+    (["target", "target", "weight"], NEVER),
+    (["x", "source", "y"], NEVER),
+]
 
 
 def of_table(random: Random, library: str) -> Given:
@@ -213,7 +257,10 @@ def _polars(pairs: list[tuple[str, Any]]) -> Any:
 def _arrow(pairs: list[tuple[str, Any]]) -> Any:
     import pyarrow
 
-    return pyarrow.Table.from_arrays([pyarrow.array(held) if isinstance(held, list) else held for _, held in pairs], names=[name for name, _ in pairs])  # fmt: skip
+    return pyarrow.Table.from_arrays(
+        [pyarrow.array(held) if isinstance(held, list) else held for _, held in pairs],
+        names=[name for name, _ in pairs],
+    )
 
 
 TABLE = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
@@ -243,11 +290,23 @@ def of_option(random: Random) -> Given:
 
 
 MAKERS: dict[str, Callable[[Random], Given]] = {
-    "columns": of_columns, "pandas": lambda random: of_table(random, "pandas"), "polars": lambda random: of_table(random, "polars"),
-    "pyarrow": lambda random: of_table(random, "pyarrow"), "option": of_option,
+    "columns": of_columns,
+    "pandas": lambda random: of_table(random, "pandas"),
+    "polars": lambda random: of_table(random, "polars"),
+    "pyarrow": lambda random: of_table(random, "pyarrow"),
+    "option": of_option,
     **{form: (lambda random, make=make: Given(*make(random, built, values))) for form, make in matrices.MAKERS.items()},
-}  # fmt: skip
+}
 FORMS: dict[str, str | None] = {
-    "columns": None, "option": None, "csr": None, "scipy": "scipy", "pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow", "networkx": "networkx",
-    "igraph": "igraph", "torch": "torch", "pyg": "torch_geometric",
-}  # fmt: skip
+    "columns": None,
+    "option": None,
+    "csr": None,
+    "scipy": "scipy",
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "pyarrow",
+    "networkx": "networkx",
+    "igraph": "igraph",
+    "torch": "torch",
+    "pyg": "torch_geometric",
+}

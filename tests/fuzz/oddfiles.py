@@ -1,4 +1,7 @@
-"""Odd things in place of a store's file: devices, pipes, sockets, folders, links, holes. Every command ends in time, with csaw's error or with the right result."""
+"""Odd things in place of a store's file: devices, pipes, sockets, folders, links, holes.
+
+Every command ends in time, with csaw's error or with the right result.
+"""
 
 import os
 import shutil
@@ -120,7 +123,9 @@ class Oddfiles:
         ]
         return [replace(one, detail=f"{whole.name}: {odd} in place of {file}. {one.detail}") for one in found]
 
-    def _failure(self, whole: Path, place: Path, stored: str, file: str, odd: str, command: tuple[str, ...]) -> Failure | None:  # fmt: skip
+    def _failure(
+        self, whole: Path, place: Path, stored: str, file: str, odd: str, command: tuple[str, ...]
+    ) -> Failure | None:
         wanted = reference(whole, place, command)
         if wanted is None:
             return None

@@ -1,7 +1,8 @@
-"""Option values at their ends, on a graph of a few vertices: a sample that fits its law, a store of the edges meant, or a refusal.
+"""Option values at their ends, on a graph of a few vertices: a sample that fits its law, a store of the edges meant, or
+a refusal.
 
-``Options`` keeps to a few algorithms and to values that run-time arguments take; ``Algorithms`` has all of them, and ``Kernels`` draws
-values for which new code is compiled, seconds each.
+``Options`` keeps to a few algorithms and to values that run-time arguments take; ``Algorithms`` has all of them, and
+``Kernels`` draws values for which new code is compiled, seconds each.
 """
 
 import shutil
@@ -15,14 +16,54 @@ from fuzz.faults import tree
 from fuzz.judge import Failure, refusal_or_failure, wrong_result
 
 SECONDS = 20.0  # every run here is small, whatever its options
-EDGES = [(0, 1, 1.0), (0, 2, 2.0), (0, 3, 0.0), (1, 0, 1.0), (1, 2, 4.0), (1, 1, 2.0), (2, 0, 3.0), (2, 1, 1.0), (2, 3, 5.0), (3, 2, 1.0),
-         (3, 4, 1.0), (3, 5, 0.25), (5, 0, 0.0), (4, 3, 2.0), (4, 0, 1.0)]  # fmt: skip
+EDGES = [
+    (0, 1, 1.0),
+    (0, 2, 2.0),
+    (0, 3, 0.0),
+    (1, 0, 1.0),
+    (1, 2, 4.0),
+    (1, 1, 2.0),
+    (2, 0, 3.0),
+    (2, 1, 1.0),
+    (2, 3, 5.0),
+    (3, 2, 1.0),
+    (3, 4, 1.0),
+    (3, 5, 0.25),
+    (5, 0, 0.0),
+    (4, 3, 2.0),
+    (4, 0, 1.0),
+]
 GRAPHS = {  # what the weights of EDGES are multiplied with, edge by edge
-    "usual": [1.0], "none": [], "huge": [6e37], "wide": [6e37, 1e-38], "tiny": [1e-45, 1e-38],
-}  # fmt: skip
+    "usual": [1.0],
+    "none": [],
+    "huge": [6e37],
+    "wide": [6e37, 1e-38],
+    "tiny": [1e-45, 1e-38],
+}
 BROKEN = ["", "abc", "\u00b2", "1_0", "0x10", "--", "nan", "None", "1e400", "9" * 5000, "1,2"]
-REALS = ["0", "-0", "5e-324", "1e-310", "1e-300", "1e-30", "1e-10", "0.5", "1", "2", "1e30", "1e300", "1e308", "1.7976931348623157e308", "inf",
-         "-inf", "-1", "0.999999999999", "0.9999999999999999", "1.0000000000000002", "1e-17"]  # fmt: skip
+REALS = [
+    "0",
+    "-0",
+    "5e-324",
+    "1e-310",
+    "1e-300",
+    "1e-30",
+    "1e-10",
+    "0.5",
+    "1",
+    "2",
+    "1e30",
+    "1e300",
+    "1e308",
+    "1.7976931348623157e308",
+    "inf",
+    "-inf",
+    "-1",
+    "0.999999999999",
+    "0.9999999999999999",
+    "1.0000000000000002",
+    "1e-17",
+]
 COUNTS = [
     "-1",
     "0",
@@ -76,8 +117,29 @@ SIZES = [
     "GiB",
     "1 GiB",
 ]
-SOURCES = ["all", "random:0", "random:-1", "random:1", "random:3", "random:1000", "random:" + "9" * 30, "random:abc", "random:", "random:1.5",
-           "random:\u00b2", "random:" + "9" * 5000, "", "nofile", ".", "good.ids", "bad.ids", "bytes.ids", "empty.ids", "long.ids", "/dev/null"]  # fmt: skip
+SOURCES = [
+    "all",
+    "random:0",
+    "random:-1",
+    "random:1",
+    "random:3",
+    "random:1000",
+    "random:" + "9" * 30,
+    "random:abc",
+    "random:",
+    "random:1.5",
+    "random:\u00b2",
+    "random:" + "9" * 5000,
+    "",
+    "nofile",
+    ".",
+    "good.ids",
+    "bad.ids",
+    "bytes.ids",
+    "empty.ids",
+    "long.ids",
+    "/dev/null",
+]
 IDS = {
     "good.ids": b"0\n3\n",
     "bad.ids": b"0 77\n",
@@ -90,7 +152,10 @@ ENDS = {int: COUNTS, float: REALS, tuple: FANOUTS}  # values of an option of an 
 
 
 def _of(name: str) -> tuple[dict[str, list[str]], list[str]]:
-    """The options of an algorithm with strange values for each, and the words that keep its sample small. Those with choices are COMPILED."""
+    """The options of an algorithm with strange values for each, and the words that keep its sample small.
+
+    Those with choices are COMPILED.
+    """
     own = registry.find(name).options()
     flags = {key: "--" + key.replace("_", "-") for key in own}
     strange = {
@@ -103,23 +168,89 @@ def _of(name: str) -> tuple[dict[str, list[str]], list[str]]:
 
 ALGORITHMS = {name: _of(name) for name in registry.names()}
 COMMON = {
-    "--seed": [*COUNTS, str((1 << 64) - 1)], "--threads": [*COUNTS, "1000000"], "--in-flight": COUNTS, "--memory": SIZES, "--gpu-memory": SIZES,
-    "--sources": SOURCES, "--instances": ["-1", "0", "1", "7", "1.5", str(1 << 63), str(1 << 64), "9" * 30], "--option": ["p", "p=1", "=", "x=\u00b2"],
-    "--device": ["cpu", "", "cpu:1", "gpu", "cuda:99", "cuda:", "cuda:-1", "cuda:0,0", "auto"], "--ids": ["dense", "original", "x"],
-}  # fmt: skip
+    "--seed": [*COUNTS, str((1 << 64) - 1)],
+    "--threads": [*COUNTS, "1000000"],
+    "--in-flight": COUNTS,
+    "--memory": SIZES,
+    "--gpu-memory": SIZES,
+    "--sources": SOURCES,
+    "--instances": ["-1", "0", "1", "7", "1.5", str(1 << 63), str(1 << 64), "9" * 30],
+    "--option": ["p", "p=1", "=", "x=\u00b2"],
+    "--device": ["cpu", "", "cpu:1", "gpu", "cuda:99", "cuda:", "cuda:-1", "cuda:0,0", "auto"],
+    "--ids": ["dense", "original", "x"],
+}
 COMPILED = {
-    **{f"--{name}": list(map(str, one.choices)) for name, one in options().items() if name in ("select", "collision", "detect", "layout", "residency")},
+    **{
+        f"--{name}": list(map(str, one.choices))
+        for name, one in options().items()
+        if name in ("select", "collision", "detect", "layout", "residency")
+    },
     "--bias": ["weight", "degree", "none", "x"],
-    "--edge-bias": ["1/0", "e.weight % 0", "(x := 5)", "None", "'a'", "e.weight ** -0.5", "e.weight * 1e308", "-1", "0", "nan", "float('nan')",
-                    "e.dst_degree ** 1000", "e.foo", "import os", "__import__('os')", "e.weight if e.depth > 2 else 0", "lambda: 1", "[1]", "",
-                    "1e-320", "exp(1000)", "log(0)", "e.random()", "1 if e.prev == e.dst else 0", "e.is_neighbor(e.prev, e.dst)", "9" * 400, "e",
-                    "True", "x", "e.src_degree // 0", "1 << 70", "2 ** 2000", "e.weight\n+1", "1;2", "e.weight / 0.0", "(1, 2)", "yield 1"],
-}  # fmt: skip
+    "--edge-bias": [
+        "1/0",
+        "e.weight % 0",
+        "(x := 5)",
+        "None",
+        "'a'",
+        "e.weight ** -0.5",
+        "e.weight * 1e308",
+        "-1",
+        "0",
+        "nan",
+        "float('nan')",
+        "e.dst_degree ** 1000",
+        "e.foo",
+        "import os",
+        "__import__('os')",
+        "e.weight if e.depth > 2 else 0",
+        "lambda: 1",
+        "[1]",
+        "",
+        "1e-320",
+        "exp(1000)",
+        "log(0)",
+        "e.random()",
+        "1 if e.prev == e.dst else 0",
+        "e.is_neighbor(e.prev, e.dst)",
+        "9" * 400,
+        "e",
+        "True",
+        "x",
+        "e.src_degree // 0",
+        "1 << 70",
+        "2 ** 2000",
+        "e.weight\n+1",
+        "1;2",
+        "e.weight / 0.0",
+        "(1, 2)",
+        "yield 1",
+    ],
+}
 INGEST = {
-    "--partitions": COUNTS, "--partition-size": SIZES, "--memory": [*SIZES, "16MiB"], "--skip-lines": COUNTS, "--weight-column": [*COUNTS, "none", "auto", "4"],
-    "--source-column": ["a", "", "1", "source"], "--target-column": ["a", "2"], "--ids": ["int", "x"], "--balance": ["vertices", "x"],
-    "--compression": ["none", "x"], "--duplicates": ["first", "x"],
-}  # fmt: skip
+    "--partitions": COUNTS,
+    "--partition-size": SIZES,
+    "--memory": [*SIZES, "16MiB"],
+    "--skip-lines": COUNTS,
+    "--weight-column": [*COUNTS, "none", "auto", "4"],
+    "--source-column": ["a", "", "1", "source"],
+    "--target-column": ["a", "2"],
+    "--edge-column": [
+        "time:int64=3",
+        "time:float32=3",
+        "a",
+        "",
+        ":",
+        "=",
+        "a:b=c",
+        "src:int8=3",
+        "a:int8:s=1",
+        "a:int8=9",
+    ],
+    "--ids": ["int", "x"],
+    "--balance": ["vertices", "x"],
+    "--compression": ["none", "x"],
+    "--duplicates": ["first", "x"],
+}
 
 
 class Options:
@@ -223,7 +354,9 @@ def named(given: list[str], name: str) -> tuple[str, ...]:
 
 
 def endless(given: list[str]) -> int:
-    """The instances asked for, or walks from every source, where no disk would hold them; such a run is only planned."""
+    """The instances asked for, or walks from every source, where no disk would hold them; such
+    a run is only planned.
+    """
     counts = [
         value for flag, value in zip(given[::2], given[1::2], strict=True) if flag in ("--instances", "--num-walks")
     ]
@@ -267,6 +400,7 @@ def partition(random: Random, name: str, place: Path) -> Failure | None:
         int(chosen.get("--skip-lines", "0")) :
     ]
     weighted = name != "none" and chosen.get("--weight-column") != "none"
+    weighted = weighted and not chosen.get("--edge-column", "").endswith("=3")  # then the third column is no weight
     edges: list[meant.Edge] = [(int(row[0]), int(row[1]), float(row[2]) if weighted else 1.0) for row in rows]
     if meant.read(place / "out.zarr") == meant.build(edges, directed=True, weighted=weighted):
         return None

@@ -1,4 +1,5 @@
-"""Random graphs with hostile ids and weights, exported in each format and read again: the same graph, or a refusal when it is written that names an id.
+"""Random graphs with hostile ids and weights, exported in each format and read again: the same graph, or a refusal when
+it is written that names an id.
 
 What csaw reads again, ``csaw partition`` reads; GraphML and .npz are read by Python's own means.
 """
@@ -22,10 +23,68 @@ from fuzz.judge import Failure, innermost
 
 FORMATS = ["txt", "txt.gz", "csv", "csv", "csv.gz", "parquet", "mtx", "mtx.gz", "npz", "graphml", "sample.csv"]
 HOLD_ALONE = ("npz", "graphml")  # vertices without an edge
-PIECES = [*"ab01+-.e,;'#%\\_", " ", " ", "\t", "\n", "\r", "\0", '"', '"', "\v", "\x1c", "\u00e9", "\u2028", "\ufeff", "\ufffe", "\udcff", "\udc80", "source",
-          "target", "weight", "src", "dst", "FromNodeId", "ToNodeId", "u", "v", "w", "nan", "inf", "null", "Nodes: 5 Edges: 5", "instance", "depth", "x" * 300]  # fmt: skip
-TAME = ["ann", "bob", "Q42", "n\u00e9e", "source", "target", "src", "dst", "FromNodeId", "ToNodeId", "u", "v", "1a", "007", "7", "-1", "1.0", "1e5", "1;2;3",
-        "5;a", "weight", "A/B", "a'b", "nan"]  # fmt: skip
+PIECES = [
+    *"ab01+-.e,;'#%\\_",
+    " ",
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "\0",
+    '"',
+    '"',
+    "\v",
+    "\x1c",
+    "\u00e9",
+    "\u2028",
+    "\ufeff",
+    "\ufffe",
+    "\udcff",
+    "\udc80",
+    "source",
+    "target",
+    "weight",
+    "src",
+    "dst",
+    "FromNodeId",
+    "ToNodeId",
+    "u",
+    "v",
+    "w",
+    "nan",
+    "inf",
+    "null",
+    "Nodes: 5 Edges: 5",
+    "instance",
+    "depth",
+    "x" * 300,
+]
+TAME = [
+    "ann",
+    "bob",
+    "Q42",
+    "n\u00e9e",
+    "source",
+    "target",
+    "src",
+    "dst",
+    "FromNodeId",
+    "ToNodeId",
+    "u",
+    "v",
+    "1a",
+    "007",
+    "7",
+    "-1",
+    "1.0",
+    "1e5",
+    "1;2;3",
+    "5;a",
+    "weight",
+    "A/B",
+    "a'b",
+    "nan",
+]
 WEIGHTS = [0.0, -0.0, 1.0, 0.1, 1e-45, 1.1754944e-38, 3.4028234663852886e38, 16777217.0, 123456789.0, 1e15]
 SECONDS = 30.0
 
@@ -104,7 +163,11 @@ def _id(kind: str, random: Random) -> int | str:
     if kind in ("tame", "hostile"):
         strange = kind == "hostile" and random.random() < 0.5
         return "".join(random.choices(PIECES, k=random.choice([0, 1, 1, 2, 3, 5]))) if strange else random.choice(TAME)
-    return {"small": random.randrange(12), "signed": random.randrange(-(1 << 63), 1 << 62), "wide": random.randrange(1 << 64)}[kind]  # fmt: skip
+    return {
+        "small": random.randrange(12),
+        "signed": random.randrange(-(1 << 63), 1 << 62),
+        "wide": random.randrange(1 << 64),
+    }[kind]
 
 
 def _weight(random: Random) -> float:
@@ -114,7 +177,10 @@ def _weight(random: Random) -> float:
 
 
 def told(drawn: Drawn, place: Path) -> dict[str, str]:
-    """What is wrong, by ``kind``, ``where`` and ``detail``; nothing where all is well. A refusal must name what is refused, and be of a graph that the format need not hold."""
+    """What is wrong, by ``kind``, ``where`` and ``detail``; nothing where all is well.
+
+    A refusal must name what is refused, and be of a graph that the format need not hold.
+    """
     from csaw.partition.errors import CsawError, OptionError
 
     try:
@@ -154,9 +220,14 @@ def _is_utf8(word: str) -> bool:
 
 
 HOLDS: dict[str, Callable[[str], bool]] = {
-    "txt": lambda word: re.fullmatch(r'[^\s",;#%\0][^\s"\0]*', word, re.ASCII) is not None, "csv": _in_csv, "sample.csv": _in_csv, "parquet": _is_utf8,
-    "graphml": lambda word: re.fullmatch("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*", word) is not None, "mtx": lambda word: True, "npz": lambda word: True,
-}  # fmt: skip
+    "txt": lambda word: re.fullmatch(r'[^\s",;#%\0][^\s"\0]*', word, re.ASCII) is not None,
+    "csv": _in_csv,
+    "sample.csv": _in_csv,
+    "parquet": _is_utf8,
+    "graphml": lambda word: re.fullmatch("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*", word) is not None,
+    "mtx": lambda word: True,
+    "npz": lambda word: True,
+}
 
 
 def again(drawn: Drawn, place: Path) -> meant.Graph:
@@ -208,7 +279,19 @@ def _from_graphml(file: Path, drawn: Drawn) -> meant.Graph:
     def original(text: str) -> int | bytes:
         return text.encode() if isinstance(drawn.ids[0], str) else int(text)
 
-    edges = [(original(edge.attrib["source"]), original(edge.attrib["target"]), float(edge[0].text or "") if drawn.weighted else 1.0)
-             for edge in graph.iter(f"{space}edge")]  # fmt: skip
+    edges = [
+        (
+            original(edge.attrib["source"]),
+            original(edge.attrib["target"]),
+            float(edge[0].text or "") if drawn.weighted else 1.0,
+        )
+        for edge in graph.iter(f"{space}edge")
+    ]
     nodes = [original(node.attrib["id"]) for node in graph.iter(f"{space}node")]
-    return meant.build(edges, directed=graph.attrib["edgedefault"] == "directed", weighted=drawn.weighted, duplicates="keep", vertices=nodes)  # fmt: skip
+    return meant.build(
+        edges,
+        directed=graph.attrib["edgedefault"] == "directed",
+        weighted=drawn.weighted,
+        duplicates="keep",
+        vertices=nodes,
+    )

@@ -55,7 +55,8 @@ def run(kind: str, seed: int, numbers: Sequence[int], jobs: int, keep: str | Non
         lines = [line for job in range(jobs) for line in _lines(folder / f"job{job}.jsonl")]
         _tell(lines, len(numbers), kind, seed)
         print(
-            f"{len(numbers)} cases of {kind} from seed {seed}: {len(lines)} failures; {ready - began:.0f} s to start, {time.monotonic() - ready:.0f} s"
+            f"{len(numbers)} cases of {kind} from seed {seed}: {len(lines)} failures; {ready - began:.0f} "
+            f"s to start, {time.monotonic() - ready:.0f} s"
         )
         if broken:
             raise RuntimeError(f"{len(broken)} workers of the fuzzer did not come to their end; see above")

@@ -1,4 +1,6 @@
-"""Random texts through ``csaw partition``: the graph that their author meant, or a refusal that names the file and the line."""
+"""Random texts through ``csaw partition``: the graph that their author meant, or a refusal that names the file and the
+line.
+"""
 
 import math
 import re

@@ -8,8 +8,15 @@ NO_ID = ["x7", "1.5", "1e3", "0x1F", "1_000", "\u00b2", "\u0661", "--1", "1-2", 
 TOO_LARGE = [str(1 << 64), str(10**30), "9" * 400, str(-(1 << 63) - 1)]
 NO_WEIGHT = ["nan", "inf", "-1", "1e39", "abc", "0x1p3", "\u00b2", "1e", "-inf", "1e400", ".", "--2", "1.2.3", "1_0"]
 SNIFFED = 32  # rows that are looked at before any is read: what is wrong with one of them may be said of all
-FOREIGN = [b"graph [ node [ id 1 ] ]\n", b"<?xml version='1.0'?><graphml/>\n", b'{"nodes": []}\n', b"*Vertices 3\n1 2\n", b"p sp 3 2\na 1 2 5\n",
-           b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n", b"version https://git-lfs.github.com/spec/v1\n"]  # fmt: skip
+FOREIGN = [
+    b"graph [ node [ id 1 ] ]\n",
+    b"<?xml version='1.0'?><graphml/>\n",
+    b'{"nodes": []}\n',
+    b"*Vertices 3\n1 2\n",
+    b"p sp 3 2\na 1 2 5\n",
+    b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n",
+    b"version https://git-lfs.github.com/spec/v1\n",
+]
 
 
 def _spoil(text: Text, told: str, change: Callable[[list[str]], list[str]]) -> None:
@@ -173,8 +180,25 @@ def note_behind(text: Text) -> None:
     text.separator = " "
 
 
-IN_ROWS = [bad_id, bad_id, bad_weight, bad_weight, short_row, long_row, empty_cell, quotes, float_ids, adjacency, counts_row, skipped_lines,
-           both_signs, strings_forced, numbers_forced, odd_spaces, note_behind]  # fmt: skip
+IN_ROWS = [
+    bad_id,
+    bad_id,
+    bad_weight,
+    bad_weight,
+    short_row,
+    long_row,
+    empty_cell,
+    quotes,
+    float_ids,
+    adjacency,
+    counts_row,
+    skipped_lines,
+    both_signs,
+    strings_forced,
+    numbers_forced,
+    odd_spaces,
+    note_behind,
+]
 
 
 def nothing(text: Text) -> None:

@@ -15,11 +15,12 @@ ENVIRONMENT = {
 
 def small_chunks() -> None:
     """Chunks and groups of a few hundred bytes, so that small stores have many of each."""
-    from csaw.engine.plan import plan
+    from csaw.engine.plan import planning
     from csaw.engine.samples import seal
     from csaw.partition.arrays import arrays
 
-    for module, name, size in ((arrays, "CHUNK_BYTES", 512), (plan, "GROUP_BYTES", 512), (seal, "EDGES_A_CHUNK", 64)):
+    sizes = ((arrays, "CHUNK_BYTES", 512), (planning, "GROUP_BYTES", 512), (seal, "EDGES_A_CHUNK", 64))
+    for module, name, size in sizes:
         assert hasattr(module, name), f"{module.__name__} has no {name} any more"
         setattr(module, name, size)
 

@@ -6,7 +6,7 @@ from helpers.gpu import device_or_skip
 from helpers.graphs import random_store
 
 from csaw.engine import draw_batches, prepare, sample
-from csaw.engine.plan import plan as plans
+from csaw.engine.plan import planning as plans
 
 device_or_skip()
 
@@ -71,7 +71,9 @@ def test_several_gpus_hand_out_in_order_what_one_draws(tmp_path, monkeypatch, re
     options = {"walk_length": 9, "num_walks": 5, "seed": 5}
     samples = sample(store, tmp_path / "s.zarr", "deepwalk", device="cpu", **options)
     names = "cuda:" + ",".join(str(number) for number in range(count))
-    assert_stored(samples, draw_batches(prepare(store, "deepwalk", device=names, in_flight=100, residency=residency, **options)))  # fmt: skip
+    assert_stored(
+        samples, draw_batches(prepare(store, "deepwalk", device=names, in_flight=100, residency=residency, **options))
+    )
 
 
 def test_the_callers_gpu_stays_the_current_one_and_a_dropped_generator_frees_its_memory(tmp_path):

@@ -1,4 +1,7 @@
-"""Measures that several GPUs share find what one GPU and the host find. A machine with one GPU pretends to have it twice."""
+"""Measures that several GPUs share find what one GPU and the host find.
+
+A machine with one GPU pretends to have it twice.
+"""
 
 import json
 

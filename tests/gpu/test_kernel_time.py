@@ -1,4 +1,6 @@
-"""CuPy compiles its own kernels when they are first used, in the middle of sampling; the time of that is not one of sampling."""
+"""CuPy compiles its own kernels when they are first used, in the middle of sampling; the time of that is not one of
+sampling.
+"""
 
 import json
 import os
@@ -16,7 +18,7 @@ from csaw.engine.cuda.compile_cupy import NAME  # it imports CuPy
 
 CODE = """\
 import json, sys
-from csaw.engine.runs.run import execute, prepare
+from csaw.engine import execute, prepare
 print(json.dumps(execute(prepare("g.zarr", sys.argv[1], device="cuda"), sys.argv[2])))
 """
 

@@ -36,7 +36,10 @@ def test_mini_batches_of_a_store_are_those_of_the_cpu(store, disjoint):
     x = np.random.default_rng(0).random((500, 4))
     options = {"batch_size": 32, "shuffle": True, "seed": 2, "disjoint": disjoint}
     for values in (x, torch.from_numpy(x).cuda()):
-        made = [NeighborLoader(store, [4, 3], features={"x": values}, device=device, **options) for device in ("cpu", "cuda")]  # fmt: skip
+        made = [
+            NeighborLoader(store, [4, 3], features={"x": values}, device=device, **options)
+            for device in ("cpu", "cuda")
+        ]
         for _ in range(2):
             for a, b in zip(*made, strict=True):
                 assert b.edge_index.is_cuda
@@ -61,7 +64,10 @@ def test_mini_batches_are_on_the_device_of_the_data(device, where):
     expected = list(NeighborLoader(data, [4, 3], batch_size=32, device="cpu"))
     there = data.to(where)
     sampler = NeighborSampler(there, [4, 3], device=device)
-    for made in (NeighborLoader(there, [4, 3], batch_size=32, device=device), NodeLoader(there, sampler, batch_size=32)):  # fmt: skip
+    for made in (
+        NeighborLoader(there, [4, 3], batch_size=32, device=device),
+        NodeLoader(there, sampler, batch_size=32),
+    ):
         for a, b in zip(expected, made, strict=True):
             assert {b[name].device.type for name in ("n_id", "e_id", "edge_index", "x", "edge_attr")} == {where}
             assert all(torch.equal(a[name], b[name].cpu()) for name in (*FIELDS, "edge_attr"))
@@ -91,7 +97,9 @@ def test_a_model_on_a_stream_of_its_own_reads_what_is_there(store):
 
     x = np.random.default_rng(0).random((500, 4))
     options = {"batch_size": 32, "shuffle": True, "seed": 2}
-    host, there = (NeighborLoader(store, [4, 3], features={"x": x}, device=device, **options) for device in ("cpu", "cuda"))  # fmt: skip
+    host, there = (
+        NeighborLoader(store, [4, 3], features={"x": x}, device=device, **options) for device in ("cpu", "cuda")
+    )
     torch.cuda._sleep(1 << 28)
     with torch.cuda.stream(torch.cuda.Stream()):
         for a, b in zip(host, there, strict=True):

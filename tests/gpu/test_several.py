@@ -5,8 +5,8 @@ from helpers.gpu import device_or_skip, every_case, on_cpu
 from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_same
 
-from csaw.engine.plan import plan as plans
-from csaw.engine.runs.run import prepare
+from csaw.engine import prepare
+from csaw.engine.plan import planning as plans
 
 device_or_skip()
 

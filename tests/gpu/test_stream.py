@@ -13,8 +13,11 @@ KINDS = [
     ("node2vec", {"walk_length": 9, "p": 0.5, "q": 2.0}),
     ("neighbor", {"fanout": (4, 3), "instances": 60}),
     ("forest-fire", {"depth": 2, "instances": 60}),
-    ("minibatch", {"fanout": (4, 3), "seeds_per_batch": 5, "sources": {"ids": 7 + 3 * np.arange(200), "y": np.arange(200) / 8}}),
-]  # fmt: skip
+    (
+        "minibatch",
+        {"fanout": (4, 3), "seeds_per_batch": 5, "sources": {"ids": 7 + 3 * np.arange(200), "y": np.arange(200) / 8}},
+    ),
+]
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])

@@ -6,9 +6,8 @@ from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore, arrays_of, random_store
 from helpers.invariance import assert_same
 
-from csaw.engine import stream
+from csaw.engine import prepare, stream
 from csaw.engine.runs.draw import draw_batches
-from csaw.engine.runs.run import prepare
 
 device_or_skip()
 

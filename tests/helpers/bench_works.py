@@ -1,6 +1,8 @@
-"""The works that a command of ``csaw bench`` prints, without measuring any: suites run as they are, on a tiny graph, and each clock is replaced by a constant.
+"""The works that a command of ``csaw bench`` prints, without measuring any: suites run as they are, on a tiny graph,
+and each clock is replaced by a constant.
 
-``PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/benchmarks/*.json`` brings the JSON of earlier runs in step with what suites print today.
+``PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/benchmarks/*.json`` brings the JSON of earlier runs in
+step with what suites print today.
 """
 
 import json
@@ -75,7 +77,9 @@ def printed(command: str, threads: int) -> list[tuple[str, str, str]]:
 
 
 def in_step(rows: list[dict]) -> list[dict]:
-    """The rows of a run with one for each work that its command prints today: a gap for what the suite had not yet, nothing for what it has no more."""
+    """The rows of a run with one for each work that its command prints today: a gap for what the suite had not yet,
+    nothing for what it has no more.
+    """
     found = {
         (row["suite"], row.get("graph", ""), row["work"]): row
         for row in rows

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from csaw.engine.runs.run import prepare
+from csaw.engine import prepare
 from csaw.partition.errors import BudgetError
 
 

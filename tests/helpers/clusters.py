@@ -11,15 +11,17 @@ GROUP_BYTES = 4000
 
 
 class SmallGroups(WorkerPlugin):
-    """Workers, those that come later too, cut samples into groups as this process does, and draw slowly if that is wished."""
+    """Workers, those that come later too, cut samples into groups as this process does, and draw slowly if that is
+    wished.
+    """
 
     def __init__(self, seconds=0.0):
         self.seconds = seconds
 
     def setup(self, worker):
-        from csaw.engine.plan import plan
+        from csaw.engine.plan import planning
 
-        plan.GROUP_BYTES = GROUP_BYTES
+        planning.GROUP_BYTES = GROUP_BYTES
         set_pace(self.seconds)
 
 

@@ -4,7 +4,10 @@ from csaw.engine.cpu import specialize
 
 
 def plant(monkeypatch, file, right, wrong):
-    """Kernels made from now on have ``wrong`` wherever ``file`` says ``right``. They are files of their own in the cache."""
+    """Kernels made from now on have ``wrong`` wherever ``file`` says ``right``.
+
+    They are files of their own in the cache.
+    """
     body = specialize._body
 
     def with_fault(name):

@@ -21,8 +21,8 @@ NAME = "file.gz"
 class Server(ThreadingHTTPServer):
     """Serves ``body``; ``cuts`` are the bytes after which the next answers break off, ``failures`` their status codes.
 
-    ``headers`` replace those of an answer; one that is None is left out. ``endless`` answers go on while somebody listens,
-    ranges have ``most`` bytes.
+    ``headers`` replace those of an answer; one that is None is left out. ``endless`` answers go on while somebody
+    listens, ranges have ``most`` bytes.
     """
 
     daemon_threads = True

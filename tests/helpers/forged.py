@@ -1,4 +1,6 @@
-"""A sample store as a stranger may have made it: what it says of itself is changed, and its checksums are those of what is there."""
+"""A sample store as a stranger may have made it: what it says of itself is changed, and its checksums are those of what
+is there.
+"""
 
 import hashlib
 import json
@@ -6,7 +8,11 @@ from pathlib import Path
 
 
 def forged(store, change, others=()):
-    """Have ``change`` edit the attributes of a sample store, and make its checksums anew, as docs/reference/formats.md describes them. ``others``: digests of other files that were changed."""
+    """Have ``change`` edit the attributes of a sample store, and make its checksums anew, as docs/reference/formats.md
+    describes them.
+
+    ``others``: digests of other files that were changed.
+    """
     store = Path(store)
     node = json.loads((store / "zarr.json").read_text())
     change(node["attributes"])

@@ -1,4 +1,6 @@
-"""A reader of graph stores and sample stores, written from docs/reference/formats.md alone: json, hashlib, struct, NumPy, and Blosc where chunks are compressed."""
+"""A reader of graph stores and sample stores, written from docs/reference/formats.md alone: json, hashlib, struct,
+NumPy, and Blosc where chunks are compressed.
+"""
 
 import hashlib
 import json
@@ -9,9 +11,15 @@ from pathlib import Path
 import numpy as np
 
 BITS = 2**64 - 1
-P1, P2, P3, P4, P5 = 11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261  # fmt: skip
+P1, P2, P3, P4, P5 = (
+    11400714785074694791,
+    14029467366897019727,
+    1609587929392839161,
+    9650029242287828579,
+    2870177450012600261,
+)
 BLOCK = 4096
-LATEST = 3
+LATEST = {"graph": 4, "samples": 3}
 
 
 def rotated(word, bits):
@@ -79,7 +87,7 @@ def attributes_of(path, kind):
     assert (node["zarr_format"], node["node_type"]) == (3, "group")
     attributes = node["attributes"]
     assert attributes["csaw_kind"] == kind
-    assert attributes["format_version"] <= LATEST
+    assert attributes["format_version"] <= LATEST[kind]
     return attributes
 
 
@@ -112,8 +120,11 @@ class GraphReader:
         sums = (folder / "checksums").read_bytes()
         found = sha256((folder / "zarr.json").read_bytes() + sums)[:32]
         assert found == self.attributes["checksums"]["arrays"][name]
-        blocks = [part[k : k + (len(part) if packed else BLOCK)] for part in parts
-                  for k in range(0, len(part), len(part) if packed else BLOCK)]  # fmt: skip
+        blocks = [
+            part[k : k + (len(part) if packed else BLOCK)]
+            for part in parts
+            for k in range(0, len(part), len(part) if packed else BLOCK)
+        ]
         assert sums == b"".join(struct.pack("<I", xxh64(block) & 0xFFFFFFFF) for block in blocks), folder
 
     def whole(self, name):
@@ -121,7 +132,9 @@ class GraphReader:
         parts = [self.array(f"partitions/{k:05d}/{name}") for k in range(len(self.attributes["partitions"]))]
         if name != "indptr":
             return np.concatenate(parts)
-        return np.concatenate([[0], *(row[2] + part[1:] for row, part in zip(self.attributes["partitions"], parts, strict=True))])  # fmt: skip
+        return np.concatenate(
+            [[0], *(row[2] + part[1:] for row, part in zip(self.attributes["partitions"], parts, strict=True))]
+        )
 
     def ids(self):
         """Original ids by dense id; None where they are the dense ones."""
@@ -136,9 +149,15 @@ class GraphReader:
             self.array(n) for n in ("vertex_ids", "vertex_id_offsets") if n in self.attributes["checksums"]["arrays"]
         ]
         weights = self.whole("weights").tobytes() if self.attributes["weighted"] else b""
-        streams = (np.diff(self.whole("indptr")).tobytes(), self.whole("indices").tobytes(), weights,
-                   b"".join(one.tobytes() for one in ids))  # fmt: skip
-        return sha256("".join(map(sha256, streams)).encode())[:32]
+        streams = (
+            np.diff(self.whole("indptr")).tobytes(),
+            self.whole("indices").tobytes(),
+            weights,
+            b"".join(one.tobytes() for one in ids),
+        )
+        columns = sorted(self.attributes.get("edge_columns", []), key=lambda column: column["name"])
+        further = [f" {c['name']} {c['dtype']} {sha256(self.whole('edge_' + c['name']).tobytes())}" for c in columns]
+        return sha256("".join([*map(sha256, streams), *further]).encode())[:32]
 
 
 class SampleReader:
@@ -178,11 +197,19 @@ class SampleReader:
             return {"walk": self.array("walks")[number, : self.array("lengths")[number] + 1]}
         if layout == "hops":
             return {name: self.array(name)[number] for name in self.names() if name.startswith("hop_")}
-        bounds = {"ragged-walks": {"walk_ptr": ["walks"]},
-                  "subgraphs": {"instance_ptr": ["src", "dst", "depth", "weight"], "sources_ptr": ["sources"],
-                                "vertices_ptr": ["vertices", "layer", "probability"]},
-                  "batches": {"node_ptr": ["n_id", "batch"], "edge_ptr": ["row", "col", "e_id"],
-                              "seed_ptr": ["input_id", "y"]}}[layout]  # fmt: skip
+        bounds = {
+            "ragged-walks": {"walk_ptr": ["walks"]},
+            "subgraphs": {
+                "instance_ptr": ["src", "dst", "depth", "weight"],
+                "sources_ptr": ["sources"],
+                "vertices_ptr": ["vertices", "layer", "probability"],
+            },
+            "batches": {
+                "node_ptr": ["n_id", "batch"],
+                "edge_ptr": ["row", "col", "e_id"],
+                "seed_ptr": ["input_id", "y"],
+            },
+        }[layout]
         found = {}
         for pointer, names in bounds.items():
             for name in set(names) & set(self.names()):

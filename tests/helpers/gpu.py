@@ -1,4 +1,6 @@
-"""What tests on a GPU share: every algorithm, method and layout; graphs with every trouble in them; and a skip where there is no GPU."""
+"""What tests on a GPU share: every algorithm, method and layout; graphs with every trouble in them; and a skip where
+there is no GPU.
+"""
 
 import numpy as np
 import pytest

@@ -5,13 +5,28 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine import open_samples, sample
-from csaw.engine.samples.layout import WHOLE
+from csaw.engine.samples.layouts import LAYOUTS
 from csaw.partition import write_graph
 from csaw.partition.graph.store import GraphStore
 
-# (source, target, weight): a triangle with a tail, a dead end, a self loop, zero weights, a repeated edge, an isolated vertex (6)
-TROUBLED = [(0, 1, 1), (0, 2, 2), (0, 3, 0), (1, 0, 1), (1, 2, 4), (1, 1, 2), (2, 0, 3), (2, 1, 1), (2, 3, 5), (2, 3, 0.5), (3, 2, 1),
-            (3, 4, 1), (3, 5, 0.25), (5, 0, 0)]  # fmt: skip
+# (source, target, weight): a triangle with a tail, a dead end, a self loop, zero weights, a repeated edge, an isolated
+# vertex (6)
+TROUBLED = [
+    (0, 1, 1),
+    (0, 2, 2),
+    (0, 3, 0),
+    (1, 0, 1),
+    (1, 2, 4),
+    (1, 1, 2),
+    (2, 0, 3),
+    (2, 1, 1),
+    (2, 3, 5),
+    (2, 3, 0.5),
+    (3, 2, 1),
+    (3, 4, 1),
+    (3, 5, 0.25),
+    (5, 0, 0),
+]
 SQUARE = [(0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5)]  # undirected
 FIVE = [(0, 1, 3), (0, 2, 6), (0, 3, 2), (0, 4, 2), (0, 5, 2)]  # the biases of C-SAW's figure 5
 
@@ -43,8 +58,15 @@ def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weight
     low, high = np.sort((rng.random((edges, 2)) ** 2 * vertices).astype(int), axis=1).T
     src, dst = np.divmod(np.unique((low * vertices + high)[low != high]), vertices)
     weights = rng.integers(1, 64, src.size) / 8
-    return store_of(path, np.column_stack([src, dst, weights]), directed=directed, vertices=vertices,
-                    partitions=partitions, weighted=weighted, clusters=clusters)  # fmt: skip
+    return store_of(
+        path,
+        np.column_stack([src, dst, weights]),
+        directed=directed,
+        vertices=vertices,
+        partitions=partitions,
+        weighted=weighted,
+        clusters=clusters,
+    )
 
 
 def store_with_ids(folder):
@@ -80,10 +102,10 @@ class WideStore(GraphStore):
         super().__init__(store.path, store.attributes)
         self.id_dtype = np.dtype(np.uint64)
 
-    def read_part(self, number, first, indices_out, weights_out=None):
-        indices = np.empty(indices_out.size, np.uint32)
-        super().read_part(number, first, indices, weights_out)
-        indices_out[:] = indices
+    def read_edges(self, number, arrays, first=0):
+        indices = np.empty(arrays["indices"].size, np.uint32)
+        super().read_edges(number, {**arrays, "indices": indices}, first)
+        arrays["indices"][:] = indices
 
 
 def arrays_of(store, out, algo="deepwalk", *, device="cpu", **options):
@@ -100,7 +122,7 @@ def stored_arrays(out):
         "ragged-walks": ["walk_ptr", "walks"],
         "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"],
     }
-    names["batches"] = [name for name in WHOLE["batches"] if (Path(out) / name).exists()]
+    names["batches"] = [one.name for one in LAYOUTS["batches"].arrays if (Path(out) / one.name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
     wanted += [name for name in ("weight", "vertices_ptr", "vertices", "layer", "probability") if name in samples]
     import zarr

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from csaw.engine import prepare
 from csaw.engine.cpu.backend import CpuBackend
-from csaw.engine.runs.run import prepare
 from helpers.graphs import arrays_of
 
 

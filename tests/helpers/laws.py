@@ -1,4 +1,6 @@
-"""The papers' laws worked out from lists of neighbors and no code of the engine, and the check of walks against them."""
+"""The papers' laws worked out from lists of neighbors and no code of the engine, and the check
+of walks against them.
+"""
 
 from collections import Counter
 from itertools import combinations, permutations
@@ -38,7 +40,7 @@ def node2vec(p, q):
 
         return edge_law(rows[here], bias) or {END: 1}
 
-    return law  # fmt: skip
+    return law
 
 
 def metropolis(rows, before, here, source):

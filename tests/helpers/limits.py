@@ -6,7 +6,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def within(seconds):
-    """TimeoutError in this, the main, thread where the body takes longer; kernels in other threads are left to themselves."""
+    """TimeoutError in this, the main, thread where the body takes longer; kernels in other threads are left to
+    themselves.
+    """
 
     def ring(number, frame):
         raise TimeoutError(f"still at work after {seconds} s")

@@ -1,4 +1,6 @@
-"""Graphs with every trouble, and networks of one graph that must give the same numbers: other threads, other blocks, on disk, with wide ids."""
+"""Graphs with every trouble, and networks of one graph that must give the same numbers: other threads, other blocks, on
+disk, with wide ids.
+"""
 
 import numpy as np
 
@@ -99,14 +101,23 @@ def stores(folder, *, directed, weighted=False):
     yield store_of(folder / "t.zarr", TROUBLED, directed=directed, vertices=7, partitions=3, weighted=weighted)
     sizes = [(0, 300, 900, 1), (1, 900, 9000, 4), (2, 500, 500, 2)]
     for seed, vertices, edges, partitions in sizes:
-        made = random_store(folder / f"r{seed}.zarr", seed=seed, vertices=vertices, edges=edges, directed=directed,
-                            partitions=partitions, weighted=weighted)  # fmt: skip
+        made = random_store(
+            folder / f"r{seed}.zarr",
+            seed=seed,
+            vertices=vertices,
+            edges=edges,
+            directed=directed,
+            partitions=partitions,
+            weighted=weighted,
+        )
         yield made
     yield WideStore(made)
 
 
 def two_hubs(folder, leaves=1300, others=0):
-    """Two vertices with the same neighbors, whose rows are longer than a piece that betweenness sums: K(2, leaves), and so many edges between random leaves."""
+    """Two vertices with the same neighbors, whose rows are longer than a piece that betweenness sums: K(2, leaves), and
+    so many edges between random leaves.
+    """
     more = (2 + np.random.default_rng(7).integers(0, leaves, (others, 2))).tolist()
     return store_of(
         folder,

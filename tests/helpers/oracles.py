@@ -1,4 +1,6 @@
-"""Plain answers about graphs of a few hundred vertices, from lists of neighbors: slow, obvious, and nothing of the engine."""
+"""Plain answers about graphs of a few hundred vertices, from lists of neighbors: slow, obvious, and nothing of the
+engine.
+"""
 
 from collections import deque
 

@@ -16,7 +16,9 @@ class Mine(Walk):
 
 
 def written(folder, goes_on):
-    """The walk as an algorithm's name, in a file of ``folder``; ``goes_on`` is the chance that a step is not the last."""
+    """The walk as an algorithm's name, in a file of ``folder``; ``goes_on`` is the chance that
+    a step is not the last.
+    """
     file = folder / "mine.py"
     file.write_text(TEXT.replace("GOES_ON", str(goes_on)))
     return f"{file}:Mine"

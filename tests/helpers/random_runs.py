@@ -9,7 +9,8 @@ from csaw.partition import write_graph
 
 PQ = (0.25, 0.5, 1.0, 2.0, 4.0)
 WALKS = ("deepwalk", "biased", "node2vec", "metropolis-hastings", "jump", "restart", "ppr")
-# Options of an algorithm by its name, as functions of a generator and of the number of vertices. Second-order walks are drawn more often than others.
+# Options of an algorithm by its name, as functions of a generator and of the number of vertices. Second-order walks are
+# drawn more often than others.
 OPTIONS = {
     "deepwalk": lambda rng, n: {"walk_length": int(rng.integers(1, 16))},
     "biased": lambda rng, n: {"walk_length": int(rng.integers(1, 16)), "bias": str(rng.choice(["degree", "none"]))},
@@ -18,16 +19,25 @@ OPTIONS = {
     "jump": lambda rng, n: {"walk_length": int(rng.integers(1, 16)), "jump_prob": float(rng.random())},
     "restart": lambda rng, n: {"walk_length": int(rng.integers(1, 16)), "restart_prob": float(rng.random())},
     "ppr": lambda rng, n: {"walk_length": int(rng.integers(1, 16)), "termination_prob": float(rng.random())},
-    "multidimensional": lambda rng, n: {"walk_length": int(rng.integers(1, 30)), "frontier_size": int(rng.integers(1, 6))},
+    "multidimensional": lambda rng, n: {
+        "walk_length": int(rng.integers(1, 30)),
+        "frontier_size": int(rng.integers(1, 6)),
+    },
     "neighbor": lambda rng, n: {
-        "fanout": tuple(rng.integers(1, 6, int(rng.integers(1, 4))).tolist()), "replace": bool(rng.random() < 0.5), "bias": str(rng.choice(["degree", "none"])),
+        "fanout": tuple(rng.integers(1, 6, int(rng.integers(1, 4))).tolist()),
+        "replace": bool(rng.random() < 0.5),
+        "bias": str(rng.choice(["degree", "none"])),
     },
     "forest-fire": lambda rng, n: {"burn_prob": float(rng.random() * 0.8), "depth": int(rng.integers(1, 4))},
     "snowball": lambda rng, n: {"depth": int(rng.integers(1, 3)), "neighbor_size": int(rng.integers(-1, 6))},
-    "layer": lambda rng, n: {"depth": int(rng.integers(1, 4)), "neighbor_size": int(rng.integers(1, 8)), "frontier_size": int(rng.integers(1, 4))},
+    "layer": lambda rng, n: {
+        "depth": int(rng.integers(1, 4)),
+        "neighbor_size": int(rng.integers(1, 8)),
+        "frontier_size": int(rng.integers(1, 4)),
+    },
     "random-node": lambda rng, n: {"frontier_size": int(rng.integers(1, min(n, 30)))},
     "random-edge": lambda rng, n: {"neighbor_size": int(rng.integers(1, 30))},
-}  # fmt: skip
+}
 ALGORITHMS = (*OPTIONS, "node2vec", "node2vec", "node2vec", "deepwalk", "neighbor")
 
 
@@ -68,7 +78,9 @@ def _node2vec(rng):
 
 
 def _graph(path, rng):
-    """A graph with hubs, self loops, repeated edges, dead ends, isolated vertices and weights of zero, in up to twelve partitions."""
+    """A graph with hubs, self loops, repeated edges, dead ends, isolated vertices and weights of zero, in up to twelve
+    partitions.
+    """
     vertices, edges = int(rng.integers(2, 500)), int(rng.integers(1, 6000))
     ends = (rng.random((edges, 2)) ** rng.uniform(1, 3) * vertices).astype(np.int64)
     ends = ends if rng.random() < 0.3 else np.unique(ends, axis=0)
@@ -80,6 +92,11 @@ def _graph(path, rng):
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     indptr = np.concatenate([[0], np.bincount(ends[:, 0], minlength=vertices).cumsum()])
     return write_graph(
-        path, indptr, ends[order, 1].astype(np.uint32), weights[order].astype(np.float32) if rng.random() < 0.6 else None, directed=directed,
-        partitions=int(rng.integers(1, 13)), compression=None if rng.random() < 0.7 else "lz4",
-    )  # fmt: skip
+        path,
+        indptr,
+        ends[order, 1].astype(np.uint32),
+        weights[order].astype(np.float32) if rng.random() < 0.6 else None,
+        directed=directed,
+        partitions=int(rng.integers(1, 13)),
+        compression=None if rng.random() < 0.7 else "lz4",
+    )

@@ -91,8 +91,16 @@ def write(
     """A finished store of arrays over all instances; only some ``groups`` leave it unfinished."""
     instances = len(arrays["counts"] if layout == "subgraphs" else next(iter(arrays.values())))
     size = group_size or max(instances, 1)
-    with SampleWriter(path, said, layout=layout, instances=instances, group_size=size, dense_dtype=dense_dtype, vertex_ids=vertex_ids,
-                      **options) as writer:  # fmt: skip
+    with SampleWriter(
+        path,
+        said,
+        layout=layout,
+        instances=instances,
+        group_size=size,
+        dense_dtype=dense_dtype,
+        vertex_ids=vertex_ids,
+        **options,
+    ) as writer:
         for group in range(writer.groups) if groups is None else groups:
             if group not in writer.done:
                 writer.write(group, part(arrays, group * size, min((group + 1) * size, instances)))

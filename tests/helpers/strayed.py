@@ -1,4 +1,6 @@
-"""node2vec walks of which a share of the steps goes to a uniform other neighbor: all walkers at once, by rejection in NumPy."""
+"""node2vec walks of which a share of the steps goes to a uniform other neighbor: all walkers at once, by rejection in
+NumPy.
+"""
 
 import numpy as np
 
@@ -6,7 +8,8 @@ import numpy as np
 def strayed_walks(store, sources, length, p, q, share, seed, hub=None):
     """Walks in dense ids, every step of the law but for that ``share`` of them; they go on from where they strayed to.
 
-    Steps stray to a uniform other neighbor or, with ``hub``, back to the previous vertex, from vertices of that degree or a higher one alone. The graph is unweighted and has no dead end, no repeated edge.
+    Steps stray to a uniform other neighbor or, with ``hub``, back to the previous vertex, from vertices of that degree
+    or a higher one alone. The graph is unweighted and has no dead end, no repeated edge.
     """
     graph, rng = store.load(), np.random.default_rng(seed)
     degree = np.diff(graph.indptr)
@@ -41,7 +44,9 @@ def is_in(table, wanted):
 
 
 def circles(vertices=2000, circle=60, seed=0):
-    """Edges of a graph of friends: circles in which half of all know each other, a few that many know, and a ring through all."""
+    """Edges of a graph of friends: circles in which half of all know each other, a few that many know, and a ring
+    through all.
+    """
     rng = np.random.default_rng(seed)
     a, b = np.triu_indices(circle, 1)
     edges = {(int(v), (int(v) + 1) % vertices) for v in range(vertices - 1)}

@@ -1,4 +1,6 @@
-"""Claims of the functions that stand for commands: the bytes of the command line, in memory and on disk, with the same names and values."""
+"""Claims of the functions that stand for commands: the bytes of the command line, in memory and on disk, with the same
+names and values.
+"""
 
 from contextlib import nullcontext
 
@@ -52,9 +54,14 @@ def test_samples_have_the_bytes_of_the_command_line(here, algo):
     stored = csaw.sample("karate", "stored.zarr", algo=algo, **options)
     virtual = csaw.sample("karate", "virtual.zarr", algo=algo, virtual=True, **options)
     for found in (kept, stored, virtual):
-        assert (found.layout, found.instances, found.fill, found.ids) == (expected.layout, expected.instances, expected.fill, expected.ids)  # fmt: skip
-        assert set(found._arrays) == set(expected._arrays)
-        for name in expected._arrays:
+        assert (found.layout, found.instances, found.fill, found.ids) == (
+            expected.layout,
+            expected.instances,
+            expected.fill,
+            expected.ids,
+        )
+        assert set(found.arrays) == set(expected.arrays)
+        for name in expected.arrays:
             array, wanted = np.asarray(found[name]), np.asarray(expected[name])
             assert array.dtype == wanted.dtype
             assert array.tobytes() == wanted.tobytes()
@@ -125,7 +132,9 @@ def test_progress_is_lines_a_function_or_nothing(here, capsys, monkeypatch):
 
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
     told = []
-    csaw.sample("karate", walk_length=3, device="cpu", in_flight=17, progress=lambda done, total: told.append((done, total)))  # fmt: skip
+    csaw.sample(
+        "karate", walk_length=3, device="cpu", in_flight=17, progress=lambda done, total: told.append((done, total))
+    )
     assert told == [(17, 34), (34, 34)]
     csaw.sample("karate", walk_length=3, device="cpu")
     csaw.sample("karate", walk_length=3, device="cpu", progress=False)
@@ -171,7 +180,10 @@ def test_what_is_open_says_what_it_holds(here):
     )
     found = csaw.evaluate(graph, measures="degree", device="cpu")
     assert repr(found).startswith("<csaw evaluation of list of edges in memory: ")
-    shown = [one._repr_html_() for one in (walks, later, graph, stream, found, csaw.evaluate("karate", walks, measures="degree", device="cpu"))]  # fmt: skip
+    shown = [
+        one._repr_html_()
+        for one in (walks, later, graph, stream, found, csaw.evaluate("karate", walks, measures="degree", device="cpu"))
+    ]
     assert all(text.startswith("<table>") and text.endswith("</table>") for text in shown)
     assert "170" in shown[0]
     assert "<td>mean in-degree</td>" in shown[4]
@@ -188,20 +200,26 @@ def test_html_shows_names_as_they_are():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: csaw.sample("karate", "node2vec"), "out: 'node2vec' is the name of an algorithm; pass algo='node2vec'"),
+        (
+            lambda: csaw.sample("karate", "node2vec"),
+            "out: 'node2vec' is the name of an algorithm; pass algo='node2vec'",
+        ),
         (lambda: csaw.sample("karate", overwrite=True), "overwrite: expected out, the path of the sample store"),
         (lambda: csaw.sample("karate", "s.zarr", virtual=True, resume=True), "give it without resume"),
         (lambda: csaw.sample("karate", algo="nod"), "no algorithm called 'nod'"),
         (lambda: csaw.sample("karate", p=3), "--p is not an option of deepwalk"),
         (lambda: csaw.sample("no-such-graph"), "no-such-graph does not exist, and no dataset has that name"),
-        (lambda: csaw.sample([(0, 1)], "s.zarr", virtual=True), "a graph in memory is gone when the sample is drawn again"),
+        (
+            lambda: csaw.sample([(0, 1)], "s.zarr", virtual=True),
+            "a graph in memory is gone when the sample is drawn again",
+        ),
         (lambda: csaw.partition("edges.txt", "g.zarr", memry=1), "memry: it is no option; expected directed"),
         (lambda: csaw.partition("edges.txt", "g.zarr", weights="w"), "name a column with weight_column"),
         (lambda: csaw.partition([(0, 1)], "g.zarr", clusters=2), "clusters: expected an option of graphs in memory"),
         (lambda: csaw.partition("edges.txt", "g.zarr", memory="much"), "expected a size such as 256MiB"),
         (lambda: csaw.evaluate("karate", ["no.zarr"]), "no.zarr"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_is_refused_with_a_sentence(here, call, said):
     with pytest.raises(CsawError, match=said):
         call()

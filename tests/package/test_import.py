@@ -1,4 +1,6 @@
-"""Claims of ``import csaw``: it is a package, cheap to import, typed, and ``csaw.partition`` is a module that can be called."""
+"""Claims of ``import csaw``: it is a package, cheap to import, typed, and ``csaw.partition`` is a module that can be
+called.
+"""
 
 import inspect
 import subprocess
@@ -20,13 +22,18 @@ HEAVY = ("numpy", "numba", "scipy", "click", "rich", "networkx", "igraph", "pand
 
 def python(code):
     """What a process of its own prints."""
-    done = subprocess.run([sys.executable, "-c", code], check=False, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
 def test_the_import_is_cheap_until_a_name_is_used():
-    loaded = f"import sys, csaw; names = dir(csaw); csaw.__version__; csaw.partition; print([m for m in {HEAVY} if m in sys.modules])"
+    loaded = (
+        f"import sys, csaw; names = dir(csaw); csaw.__version__; csaw.partition; print([m for m in {HEAVY} if "
+        "m in sys.modules])"
+    )
     assert python(loaded) == "[]"
 
 
@@ -74,7 +81,10 @@ def test_the_options_of_partition_are_those_of_the_command():
     assert {name.replace("partition_size", "partition_bytes") for name in here} == set(
         IngestOptions.__dataclass_fields__
     )
-    flags = {max(param.opts, key=len).removeprefix("--").replace("-", "_") for param in partition.params}
+    flags = {
+        max(param.opts, key=len).removeprefix("--").replace("-", "_") + "s" * getattr(param, "multiple", False)
+        for param in partition.params
+    }
     assert here == flags - {"inputs", "out", "progress", "json", "quiet", "verbose", "cluster", "directed"} | {
         "directed"
     }
@@ -106,8 +116,24 @@ csaw.partition("a.txt", "g.zarr", memry="4GiB")
 csaw.graph([(0, 1)], directedd=True)
 csaw.nothing
 """
-KINDS = ["Samples", "Rows", "GraphStore", "Evaluation", "Stream", "GraphStore", "Samples", "GraphStore", "GraphStore", "str"]  # fmt: skip
-WRONG = ['Argument "progress" to "sample"', 'Unexpected keyword argument "memry"', 'Unexpected keyword argument "directedd"', 'Module has no attribute "nothing"']  # fmt: skip
+KINDS = [
+    "Samples",
+    "Array",
+    "GraphStore",
+    "Evaluation",
+    "Stream",
+    "GraphStore",
+    "Samples",
+    "GraphStore",
+    "GraphStore",
+    "str",
+]
+WRONG = [
+    'Argument "progress" to "sample"',
+    'Unexpected keyword argument "memry"',
+    'Unexpected keyword argument "directedd"',
+    'Module has no attribute "nothing"',
+]
 
 
 def test_type_checkers_know_what_functions_take_and_return(tmp_path):

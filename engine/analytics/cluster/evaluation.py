@@ -1,4 +1,7 @@
-"""An evaluation by the workers of a Dask cluster: this process hands out measures, or parts of them, and puts the findings together in the order of the tasks."""
+"""An evaluation by the workers of a Dask cluster.
+
+This process hands out measures, or parts of them, and puts the findings together in the order of the tasks.
+"""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,38 +17,50 @@ from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.analytics.evaluation.measuring import Piece, Progress
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import DIVIDED, Findings, Measure
-from csaw.engine.cluster.clusters import Cluster, connected
+from csaw.engine.analytics.network import Network
+from csaw.engine.cluster.clusters import Cluster
+from csaw.engine.cluster.opening import opened
 from csaw.engine.cluster.recipe import check_device
+from csaw.engine.cluster.task_map import Spread
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.attributes import identity
 
 SAFE = "what whole measures have found of the graph is kept; run it again"
 TASKS_OF_SAMPLE = 64  # into which the instances of a sample are put, where each is evaluated by itself
 
 
 def evaluate_on_cluster(
-    graph: str | Path | GraphStore, samples: Sequence[str | Path | Samples] = (), *, cluster: str,
-    progress: Progress = lambda doing: None, **options: Any,
-) -> Evaluation:  # fmt: skip
-    """As :func:`evaluate`, by the workers of a Dask cluster, which see the graph and the samples under the same paths. The findings have the same bits.
+    graph: str | Path | GraphStore,
+    samples: Sequence[str | Path | Samples] = (),
+    *,
+    cluster: str,
+    progress: Progress = lambda doing: None,
+    **options: Any,
+) -> Evaluation:
+    """Do what :func:`evaluate` does by the workers of a Dask cluster, which see all stores under the same paths.
 
-    Triangles, hops and betweenness are divided among the workers; of other measures, each is a task, of the graph and of each sample, and so are some instances where each is
-    evaluated by itself. Visits of samples are counted in this process. ``device``, ``memory`` and ``threads`` are those of each worker.
+    The findings have the same bits.
+
+    Triangles, hops and betweenness are divided among the workers; of other measures, each is a task, of the graph and
+    of each sample, and so are some instances where each is evaluated by itself. Visits of samples are counted in this
+    process. ``device``, ``memory`` and ``threads`` are those of each worker.
 
     cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
 
-    Errors: those of ``evaluate``; OptionError for a graph or samples in memory; ClusterError where the cluster cannot be used or is lost; StoreError where a worker has another graph.
+    Errors: those of ``evaluate``; OptionError for a graph or samples in memory; ClusterError where the cluster cannot
+    be used or is lost; StoreError where a worker has another graph.
     """
     where = Cluster.of(cluster)
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
     check_device(options.get("device"), where.is_local)
     for what, given in [("graph", store), *(("sample", one) for one in samples)]:
         if getattr(given, "in_memory", False) or (isinstance(given, Samples) and not Path(given.path).exists()):
-            raise OptionError(f"--cluster: workers cannot read a {what} in the memory of this process; write it to a store first")  # fmt: skip
+            raise OptionError(
+                f"--cluster: workers cannot read a {what} in the memory of this process; write it to a store first"
+            )
     with ExitStack() as stack:
 
         def measuring(store: GraphStore, wish: EvaluateOptions) -> "SpreadMeasuring":
@@ -58,15 +73,10 @@ def evaluate_on_cluster(
 def spread_measuring(where: Cluster, store: GraphStore, wish: EvaluateOptions) -> Iterator["SpreadMeasuring"]:
     """Measures by the workers of a cluster."""
     from csaw.engine.analytics.cluster.measurer import Given, Measurer
-    from csaw.engine.cluster.joined import joined
-    from csaw.engine.cluster.task_map import Spread
 
     given = Given(str(store.path.absolute()), store.fingerprint, _of_worker(wish, where))
-    with (
-        connected(where) as client,
-        joined(client, lambda _: Measurer(given, where.is_local)) as name,
-    ):
-        yield SpreadMeasuring(store, wish, Spread(client, SAFE), name)
+    with opened(where, SAFE) as executor, executor.joined(Measurer(given)) as name:
+        yield SpreadMeasuring(store, wish, Spread(executor), name)
 
 
 def _of_worker(wish: EvaluateOptions, where: Cluster) -> EvaluateOptions:
@@ -74,15 +84,16 @@ def _of_worker(wish: EvaluateOptions, where: Cluster) -> EvaluateOptions:
     if not where.is_local:
         return wish
     return replace(
-        wish, threads=wish.threads or max(1, processors() // where.workers),
+        wish,
+        threads=wish.threads or max(1, processors() // where.workers),
         memory=wish.memory if wish.memory is not None else max(1, available_bytes() // where.workers),
-    )  # fmt: skip
+    )
 
 
 class SpreadMeasuring:
-    """Does what Measuring does, by the tasks of the run ``name``."""
+    """Measures a graph and its samples by tasks of the run ``name``: the twin of Measuring for clusters."""
 
-    def __init__(self, store: GraphStore, wish: EvaluateOptions, spread: Any, name: str) -> None:
+    def __init__(self, store: GraphStore, wish: EvaluateOptions, spread: Spread, name: str) -> None:
         self.store, self.wish, self.spread, self.name = store, wish, spread, name
 
     @cached_property
@@ -91,10 +102,8 @@ class SpreadMeasuring:
         return HostNetwork(self.store, memory=self.wish.memory, threads=self.wish.threads)
 
     def profile(self, measures: Sequence[Measure], progress: Progress) -> dict[str, Findings]:
-        """What each measure finds of the graph, by its name: as it is kept, or measured now, all at the same time."""
-        kept = partial(
-            profiles.findings_of, identity(self.store.attributes), find=self._findings, refresh=self.wish.refresh
-        )
+        """Return the findings of each measure by its name: as they are kept, or measured now, all at the same time."""
+        kept = partial(profiles.findings_of, self.store.identity, find=self._findings, refresh=self.wish.refresh)
         found: dict[str, Findings] = {}
         threads = ThreadPoolExecutor(max(1, len(measures)))
         try:
@@ -114,11 +123,14 @@ class SpreadMeasuring:
         from csaw.engine.analytics.cluster.remote_network import SpreadNetwork
 
         if one.needs_only(DIVIDED, self.store.directed):
-            return one.findings(cast(Any, SpreadNetwork(self.store, self.spread, self.name, one)))
-        return next(self.spread(find, [(self.name, one)]))  # type: ignore[no-any-return]
+            return one.findings(cast(Network, SpreadNetwork(self.store, self.spread, self.name, one)))
+        return next(self.spread(find, [(self.name, one)]))
 
-    def of_sample(self, samples: Any, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
-        """What the measures find of a sample: of all its instances together, a task for each measure; or of each, a task for some instances."""
+    def of_sample(self, samples: Samples, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
+        """Return the findings of a sample.
+
+        All its instances together are a task for each measure; of each by itself, some instances are a task.
+        """
         from csaw.engine.analytics.cluster.measurer import find_in_sample
 
         pieces = list(sampled.pieces(samples, each=self.wish.instances == "each"))
@@ -139,6 +151,8 @@ class SpreadMeasuring:
             self.host.close()
 
 
-def _task(name: str, path: str, algo: str | None, as_: str, pieces: Sequence[tuple[int, int]], measures: Sequence[Measure]) -> tuple[Any, ...]:  # fmt: skip
+def _task(
+    name: str, path: str, algo: str | None, as_: str, pieces: Sequence[tuple[int, int]], measures: Sequence[Measure]
+) -> tuple[object, ...]:
     """The arguments of ``find_in_sample``."""
     return name, path, algo, pieces, list(measures), as_

@@ -1,12 +1,11 @@
-"""A worker's part of an evaluation: it opens the graph once, keeps it in memory, and measures what it is asked for, one task at a time."""
+"""A worker's part of an evaluation: it opens the graph once, keeps it in memory, and does one task after the other."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from distributed import Worker, get_worker
 
 from csaw.engine.analytics.evaluation import sampled
 from csaw.engine.analytics.evaluation.measuring import Piece, measured
@@ -14,45 +13,49 @@ from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.analytics.network import Network, on_host
-from csaw.engine.cluster.joined import Joined
-from csaw.engine.cluster.recipe import device_of, memory_of
+from csaw.engine.cluster.executor import Member, Seat, member_of
+from csaw.engine.cluster.recipe import device_of
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import open_samples
 from csaw.partition import open_graph
 from csaw.partition.errors import StoreError
 
+Result = TypeVar("Result")
+Count = tuple[int, np.ndarray | None]
+"""Triangles of a graph, and of each vertex, int64 [V], or None."""
+
 
 @dataclass(frozen=True)
 class Given:
-    """What is evaluated: the graph at ``path``, which has this ``fingerprint``, with the options ``wish``."""
+    """A request for an evaluation: the graph at ``path``, which has this ``fingerprint``, with the options ``wish``."""
 
     path: str
     fingerprint: str
     wish: EvaluateOptions
 
 
-class Measurer(Joined):
-    """What Dask hands to each worker of an evaluation. All work is done in one thread, since a GPU's memory belongs to the thread that has opened it."""
+class Measurer(Member):
+    """A worker's graph and its devices, which the tasks of an evaluation use: the member of its run.
 
-    def __init__(self, given: Given, local: bool) -> None:
-        super().__init__(local)
+    All work is done in one thread, since a GPU's memory belongs to the thread that has opened it.
+    """
+
+    def __init__(self, given: Given) -> None:
         self.given = given
 
-    def setup(self, worker: Worker) -> None:
-        super().setup(worker)
-        self.worker = f"{worker.name} ({worker.address})"
-        number = worker.name if self.local and isinstance(worker.name, int) else None
-        wish = self.given.wish
-        limit = worker.memory_manager.memory_limit
-        memory = min(available_bytes(), memory_of(limit)) if limit else None
+    def setup(self, seat: Seat) -> None:
+        self.worker, wish = seat.worker, self.given.wish
+        memory = None if seat.memory is None else min(available_bytes(), seat.memory)
         self.wish = replace(
-            wish, device=device_of(wish.device, number), threads=wish.threads or worker.state.nthreads,
+            wish,
+            device=device_of(wish.device, seat.number),
+            threads=wish.threads or seat.threads,
             memory=memory if wish.memory is None else wish.memory,
-        )  # fmt: skip
+        )
         self.thread = ThreadPoolExecutor(1)
         self.networks: Networks | None = None
 
-    def teardown(self, worker: Worker) -> None:
+    def teardown(self) -> None:
         self.thread.submit(self._close)
         self.thread.shutdown(wait=False)
 
@@ -60,8 +63,8 @@ class Measurer(Joined):
         if self.networks is not None:
             self.networks.__exit__()
 
-    def on(self, work: Callable[[Networks], Any]) -> Any:
-        """What ``work`` does with the graph. StoreError where another graph is at its path."""
+    def on(self, work: Callable[[Networks], Result]) -> Result:
+        """Return the result of ``work`` on the graph. Raises StoreError where another graph is at its path."""
         return self.thread.submit(lambda: work(self._opened())).result()
 
     def _opened(self) -> Networks:
@@ -69,14 +72,16 @@ class Measurer(Joined):
             store = open_graph(self.given.path)
             if store.fingerprint != self.given.fingerprint:
                 raise StoreError(
-                    f"worker {self.worker}: {self.given.path} has the fingerprint {store.fingerprint}, expected {self.given.fingerprint}, as where the evaluation was started; put the same graph there"
+                    f"worker {self.worker}: {self.given.path} has the fingerprint {store.fingerprint}, "
+                    f"expected {self.given.fingerprint}, as where the evaluation was started; put the same "
+                    "graph there"
                 )
             self.networks = Networks(store, self.wish)
         return self.networks
 
 
-def _on(name: str, work: Callable[[Networks], Any]) -> Any:
-    found = get_worker().plugins[name]
+def _on(name: str, work: Callable[[Networks], Result]) -> Result:
+    found = member_of(name)
     assert isinstance(found, Measurer)
     return found.on(work)
 
@@ -89,10 +94,12 @@ def graph_of(networks: Networks, one: Measure, kind: str) -> Network:
 
 def find(name: str, one: Measure) -> Findings:
     """The task of a whole measure of the graph."""
-    return _on(name, lambda networks: one.findings(networks.of(one)))  # type: ignore[no-any-return]
+    return _on(name, lambda networks: one.findings(networks.of(one)))
 
 
-def find_in_sample(name: str, path: str, algo: str | None, instances: Sequence[tuple[int, int]], measures: Sequence[Measure], as_: str) -> list[Piece]:  # fmt: skip
+def find_in_sample(
+    name: str, path: str, algo: str | None, instances: Sequence[tuple[int, int]], measures: Sequence[Measure], as_: str
+) -> list[Piece]:
     """The task of some measures of some instances of a sample, by ranges."""
 
     def work(networks: Networks) -> list[Piece]:
@@ -100,31 +107,29 @@ def find_in_sample(name: str, path: str, algo: str | None, instances: Sequence[t
         sampled.check(samples, networks.store)
         return [measured(samples, networks.host, some, measures, as_) for some in instances]
 
-    return _on(name, work)  # type: ignore[no-any-return]
+    return _on(name, work)
 
 
 def count_edges(name: str, one: Measure, kind: str) -> int:
     """The task of counting the entries of all rows."""
-    return _on(name, lambda networks: graph_of(networks, one, kind).edges)  # type: ignore[no-any-return]
+    return _on(name, lambda networks: graph_of(networks, one, kind).edges)
 
 
-def find_degrees(name: str, one: Measure, kind: str) -> np.ndarray:
+def degrees_of(name: str, one: Measure, kind: str) -> np.ndarray:
     """The task of counting the entries of each row: int64 [V]."""
-    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).degrees))  # type: ignore[no-any-return]
+    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).degrees))
 
 
-def find_components(name: str, one: Measure, kind: str) -> np.ndarray:
-    """The task of finding the component of each vertex, without directions: [V]."""
-    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute("components")))  # type: ignore[no-any-return]
-
-
-def hop_counts(name: str, one: Measure, kind: str, sources: np.ndarray) -> np.ndarray:
-    """The task of counting hops from some sources: int64 [sources, levels]."""
-    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute("hops", sources=sources)))  # type: ignore[no-any-return]
+def computed(name: str, one: Measure, kind: str, what: str, options: dict[str, np.ndarray]) -> np.ndarray:
+    """The task of computing ``what`` of the graph with these options."""
+    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute(what, **options)))
 
 
 def betweenness_of_each(name: str, one: Measure, kind: str, sources: np.ndarray) -> np.ndarray:
-    """The task of betweenness from some sources, each by itself, since the order of their sum decides its bits: float64 [sources, V]."""
+    """The task of betweenness from each of some sources: float64 [sources, V].
+
+    They are not added here, since the order of a sum decides its bits.
+    """
 
     def work(networks: Networks) -> np.ndarray:
         network = graph_of(networks, one, kind)
@@ -132,24 +137,24 @@ def betweenness_of_each(name: str, one: Measure, kind: str, sources: np.ndarray)
             [on_host(network.compute("betweenness", sources=sources[k : k + 1])) for k in range(sources.size)]
         )
 
-    return _on(name, work)  # type: ignore[no-any-return]
+    return _on(name, work)
 
 
-def triangles_of_share(name: str, one: Measure, kind: str, each: bool, share: tuple[int, int]) -> tuple[int, Any] | None:  # fmt: skip
+def triangles_of_share(name: str, one: Measure, kind: str, each: bool, share: tuple[int, int]) -> Count | None:
     """The task of counting a share of the triangles; None on a GPU, which counts all of them at once."""
 
-    def work(networks: Networks) -> tuple[int, Any] | None:
+    def work(networks: Networks) -> Count | None:
         network = graph_of(networks, one, kind)
         return network.compute("triangles", each=each, share=share) if network.device == "cpu" else None
 
-    return _on(name, work)  # type: ignore[no-any-return]
+    return _on(name, work)
 
 
-def all_triangles(name: str, one: Measure, kind: str, each: bool) -> tuple[int, Any]:
+def all_triangles(name: str, one: Measure, kind: str, each: bool) -> Count:
     """The task of counting all triangles on one device."""
 
-    def work(networks: Networks) -> tuple[int, Any]:
+    def work(networks: Networks) -> Count:
         total, counts = graph_of(networks, one, kind).compute("triangles", each=each)
         return total, None if counts is None else on_host(counts)
 
-    return _on(name, work)  # type: ignore[no-any-return]
+    return _on(name, work)

@@ -1,1 +1,1 @@
-"""What measures compute on the CPU, a file each; the twins are in engine/cuda/analytics."""
+"""Computations of measures on the CPU, a file each; engine/analytics/cuda has their twins."""

@@ -1,6 +1,4 @@
-"""Sums of a number of each vertex over those that edges come from, on the CPU."""
-
-from functools import partial
+"""Sums of a number of each vertex over the vertices that edges come from, on the CPU."""
 
 import numpy as np
 
@@ -9,10 +7,13 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 
 
 def compute(network: HostNetwork, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """int64 [V]: for each edge to a vertex, one of ``values``, that of where the edge comes from, added up; in ``out`` where it is given. ``values``: int64 [V].
+    """Sum ``values``, int64 [V], over the vertices that edges come from, for each vertex that they lead to.
 
-    Pulled over the rows of the other direction where there is memory for them or they were made before, else pushed along the graph's own, by threads that have
-    a range of targets each: sums of integers are the same either way.
+    Sums are pulled over the rows of the other direction where there is memory for them or they were made before, else
+    pushed along the graph's own, by threads that have a range of targets each: they are integers, the same either way.
+
+    Returns:
+        int64 [V], in ``out`` if it is given.
     """
     if not network.directed or network.can_have_incoming or "incoming" in vars(network):
         return network.incoming.compute("neighbor_sums", values=values, out=out)
@@ -20,9 +21,5 @@ def compute(network: HostNetwork, values: np.ndarray, out: np.ndarray | None = N
     out.fill(0)
     spans = network.spans(network.vertices)
     for first, _, indptr, indices, _ in network.blocks():
-        network.over(partial(_push, (first, indptr, indices, values, out)), spans)
+        network.each(ranking.push_rows, spans, first, indptr, indices, values, out)
     return out
-
-
-def _push(given: tuple, low: int, high: int) -> None:
-    ranking.push_rows(low, high, *given)

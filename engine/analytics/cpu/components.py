@@ -9,19 +9,18 @@ FIRST = 2  # neighbors of each vertex that join most of a graph (Afforest, secti
 
 
 def compute(network: HostNetwork) -> np.ndarray:
-    """[V]: the smallest vertex of each vertex's component; directions do not count.
+    """Find the smallest vertex of each vertex's component, [V]; directions do not count.
 
-    Of an undirected graph, rows of vertices that their first neighbors have joined with the hub's component are not read further: each of their edges stands in
-    the row of its other end, too. State: an id for each vertex.
+    Of an undirected graph, rows of vertices that their first neighbors have joined with the hub's component are not
+    read further: each of their edges stands in the row of its other end, too. State: an id for each vertex.
     """
     parent = np.empty(network.vertices, network.id_dtype)
     spans = network.spans(network.vertices)
-    network.over(lambda low, high: kernels.number(low, high, parent), spans)
+    network.each(kernels.number, spans, parent)
     hub = -1 if network.directed or not network.vertices else int(network.degrees.argmax())
     for block in network.blocks():
-        tasks = network.tasks(block)
         network.over_rows(kernels.link_first, block, parent, FIRST)
-        network.over(lambda low, high: kernels.flatten(low, high, parent), tasks)
+        network.each(kernels.flatten, network.tasks(block), parent)
         network.over_rows(kernels.link_rest, block, parent, FIRST, hub)
-    network.over(lambda low, high: kernels.flatten(low, high, parent), spans)
+    network.each(kernels.flatten, spans, parent)
     return parent

@@ -1,4 +1,4 @@
-"""Triangles of random edges: which of an edge's possible ones are there, each seen by one random neighbor. From memory or from disk, on the CPU."""
+"""Triangles of random edges, from memory or from disk, each seen by a random neighbor of an end."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,10 @@ DRAW_BYTES = 64  # of an edge: three vertices, two places, the largest number of
 
 
 class Seen(NamedTuple):
-    """Sums over the drawn edges of what each says of its number of triangles, and of the square of that; and the edges and wedges that there are."""
+    """Sums over the drawn edges of the number of triangles that each says, and of its square.
+
+    ``edges`` and ``wedges``: how many of them the graph has.
+    """
 
     triangles: int
     squares: int
@@ -21,9 +24,11 @@ class Seen(NamedTuple):
 
 
 def compute(network: HostNetwork, *, count: int, seed: int) -> Seen:
-    """Draw ``count`` edges of a simple undirected network, each alike, and a random neighbor w of that end a which has fewer of them, d.
+    """Draw ``count`` edges of a simple undirected network, each alike, and see whether each is in a triangle.
 
-    Where w is a neighbor of the other end too, the edge is taken to have d triangles, otherwise none: on average, those that it has. All sums are of integers.
+    Of each edge a random neighbor w is drawn, of that end which has fewer of them, d. Where w is a neighbor of the
+    other end too, the edge is taken to have d triangles, otherwise none: on average, those that it has. All sums are of
+    integers.
     """
     degrees = network.degrees
     edges, wedges = network.edges // 2, int((degrees * (degrees - 1) // 2).sum())
@@ -37,7 +42,7 @@ def compute(network: HostNetwork, *, count: int, seed: int) -> Seen:
 
 
 def _most(network: HostNetwork, degrees: np.ndarray, low: int, high: int, seed: np.uint64) -> np.ndarray:
-    """int64 [high - low]: what each of the edges with these numbers says."""
+    """Say the numbers of triangles of the edges with the numbers low .. high - 1: int64 [high - low]."""
     near, far, third, place = (np.empty(high - low, np.int64) for _ in range(4))
     kernels.draw_edges(low, high, seed, network.offsets, near, place)
     visit(network, near, kernels.read_entries, near, place, far)

@@ -1,21 +1,25 @@
-"""Hop counts from many sources, in host memory or from disk: 64 searches at a time share every row that is read."""
+"""Hop counts from many sources, in host memory or from disk: 64 searches share every row that is read."""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.bfs import any_active, shared
 from csaw.engine.analytics.cpu.kernels import reach as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.passes import any_active
+from csaw.engine.plan.contracts import Array
 
 WORD, CHUNK = 64, 512  # sources of a word, vertices of a flag
 WORD_BYTES = 24  # for each vertex, of the state of a word
 
 
 def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
-    """int64 [sources, levels]: how many vertices have each distance from each source, along directions; at distance 0 the source itself.
+    """Count the vertices at each distance from each source, along directions: int64 [sources, levels].
 
-    State: 24 bytes a vertex for each word of sources that is searched at the same time. Where there is memory for it, each thread has a word of its own; otherwise all share one, and a graph that does not fit is read
-    once a level, without the blocks that no source has reached at the level before.
+    At distance 0 is the source itself. State: 24 bytes a vertex for each word of 64 sources that is searched at the
+    same time. Where there is memory for it, each thread has a word of its own; otherwise all share one, and a graph
+    that does not fit is read once a level, without the blocks that no source has reached at the level before.
     """
     words = [sources[i : i + WORD] for i in range(0, sources.size, WORD)]
     lanes = min(network.threads, len(words), 1 + _spare(network) // (WORD_BYTES * max(network.vertices, 1)))
@@ -34,8 +38,23 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
     return one_table(found, [word.size for word in words])
 
 
+def search_levels(sources: np.ndarray, entries: int, edges: int, advance: Callable[[int, int], Array]) -> np.ndarray:
+    """Search from a word of sources, level by level: int64 [levels, 64], the vertices that each reaches at each.
+
+    ``entries``: of the sources' rows. ``advance(entries, rest)`` does a level, whose frontier's rows have ``entries``
+    entries where those of vertices that some source has not reached have ``rest``; it returns the 66 numbers of
+    ``settle`` in kernels/reach.py.
+    """
+    counts, rest = [(np.arange(WORD) < sources.size).astype(np.int64)], edges
+    while entries:
+        found = advance(entries, rest)
+        entries, rest = int(found[WORD]), rest - int(found[WORD + 1])
+        counts.append(found[:WORD])
+    return np.array(counts)
+
+
 def one_table(found: list[np.ndarray], sizes: list[int]) -> np.ndarray:
-    """The tables [levels, 64] of words, as one of all sources by levels."""
+    """Put the tables [levels, 64] of words together to one [sources, levels]. ``sizes``: sources of each word."""
     table: np.ndarray = np.zeros((sum(sizes), max((len(one) for one in found), default=1)), np.int64)
     for first, size, one in zip(np.cumsum([0, *sizes]), sizes, found, strict=False):
         table[first : first + size, : len(one)] = one[:, :size].T
@@ -44,12 +63,12 @@ def one_table(found: list[np.ndarray], sizes: list[int]) -> np.ndarray:
 
 
 def _spare(network: HostNetwork) -> int:
-    """Bytes beside the rows and the state of one word."""
+    """Bytes of memory beside the rows and the state of one word."""
     return network.room - 2 * network.edges * network.edge_bytes if network.resident else 0
 
 
 def _rows(network: HostNetwork) -> tuple[Block, Block | None]:
-    """The rows, and those backward unless there is no memory for them."""
+    """The rows, and those backward, or None where there is no memory for them."""
     return next(network.blocks()), next(network.incoming.blocks()) if network.can_have_incoming else None
 
 
@@ -60,28 +79,26 @@ def _search_alone(forward: Block, backward: Block | None, words: list[np.ndarray
 
 
 def _state(vertices: int) -> tuple[np.ndarray, ...]:
-    """``seen``, ``front``, ``following``, ``active`` and ``touched`` of engine/analytics/cpu/kernels/reach.py."""
+    """Make ``seen``, ``front``, ``following``, ``active`` and ``touched`` of kernels/reach.py."""
     chunks = -(-vertices // CHUNK)
     return (*(np.zeros(vertices, np.uint64) for _ in range(3)), *(np.zeros(chunks, np.uint8) for _ in range(2)))
 
 
 def _search_together(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
-    """One word of sources, by all threads."""
+    """Search from one word of sources with all threads."""
     seen, front, following, active, touched = _state(network.vertices)
     full = np.uint64(kernels.begin(sources, front, active, seen))
     backward = next(network.incoming.blocks()) if network.has_incoming else None
     degrees = network.degrees
     back_degrees = degrees if backward is None else network.incoming.degrees
-    counts = [(np.arange(WORD) < sources.size).astype(np.int64)]
-    entries, rest = int(degrees[sources].sum()), network.edges
-    while entries:
+
+    def advance(entries: int, rest: int) -> np.ndarray:
         if backward is not None and entries > rest:
             network.over_rows(kernels.pull, backward, front, following, touched, seen, full)
         else:
             for block in network.blocks(wanted=any_active(active, CHUNK)):
                 network.over_rows(kernels.push, block, front, following, active, touched, True)
         given = (degrees, back_degrees, front, following, active, touched, seen, full)
-        found = shared(network, kernels.settle, network.spans(active.size), *given)
-        entries, rest = int(found[64]), rest - int(found[65])
-        counts.append(found[:64])
-    return np.array(counts)
+        return sum(network.each(kernels.settle, network.spans(active.size), *given))
+
+    return search_levels(sources, int(degrees[sources].sum()), network.edges, advance)

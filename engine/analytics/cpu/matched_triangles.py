@@ -1,4 +1,7 @@
-"""Triangles by subgraph matching: candidates are filtered by degree, and joined edge by edge (Gunrock's third way: Wang and others, IA3 2016)."""
+"""Triangles by subgraph matching: candidates are filtered by degree, and joined edge by edge.
+
+It is one of the three ways of Gunrock's paper (Wang and others, IA3 2016).
+"""
 
 import numpy as np
 
@@ -7,7 +10,10 @@ from csaw.engine.analytics.cpu.patterns import matches, relabelled
 
 
 def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
-    """As that of triangles.py, in memory alone: BudgetError for a graph that memory does not hold twice."""
+    """Count triangles as cpu/triangles.py does, in memory alone.
+
+    BudgetError for a graph that memory does not hold twice.
+    """
     indptr, indices, label = relabelled(network)
     counts = np.zeros(network.vertices if each else 0, np.int64)
     total = matches(network, "triangle", indptr, indices, counts)

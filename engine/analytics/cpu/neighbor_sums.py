@@ -7,7 +7,10 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 
 
 def compute(network: HostNetwork, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """[V]: the sum of ``values`` over the entries of each row, in ``out`` where it is given. ``values``: int64 or float64 [V]; floats are added in the order of rows."""
+    """Sum ``values``, int64 or float64 [V], over the entries of each row: [V], in ``out`` if it is given.
+
+    Floats are added in the order of rows.
+    """
     out = np.empty(network.vertices, values.dtype) if out is None else out
     for block in network.blocks():
         network.over_rows(ranking.sum_rows, block, values, out)

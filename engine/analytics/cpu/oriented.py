@@ -1,4 +1,4 @@
-"""Oriented rows of a network, each edge once: in memory, or in a temporary file where memory does not hold them (spooled_rows.py)."""
+"""Oriented rows of a network, each edge once, in memory; spooled_rows.py has those that memory does not hold."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,7 +15,10 @@ SAMPLED = 64  # one edge of this many tells how threads share the others
 
 
 class Rows(NamedTuple):
-    """The oriented rows of the vertices of ranks ``first`` .. ``last`` - 1: that of x is ``entries[begin[x] - begin[first] : begin[x + 1] - begin[first]]``."""
+    """The oriented rows of the vertices of ranks ``first`` up to before ``last``.
+
+    The row of x is ``entries[begin[x] - begin[first] : begin[x + 1] - begin[first]]``.
+    """
 
     first: int
     last: int
@@ -23,7 +26,7 @@ class Rows(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """The edges from some rows to the vertices ``first`` and on: those to y are at begin_in[y - first] .. begin_in[y - first + 1] - 1.
+    """The edges from some rows to the vertices ``first`` and on: those to y stand from begin_in[y - first] on.
 
     ``sources``: the vertex that each leaves; ``lengths``: the number of entries of its row before y.
     """
@@ -37,7 +40,8 @@ class Sources(NamedTuple):
 class Oriented:
     """Oriented rows of a simple undirected network, in memory.
 
-    rank, order: id [V], the rank of each vertex and the vertex of each rank; begin: int64 [V + 1], where each row begins among all.
+    rank, order: id [V], the rank of each vertex and the vertex of each rank; begin: int64 [V + 1], where each row
+    begins among all.
     """
 
     def __init__(self, network: HostNetwork) -> None:
@@ -65,21 +69,24 @@ class Oriented:
             self.network.over_rows(oriented.fill_lower, block, self.rank, at, self.entries)
 
     def fixed(self, low: int, high: int) -> Iterator[Rows]:
-        """The rows of the vertices of ranks ``low`` .. ``high`` - 1, perhaps with others, in parts that stay while pieces are compared with them. Each part is good until the next is asked for."""
+        """Yield the rows of the ranks low .. high - 1, in parts that stay while pieces are compared with them.
+
+        Others may be among them. Each part is good until the next is asked for.
+        """
         yield Rows(0, self.network.vertices, self.entries)
 
     def within(self, rows: Rows, low: int, high: int) -> Rows:
-        """Those of the ranks ``low`` .. ``high`` - 1."""
+        """Cut ``rows`` to the ranks low .. high - 1."""
         first, last = max(rows.first, low), min(rows.last, high)
         base = self.begin[rows.first]
         return Rows(first, last, rows.entries[self.begin[first] - base : self.begin[last] - base])
 
     def pieces(self, first: int) -> Iterator[Rows]:
-        """All rows of the vertices of ranks ``first`` and on, in pieces, perhaps with some before."""
+        """Yield all rows of the ranks ``first`` and on, in pieces, perhaps with some before."""
         yield Rows(0, self.network.vertices, self.entries)
 
     def sources(self, rows: Rows, first: int, last: int) -> Sources:
-        """The edges of ``rows`` to the vertices of ranks ``first`` .. ``last`` - 1."""
+        """List the edges of ``rows`` to the vertices of ranks first .. last - 1, by these."""
         begin_in = np.zeros(last - first + 2, np.int64)
         oriented.count_sources(first, last, first, rows.entries[::SAMPLED], begin_in)
         np.cumsum(begin_in, out=begin_in)
@@ -87,11 +94,11 @@ class Oriented:
         cuts = [0, *np.searchsorted(begin_in[2:], shares).tolist(), last - first]
         spans = [(first + low, first + high) for low, high in pairwise(cuts) if low < high]
         begin_in[:] = 0
-        self.network.over(lambda low, high: oriented.count_sources(low, high, first, rows.entries, begin_in), spans)
+        self.network.each(oriented.count_sources, spans, first, rows.entries, begin_in)
         np.cumsum(begin_in, out=begin_in)
         listed = np.empty(int(begin_in[-1]), self.rank.dtype), np.empty(int(begin_in[-1]), np.uint32)
         given = rows.first, rows.last, self.begin, rows.entries, begin_in
-        self.network.over(lambda low, high: oriented.fill_sources(low, high, first, *given, *listed), spans)
+        self.network.each(oriented.fill_sources, spans, first, *given, *listed)
         return Sources(begin_in, first, *listed)
 
     def close(self) -> None:

@@ -8,11 +8,11 @@ from csaw.engine.analytics.ranks import Ranks, converged
 
 
 def compute(network: HostNetwork, *, damping: float, tolerance: float, sources: np.ndarray) -> Ranks:
-    """Ranks of all vertices, as ``converged`` has them."""
+    """Rank all vertices; arguments and result as of ``converged``."""
     spans = network.spans(network.vertices)
 
     def settle(*arguments: object) -> tuple[int, int]:
-        found = network.over(lambda low, high: ranking.settle(low, high, *arguments), spans)
+        found = network.each(ranking.settle, spans, *arguments)
         return sum(change for change, _ in found), sum(passed for _, passed in found)
 
     return converged(network, settle, damping=damping, tolerance=tolerance, sources=sources)

@@ -1,6 +1,5 @@
 """Matches of small patterns in a simple undirected network, exact, on the CPU and in memory."""
 
-from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -8,14 +7,17 @@ import numpy as np
 from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import patterns as kernels
-from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.partition.errors import BudgetError
 
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
 
 
 def compute(network: HostNetwork, *, names: tuple[str, ...]) -> list[int]:
-    """Number of matches of each pattern of engine/analytics/pattern.py. BudgetError for a graph that memory does not hold twice."""
+    """Count the matches of each pattern of analytics/pattern.py, in their order.
+
+    BudgetError for a graph that memory does not hold twice.
+    """
     rows = None
     found = []
     for name in names:
@@ -29,13 +31,17 @@ def compute(network: HostNetwork, *, names: tuple[str, ...]) -> list[int]:
 
 
 def relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indptr, indices and labels, where labels rise with degrees: then few neighbors of a vertex have a higher one."""
+    """Return indptr, indices and labels of the graph, where labels rise with degrees.
+
+    Then few neighbors of a vertex have a higher label.
+    """
     held = 1 if network.resident else 2  # the graph, or two blocks of it, the larger of which is all of it at most
     needed = (1 + held) * network.edges * network.id_dtype.itemsize
     if needed > network.room:
         least = network.memory - network.room + needed
         raise BudgetError(
-            f"{network.store.path}: patterns are matched in memory, which takes {least:,} bytes, and {network.memory:,} are allowed; raise --memory to {least:,}"
+            f"{network.store.path}: patterns are matched in memory, which takes {least:,} bytes, and "
+            f"{network.memory:,} are allowed; raise --memory to {least:,}"
         )
     rank, order = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
     oriented.rank_by_degree(network.indptr, rank, order)
@@ -49,10 +55,10 @@ def relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def matches(network: HostNetwork, name: str, indptr: np.ndarray, indices: np.ndarray, each: np.ndarray) -> int:
-    """Number of matches of a pattern in relabelled rows; those of each vertex are added to ``each``, by label, unless that is empty."""
-    pieces = network.threads * TASKS_OF_THREAD
-    cuts = np.unique(np.searchsorted(indptr, np.linspace(0, indices.size, pieces + 1).astype(np.int64)[1:-1]))
-    bounds = [0, *(cut for cut in cuts.tolist() if 0 < cut < network.vertices), network.vertices]
-    tasks = list(pairwise(bounds))[::-1]  # hubs first, which take longest
+    """Count the matches of a pattern in relabelled rows.
+
+    Those of each vertex are added to ``each``, by label, unless that is empty.
+    """
+    tasks = equal_ranges(indptr, network.threads * TASKS_OF_THREAD)[::-1]  # hubs first, which take longest
     given = (indptr, indices, *pattern.plan(name), each)
-    return sum(int(found) for found in network.over(lambda low, high: kernels.count_matches(low, high, *given), tasks))
+    return sum(map(int, network.each(kernels.count_matches, tasks, *given)))

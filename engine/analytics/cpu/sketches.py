@@ -1,4 +1,6 @@
-"""Pairs within each number of hops from sketches, in host memory or from disk: a pass over all rows for each hop."""
+"""Pairs within each number of hops, estimated from sketches: a pass over all rows for each hop."""
+
+from itertools import chain
 
 import numpy as np
 
@@ -7,18 +9,16 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 
 
 def compute(network: HostNetwork, seed: int, run: int) -> np.ndarray:
-    """float64 [levels]: about how many pairs (u, v) have a way of so many edges or fewer from u to v, along directions. ``run``: the number of an independent sketch.
+    """Estimate how many pairs (u, v) have a way of so many edges or fewer from u to v: float64 [levels].
 
-    State: 32 bytes a vertex. The first number is exact.
+    ``run``: the number of an independent sketch. Along directions. State: 32 bytes a vertex. The first number is exact.
     """
     registers, following = (np.empty((network.vertices, 2), np.uint64) for _ in range(2))
-    given = (np.uint64(seed), np.uint64(run), registers)
-    network.over(lambda low, high: kernels.begin(low, high, *given), network.spans(network.vertices))
+    network.each(kernels.begin, network.spans(network.vertices), np.uint64(seed), np.uint64(run), registers)
     pairs, changed = [float(network.vertices)], network.edges > 0
     while changed:
-        found = [
-            part for block in network.blocks() for part in network.over_rows(kernels.join, block, registers, following)
-        ]
+        parts = (network.over_rows(kernels.join, block, registers, following) for block in network.blocks())
+        found = list(chain.from_iterable(parts))
         changed = any(different for _, different in found)
         if changed:
             total = sum(units for units, _ in found) / kernels.UNIT

@@ -11,10 +11,11 @@ WEYL = np.uint64(0x9E3779B97F4A7C15)
 
 
 def compute(network: HostNetwork, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``count`` largest singular values, falling, and the left singular vector [V] of the largest, whose sum is not negative.
+    """Find the ``count`` largest singular values, falling, and the left singular vector [V] of the largest.
 
-    The matrix has the number of entries of row v that are u in row v, column u. By the implicitly restarted Lanczos method (Lehoucq, Sorensen and Yang,
-    ARPACK, 1998) on the matrix if it is symmetric, else on its product with its transpose, from a fixed vector. Each product adds a row's numbers in order.
+    The sum of the vector is not negative. The matrix has the number of entries of row v that are u in row v, column u.
+    By the implicitly restarted Lanczos method (Lehoucq, Sorensen and Yang, ARPACK, 1998) on the matrix if it is
+    symmetric, else on its product with its transpose, from a fixed vector. Each product adds a row's numbers in order.
 
     BudgetError where memory does not hold the rows and the vectors; OptionError where the values do not settle.
     """
@@ -58,6 +59,7 @@ def _require_memory(network: HostNetwork, count: int) -> None:
     need = vectors + network.edges * network.edge_bytes * (2 if network.directed else 1)
     if need > network.room:
         raise BudgetError(
-            f"{network.store.path}: {count:,} leading values take {vectors:,} bytes for vectors and the whole graph in memory, {need:,} bytes together, "
+            f"{network.store.path}: {count:,} leading values take {vectors:,} bytes for vectors and the "
+            f"whole graph in memory, {need:,} bytes together, "
             f"and {max(network.room, 0):,} are left; raise --memory or lower --spectrum-size"
         )

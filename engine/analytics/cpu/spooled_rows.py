@@ -1,7 +1,8 @@
 """Oriented rows where memory does not hold them: an external sort by rank, to a temporary file.
 
-The file is written run by run: the rows of some consecutive vertices of the graph, in order of rank, cut where pieces end. A piece, the rows of consecutive
-ranks, is put together from what each run has of it. The file takes 4 bytes an edge.
+The file is written run by run: the rows of some consecutive vertices of the graph, in order of rank, cut where pieces
+end. A piece, the rows of consecutive ranks, is put together from what each run has of it. The file takes 4 bytes an
+edge.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,10 @@ RUN_BYTES = 64  # of a row of a run, beside its entries
 
 
 class SpooledRows(Oriented):
-    """Oriented rows in a temporary file. BudgetError where the network's memory, less ``scratch`` bytes, does not hold the longest row."""
+    """Oriented rows in a temporary file.
+
+    BudgetError where the network's memory, less ``scratch`` bytes, does not hold the longest row.
+    """
 
     def __init__(self, network: HostNetwork, scratch: int) -> None:
         self.file = ScratchFile(_folder(network))
@@ -61,8 +65,10 @@ class SpooledRows(Oriented):
         if self.room < least:
             needed = network.memory - self.room + least
             raise BudgetError(
-                f"{network.store.path}: triangles need {needed:,} bytes, for what is kept of {network.vertices:,} vertices, for {network.threads} threads "
-                f"and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; raise --memory to {needed:,}"
+                f"{network.store.path}: triangles need {needed:,} bytes, for what is kept of "
+                f"{network.vertices:,} vertices, for {network.threads} threads "
+                f"and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; raise "
+                f"--memory to {needed:,}"
             )
 
     def graph_blocks(self) -> Iterator[Block]:
@@ -132,14 +138,7 @@ class SpooledRows(Oriented):
 
     def pieces(self, first: int) -> Iterator[Rows]:
         numbers = range(int(np.searchsorted(self.cuts, first, side="right")) - 1, len(self.cuts) - 1)
-        buffers, coming = self.buffers, None
-        for turn, number in enumerate(numbers):
-            piece = coming.result() if coming else self._read(number, buffers[0])
-            following = numbers[turn + 1 : turn + 2]
-            coming = (
-                self.network.reader.submit(self._read, following[0], buffers[(turn + 1) % 2]) if following else None
-            )
-            yield piece
+        yield from self.network.one_ahead(self._read, numbers, self.buffers)
 
     def close(self) -> None:
         self.file.close()
@@ -158,7 +157,10 @@ def _folder(network: HostNetwork) -> Path:
 
 
 def orient(network: HostNetwork, *, scratch: int = 0) -> Oriented:
-    """The oriented rows of a simple undirected network, within its memory less ``scratch`` bytes. BudgetError where that does not hold the longest row."""
+    """The oriented rows of a simple undirected network, within its memory less ``scratch`` bytes.
+
+    BudgetError where that does not hold the longest row.
+    """
     each = np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
     rows = network.edges * network.id_dtype.itemsize
     needed = rows + network.edges // 2 * (each + LISTED_BYTES) + RANKED_BYTES * network.vertices

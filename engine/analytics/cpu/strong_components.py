@@ -1,7 +1,6 @@
 """Strongly connected components in host memory or from disk."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,11 +11,12 @@ WORTH = 0.01  # share of the vertices left that a pass of trimming removes, or i
 
 
 def compute(network: HostNetwork) -> np.ndarray:
-    """[V]: the smallest vertex of each vertex's strongly connected component.
+    """Find the smallest vertex of each vertex's strongly connected component, [V].
 
-    A resident graph is searched in depth by one thread (Pearce 2016), in time of its vertices and edges. From disk, passes over blocks do it (Slota, Rajamanickam
-    and Madduri, IPDPS 2014, Multistep): the component of the hub is what it reaches and is reached from; vertices that no others lead to, or that lead
-    to none, are trimmed; and the rest are colored by the smallest vertex that reaches them.
+    A resident graph is searched in depth by one thread (Pearce 2016), in time of its vertices and edges. From disk,
+    passes over blocks do it (Slota, Rajamanickam and Madduri, IPDPS 2014, Multistep): the component of the hub is what
+    it reaches and is reached from; vertices that no others lead to, or that lead to none, are trimmed; and the rest are
+    colored by the smallest vertex that reaches them.
     """
     if network.resident:
         return _searched(network)
@@ -26,7 +26,11 @@ def compute(network: HostNetwork) -> np.ndarray:
 def _searched(network: HostNetwork) -> np.ndarray:
     block = next(network.blocks())
     kind = network.id_dtype
-    index, path, waiting = np.zeros(network.vertices, kind), np.empty(network.vertices, kind), np.empty(network.vertices, kind)  # fmt: skip
+    index, path, waiting = (
+        np.zeros(network.vertices, kind),
+        np.empty(network.vertices, kind),
+        np.empty(network.vertices, kind),
+    )
     kernels.search(block.indptr, block.indices, index, path, waiting, np.empty(network.vertices, np.int64))
     del path, waiting
     kernels.name(index, np.empty(network.vertices + 1, kind))
@@ -55,7 +59,10 @@ def _by_passes(network: HostNetwork) -> np.ndarray:
 
 
 def _trim(network: HostNetwork, label: np.ndarray) -> None:
-    """Take off vertices that are a component of their own because nothing leads to them, or they to nothing, as long as that takes many."""
+    """Take off vertices that nothing leads to, or that lead to nothing, as long as that takes many.
+
+    Each is a component of its own.
+    """
     vertices = label.size
     trimmed, left = 1, int((label == vertices).sum())
     while left and trimmed >= WORTH * left:
@@ -67,13 +74,13 @@ def _trim(network: HostNetwork, label: np.ndarray) -> None:
         left -= trimmed
 
 
-def _until_none_changes(network: HostNetwork, kernel: Callable, *state: Any) -> None:
-    while _pass(network, kernel, *state):
+def _until_none_changes(network: HostNetwork, kernel: Callable[..., int], label: np.ndarray, *state: object) -> None:
+    while _pass(network, kernel, label, *state):
         pass
 
 
-def _pass(network: HostNetwork, kernel: Callable, label: np.ndarray, *state: Any) -> int:
-    """Run a kernel on the blocks that have a vertex without a label; the sum of what it returned."""
+def _pass(network: HostNetwork, kernel: Callable[..., int], label: np.ndarray, *state: object) -> int:
+    """Run a kernel on the blocks that have a vertex without a label; returns the sum of its results."""
     none = label.size
     blocks = network.blocks(wanted=lambda first, last: bool((label[first:last] == none).any()))
     return sum(sum(network.over_rows(kernel, block, label, *state)) for block in blocks)

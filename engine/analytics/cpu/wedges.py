@@ -1,4 +1,7 @@
-"""Closed wedges among random ones (Seshadhri, Pinar and Kolda, Statistical Analysis and Data Mining 7(4), 2014), from memory or from disk, on the CPU."""
+"""Closed wedges among random ones, from memory or from disk, on the CPU.
+
+Seshadhri, Pinar and Kolda, Statistical Analysis and Data Mining 7(4), 2014.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +18,10 @@ LEAST = 1024  # wedges at a time
 
 
 class Closed(NamedTuple):
-    """How many of the drawn wedges are closed: of all alike, and of vertices alike; and how many wedges, and vertices that have one, there are."""
+    """How many of the drawn wedges are closed: of all wedges alike, and of vertices alike.
+
+    ``wedges`` and ``vertices``: how many wedges, and vertices that have one, the graph has.
+    """
 
     of_wedges: int
     of_vertices: int
@@ -24,7 +30,10 @@ class Closed(NamedTuple):
 
 
 def compute(network: HostNetwork, *, count: int, seed: int) -> Closed:
-    """Draw ``count`` wedges of a simple undirected network twice: each wedge alike; and each vertex of degree 2 or more alike, with one of its wedges."""
+    """Draw ``count`` wedges of a simple undirected network twice: of all wedges alike, and of vertices alike.
+
+    Of vertices of degree 2 or more alike, each comes with one of its wedges.
+    """
     begin, able = _running(network)
     if not begin[-1]:
         return Closed(0, 0, 0, 0)
@@ -56,7 +65,10 @@ def _closed(network: HostNetwork, count: int, draw: Callable[..., None]) -> int:
 
 
 def visit(network: HostNetwork, vertices: np.ndarray, kernel: Callable[..., int], *arrays: np.ndarray) -> int:
-    """Have a kernel see each wedge while the row of its vertex in ``vertices`` is in memory; the sum of what it returns."""
+    """Have a kernel see each wedge while the row of its vertex in ``vertices`` is in memory.
+
+    Returns the sum of the kernel's results.
+    """
     order = np.argsort(vertices)
     ascending = vertices[order]
     total = 0

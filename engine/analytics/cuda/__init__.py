@@ -1,1 +1,1 @@
-"""What measures compute on a GPU, a file each; the twins are in engine/cpu/analytics."""
+"""Computations of measures on a GPU, a file each; engine/analytics/cpu has their twins."""

@@ -1,4 +1,4 @@
-"""Sums of a number of each vertex over those that edges come from, on a GPU."""
+"""Sums of a number of each vertex over the vertices that edges come from, on a GPU."""
 
 import cupy
 import numpy as np
@@ -9,10 +9,13 @@ from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> Array:
-    """int64 [V]: for each edge to a vertex, one of ``values``, that of where the edge comes from, added up; in ``out`` where it is given. ``values``: int64 [V].
+    """Sum ``values``, int64 [V], over the vertices that edges come from, for each vertex that they lead to.
 
-    Pulled over the rows of the other direction where the GPU or the host has memory for them, or they were made before; else pushed along the graph's own, by atomic
-    additions: sums of integers are the same either way.
+    Sums are pulled over the rows of the other direction where the GPU or the host has memory for them, or they were
+    made before; else pushed along the graph's own, by atomic additions: they are integers, the same either way.
+
+    Returns:
+        int64 [V], in ``out`` if it is given.
     """
     if (
         not network.directed

@@ -13,11 +13,15 @@ from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
-    """float64 [V]: how much of the shortest ways from each source to all vertices leads over each vertex, summed over the sources in order.
+    """Sum betweenness over the sources in order: for each vertex, the share of shortest ways that lead over it.
 
-    State: 48 bytes a vertex while vertices are sorted by distance, else 40, and 8 more where edges have directions. A graph that does not fit is read once forward and once backward, a level's blocks at a time.
-    Of several GPUs, each takes the next source when it is done with one; what each source gives, 8 bytes a vertex, comes to the first GPU, where it is added in the order of
-    the sources.
+    State: 48 bytes a vertex while vertices are sorted by distance, else 40, and 8 more where edges have directions. A
+    graph that does not fit is read once forward and once backward, a level's blocks at a time. Of several GPUs, each
+    takes the next source when it is done with one; the numbers of each source, 8 bytes a vertex, come to the first GPU,
+    where they are added in the order of the sources.
+
+    Returns:
+        float64 [V].
     """
     networks, total = network.among(sources.size, backward=True), cupy.zeros(network.vertices)
     if len(networks) == 1:
@@ -30,14 +34,14 @@ def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
 
 
 def _of_source(network: DeviceNetwork, source: int) -> Array:
-    """float64 [V]: what one source gives."""
+    """Compute the betweenness of one source: float64 [V]."""
     total = cupy.zeros(network.vertices)
     _add(network, source, total)
     return total
 
 
 def _add(network: DeviceNetwork, source: int, total: Array) -> None:
-    """Add one source."""
+    """Add the betweenness of one source to ``total``."""
     distance = alone(network, source)
     levels = _Levels(network, distance)
     ways, passed = cupy.zeros(network.vertices), cupy.zeros(network.vertices)
@@ -49,7 +53,10 @@ def _add(network: DeviceNetwork, source: int, total: Array) -> None:
 
 
 class _Levels:
-    """The vertices that were reached, by distance and then by number, and the pieces of their long rows, forward and backward."""
+    """The vertices that were reached, by distance and then by number, and the pieces of their long rows.
+
+    The pieces are those of the rows forward and backward.
+    """
 
     def __init__(self, network: DeviceNetwork, distance: Array) -> None:
         self.distance, self.count = distance, 1 + int(distance.max())
@@ -71,14 +78,26 @@ class _Levels:
         for block, low, high in parts:
             first, last = begin + low, begin + high
             before, after = pieces.before(level, first, last)
-            rows = struct("LevelRows", order=self.order[first:], at=pieces.at[first:], indptr=block.indptr, indices=block.indices, first=block.first, before=before)  # fmt: skip
+            rows = struct(
+                "LevelRows",
+                order=self.order[first:],
+                at=pieces.at[first:],
+                indptr=block.indptr,
+                indices=block.indices,
+                first=block.first,
+                before=before,
+            )
             sums, given = cupy.empty(after - before), (rows, self.distance)
             kernels.over("sum_pieces", 32 * sums.size, sums.size, high - low, *given, nearby, values, sums)
             kernels.over(kernel, 32 * (high - low), high - low, *given, level, sums, values, *state)
 
 
 class _Pieces:
-    """The numbers of the pieces of long rows: ``at`` int64 [vertices of an order + 1], how many come before each vertex; ``begins``: where levels begin in the order."""
+    """The numbers of the pieces of long rows.
+
+    ``at`` int64 [vertices of an order + 1]: how many come before each vertex; ``begins``: where levels begin in the
+    order.
+    """
 
     def __init__(self, network: DeviceNetwork, order: Array, begins: Array) -> None:
         degrees = network.degrees[order]
@@ -87,7 +106,10 @@ class _Pieces:
         self.of_levels = None if not network.resident else self.at[begins].get().tolist()
 
     def before(self, level: int, first: int, last: int) -> tuple[int, int]:
-        """How many come before the vertices at two places of the order, in a level; those of a network in memory are its ends."""
+        """Count the pieces before the vertices at two places of the order, in a level.
+
+        Those of a network in memory are the ends of the level.
+        """
         if self.of_levels is not None:
             return self.of_levels[level], self.of_levels[level + 1]
         return int(self.at[first]), int(self.at[last])

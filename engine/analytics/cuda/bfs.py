@@ -3,26 +3,29 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.bfs import CHUNK, any_active
+from csaw.engine.analytics.cpu.bfs import CHUNK
 from csaw.engine.analytics.cuda import bfs_shares
+from csaw.engine.analytics.cuda.bfs_shares import pays
 from csaw.engine.analytics.cuda.levels import Exchange, Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of
+from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.passes import search_by_blocks
 from csaw.engine.plan.contracts import Array
 
 
-def shared(network: DeviceNetwork) -> bool:
-    """Whether several GPUs share it: where they have the rows of a large graph."""
-    return bfs_shares.pays(network)
-
-
 def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
-    """int32 [V]: edges on a shortest way from ``source`` to each vertex, along directions; -1 where there is none.
+    """Find the number of edges on a shortest way from ``source`` to each vertex, along directions.
 
-    State: 12 bytes a vertex and three bitmaps, and 16 for each vertex of a level that is pushed. A graph that does not fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share
-    the large levels of a graph that all of them have in memory already. ``exchange``: they share all levels, whatever it takes, and tell each other by this means.
+    State: 12 bytes a vertex and three bitmaps, and 16 for each vertex of a level that is pushed. A graph that does not
+    fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share the large
+    levels of a graph that all of them have in memory already. ``exchange``: they share all levels, whatever it takes,
+    and tell each other by this means.
+
+    Returns:
+        int32 [V], -1 where there is no way.
     """
-    if not (network.resident and (shared(network) or (exchange and network.others))):
+    if not (network.resident and (pays(network) or (exchange and network.others))):
         return alone(network, source)
     distance = _begun(network, source)
     bfs_shares.search(network, source, distance, exchange)
@@ -30,12 +33,17 @@ def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = Non
 
 
 def alone(network: DeviceNetwork, source: int) -> Array:
-    """The same by the GPU of the network, whatever others there are: they may have searches of their own to do."""
+    """Search as ``compute`` does with the GPU of the network alone: others may have searches of their own to do."""
     distance = _begun(network, source)
     if network.resident:
         _search(network, source, distance)
-    else:
-        _in_blocks(network, source, distance)
+        return distance
+
+    def push(block: Block, *given: Array) -> None:
+        rows = (block.first, block.last, block.indptr, block.indices)
+        network.kernels("bfs").over("push_rows", block.last - block.first, *rows, distance, *given)
+
+    search_by_blocks(network, source, CHUNK, push)
     return distance
 
 
@@ -64,15 +72,3 @@ def _search(network: DeviceNetwork, source: int, distance: Array) -> None:
         else:
             state.push(course.now, course.level)
         course.reached(Found(*state.found()))
-
-
-def _in_blocks(network: DeviceNetwork, source: int, distance: Array) -> None:
-    kernels, level = network.kernels("bfs"), 0
-    active = np.zeros(-(-network.vertices // CHUNK), np.uint8)
-    active[source // CHUNK] = 1
-    while active.any():
-        level, reached = level + 1, cupy.zeros(active.size, np.uint8)
-        for block in network.blocks(wanted=any_active(active, CHUNK)):
-            rows = (block.first, block.last, block.indptr, block.indices)
-            kernels.over("push_rows", block.last - block.first, *rows, distance, level, reached)
-        active = reached.get()

@@ -1,7 +1,6 @@
-"""Breadth-first search on several GPUs, of a graph that each of them has in memory. engine/analytics/cuda/levels.py says who does what and who is told."""
+"""Breadth-first search on several GPUs, of a graph that each of them has in memory; levels.py drives it."""
 
 from functools import cached_property
-from typing import Any
 
 import cupy
 import numpy as np
@@ -20,13 +19,19 @@ NEAR = 127  # levels that a byte holds
 
 
 def pays(network: DeviceNetwork) -> bool:
-    """Whether several GPUs are quicker than one: a search takes less than copying the rows, so the others must have them, and those backward, along which they pull."""
+    """Whether several GPUs are quicker than one.
+
+    A search takes less than copying the rows, so the others must have them, and those backward, along which they pull.
+    """
     large = bool(network.others) and network.edges >= LARGE
     return large and network.is_elsewhere and network.has_incoming and network.incoming.is_elsewhere
 
 
 def search(network: DeviceNetwork, source: int, distance: Array, exchange: Exchange | None) -> None:
-    """Write the distances from ``source`` to ``distance``, which has -1 elsewhere. ``exchange``: how all levels are exchanged; None: as is quickest."""
+    """Write the distances from ``source`` to ``distance``, which has -1 elsewhere.
+
+    ``exchange``: how all levels are exchanged; None: as is quickest.
+    """
     networks = network.among(1 + len(network.others), backward=network.has_incoming)
     course = course_of(network, source)
     with seated(networks, network.level_ranges) as seats:
@@ -39,17 +44,19 @@ def search(network: DeviceNetwork, source: int, distance: Array, exchange: Excha
 
 
 class _Share:
-    """What one GPU does."""
+    """One GPU's part of a search, as levels.Share describes it."""
 
     state: SearchState
-    """Its distances are those of all vertices on the first GPU; on others, those of its own vertices that it has reached."""
+    """Its distances are those of all vertices on the first GPU; on others, those of its own vertices that it has
+    reached.
+    """
 
     def __init__(self, seat: Seat, number: int, ranges: list[tuple[int, int]]) -> None:
         self.seat, self.number, self.ranges, self.gpus = seat, number, ranges, len(ranges)
         self.first, self.last = seat.first, seat.last
 
     def prepare(self, distance: Array | None = None) -> None:
-        """Make what it keeps. ``distance``: int32 [V], -1 where a vertex is not reached; made where it is not given."""
+        """Make the arrays of the search. ``distance``: int32 [V], -1 where a vertex is not reached (default: new)."""
         self.seat.use()
         if distance is None:
             distance = cupy.empty(self.seat.network.vertices, np.int32)
@@ -85,7 +92,6 @@ class _Share:
         self.state.pull(*self._span(whole), level)
 
     def push_share(self, part: Found, level: int) -> None:
-        """Push along the rows of this GPU's part of the frontier; what is reached goes to the lists of its owners."""
         self.seat.use()
         state, rows = self.state, self.state.rows
         state.counters.clear()
@@ -98,11 +104,9 @@ class _Share:
         state.queue, state.next_queue = state.next_queue, state.queue
 
     def found(self) -> list[int]:
-        """Vertices and entries that the last step of this GPU counted."""
         return self.found_for_all()[:2]
 
     def found_for_all(self) -> list[int]:
-        """Vertices that were reached of each GPU's range, and entries of the rows of those of its own."""
         self.seat.use()
         return self.state.found()
 
@@ -117,7 +121,6 @@ class _Share:
         self.state.collect(*self._span(whole))
 
     def lists_to_bits(self, counts: list[int]) -> None:
-        """Write the bitmap of all that was reached at this level, beside the lists."""
         self.seat.use()
         state = self.state
         state.following.fill(0)
@@ -130,34 +133,34 @@ class _Share:
         self.seat.wait_for(other.seat)
 
     def fetch(self, other: "_Share", what: str, *, whole: bool) -> None:
-        """Have the words of a bitmap, ``visited`` or ``front``, as another GPU has them: all, or those of its own vertices."""
         self.seat.use()
         first, last = other._span(whole)
         copy_range(getattr(other.state, what), getattr(self.state, what), first // WORD, -(-last // WORD))
 
     def absorb(self, level: int) -> None:
-        """Reach at ``level`` the vertices of the frontier's bitmap that other GPUs own: for the first GPU, whose range is before all others."""
+        """Reach at ``level`` the vertices of the frontier's bitmap that other GPUs own.
+
+        For the first GPU, whose range is before all others.
+        """
         self.seat.use()
         state, begin = self.state, -(-self.last // WORD)
         given = (state.front, level, state.visited, state.distance)
         self.kernels.over("absorb", WORD * (state.words - begin), begin, state.words, *given)
 
     def take_list(self, sender: "_Share", owner: int, count: int, level: int) -> None:
-        """Take what another GPU has reached of the vertices of ``owner``."""
         self.seat.use()
         first, _ = self.ranges[owner]
         fetch(sender.state.queue[first : first + count], self.inbox[:count])
         self._take("take_list", count, (count, self.inbox), level)
 
     def take_bits(self, sender: "_Share", level: int, *, whole: bool) -> None:
-        """The same by its bitmap: of all vertices, or of this GPU's own."""
         self.seat.use()
         first, last = self._span(whole)
         begin, end = first // WORD, -(-last // WORD)
         copy_range(sender.state.following, self.state.front, begin, end)
         self._take("take_bits", last - first, (begin, end, self.state.front), level)
 
-    def _take(self, kernel: str, threads: int, sent: tuple[Any, ...], level: int) -> None:
+    def _take(self, kernel: str, threads: int, sent: tuple[object, ...], level: int) -> None:
         state, counters = self.state, self.state.counters
         given = (self.first, self.last, state.network.degrees, level, state.visited, state.distance)
         found = (state.queue[self.first :], counters.there[self.number :], counters.there[self.gpus :])
@@ -165,7 +168,7 @@ class _Share:
         counters.ask()
 
     def take_distances(self, other: "_Share", levels: int) -> None:
-        """Have the distances that another GPU has of its own vertices, as bytes where they fit."""
+        """Copy the distances that another GPU has of its own vertices, as bytes where they fit."""
         other.seat.use()
         own = slice(other.first, other.last)
         found = other.state.distance[own].astype(np.int8 if levels <= NEAR else np.int32)

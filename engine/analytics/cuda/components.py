@@ -9,7 +9,10 @@ from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork) -> Array:
-    """uint32 [V]: the smallest vertex of each vertex's component; directions do not count. State: an id for each vertex."""
+    """uint32 [V]: the smallest vertex of each vertex's component; directions do not count.
+
+    State: an id for each vertex.
+    """
     kernels, vertices = network.kernels("components"), network.vertices
     parent = cupy.empty(vertices, np.uint32)
     kernels.over("number", vertices, vertices, parent)

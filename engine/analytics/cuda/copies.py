@@ -1,48 +1,82 @@
-"""Blocks of a network that is larger than a GPU's memory on their way there: one is copied while kernels read the other."""
+"""Blocks of a network that is larger than a GPU's memory: one is copied there while kernels read another."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple, Self
 
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.network import Block
 from csaw.engine.cuda.memory import page_locked
+from csaw.engine.plan.contracts import Array
+from csaw.partition import GraphStore
+from csaw.partition.graph.views import Recut
 
-if TYPE_CHECKING:
-    from csaw.engine.analytics.cuda.network import DeviceNetwork
+
+class HostRows(NamedTuple):
+    """Entries of rows, uint32, in page-locked host memory, with their weights, float32, or None."""
+
+    indices: np.ndarray
+    weights: np.ndarray | None
+
+    @classmethod
+    def empty(cls, entries: int, weights: bool) -> Self:
+        """Room for so many entries, with their weights if they are wanted."""
+        return cls(page_locked(entries, np.uint32), page_locked(entries, np.float32) if weights else None)
+
+    @classmethod
+    def of(cls, store: GraphStore) -> Self:
+        """All entries of a store."""
+        rows = cls.empty(store.edges, store.weighted)
+        for part in store.partitions:
+            store.read_partition(part.number, *rows.part(part.first_edge, part.edges, store.weighted))
+        return rows
+
+    def part(self, first: int, count: int, weights: bool) -> "HostRows":
+        """The entries first .. first + count - 1, with their weights if they are there and wanted."""
+        heavy = self.weights[first : first + count] if weights and self.weights is not None else None
+        return HostRows(self.indices[first : first + count], heavy)
+
+
+class Slot(NamedTuple):
+    """Room on the GPU for a block: its offsets, entries, and weights or None."""
+
+    indptr: Array
+    indices: Array
+    weights: Array
 
 
 class Copies:
-    """The blocks ``numbers`` of a network, in order, through two slots of the GPU's memory."""
+    """The blocks ``numbers`` of ``cut``, in order, through two slots of the memory of the GPU ``gpu``.
 
-    def __init__(self, network: "DeviceNetwork", numbers: list[int], weights: bool) -> None:
-        self.network, self.numbers, self.weights = network, numbers, weights
-        parts = [network.cut.partitions[number] for number in numbers]
+    ``offsets``: int64 [V + 1] on the host, where each row begins among all entries. ``whole``: all rows in host memory;
+    None: blocks are read from the store.
+    """
+
+    def __init__(
+        self, cut: Recut, offsets: np.ndarray, whole: HostRows | None, gpu: int, numbers: list[int], weights: bool
+    ) -> None:
+        self.cut, self.offsets, self.whole, self.gpu = cut, offsets, whole, gpu
+        self.numbers, self.weights = numbers, weights
+        parts = [cut.partitions[number] for number in numbers]
         largest = max((part.edges for part in parts), default=0)
         rows = max((part.last_vertex - part.first_vertex for part in parts), default=0) + 1
         self.slots = [
-            (
+            Slot(
                 cupy.empty(rows, np.int64),
                 cupy.empty(largest, np.uint32),
                 cupy.empty(largest, np.float32) if weights else None,
             )
             for _ in range(2)
         ]
-        self.staged = (
-            None
-            if network.host_copy
-            else [
-                (page_locked(largest, np.uint32), page_locked(largest if weights else 0, np.float32)) for _ in range(2)
-            ]
-        )
+        self.staged = [] if whole is not None else [HostRows.empty(largest, weights) for _ in range(2)]
         self.stream = cupy.cuda.Stream(non_blocking=True)
         # The memory of the slots may have been given back by work that is queued still.
         self.stream.wait_event(cupy.cuda.get_current_stream().record())
 
     def __iter__(self) -> Iterator[Block]:
-        used: list[Any] = [None, None]  # events: when kernels are done with a slot
+        used: list[cupy.cuda.Event | None] = [None, None]  # when kernels are done with a slot
         with ThreadPoolExecutor(1) as reader:
             coming = [
                 reader.submit(self._begin, number, turn % 2, used) for turn, number in enumerate(self.numbers[:1])
@@ -55,38 +89,33 @@ class Copies:
                 yield block
                 used[turn % 2] = cupy.cuda.get_current_stream().record()
 
-    def _begin(self, number: int, slot: int, used: list[Any]) -> tuple[Block, Any]:
-        """Begin to copy a block to a slot, once kernels are done with what it held; the block, and the event of its arrival."""
-        network = self.network
-        with cupy.cuda.Device(network.gpu.number):
-            part = network.cut.partitions[number]
-            sources = self._source(number, slot)
-            if used[slot] is not None:
-                self.stream.wait_event(used[slot])
-            indptr, indices, weights = self.slots[slot]
-            offsets = network.host.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
-            indptr, indices = indptr[: offsets.size], indices[: part.edges]
-            weights = None if weights is None else weights[: part.edges]
+    def _begin(self, number: int, at: int, used: list[cupy.cuda.Event | None]) -> tuple[Block, cupy.cuda.Event]:
+        """Begin to copy a block to slot ``at``, once kernels are done with the block before in it.
+
+        Returns the block, and the event of its arrival.
+        """
+        with cupy.cuda.Device(self.gpu):
+            part, slot, source = self.cut.partitions[number], self.slots[at], self._source(number, at)
+            if used[at] is not None:
+                self.stream.wait_event(used[at])
+            offsets = self.offsets[part.first_vertex : part.last_vertex + 1] - part.first_edge
+            indptr, indices = slot.indptr[: offsets.size], slot.indices[: part.edges]
             indptr.set(offsets, stream=self.stream)
-            for there, here in ((indices, sources[0]), (weights, sources[1])):
-                if there is not None and here is not None:
-                    there.set(here, stream=self.stream)
+            indices.set(source.indices, stream=self.stream)
+            weights = None
+            if source.weights is not None:
+                weights = slot.weights[: part.edges]
+                weights.set(source.weights, stream=self.stream)
             arrived = self.stream.record()
-            if self.staged is not None:
+            if self.staged:
                 arrived.synchronize()  # the buffer is filled again after the next one
             return Block(part.first_vertex, part.last_vertex, indptr, indices, weights), arrived
 
-    def _source(self, number: int, slot: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """A block's rows and weights in page-locked memory, read there if they are not."""
-        part = self.network.cut.partitions[number]
-        if self.network.host_copy is not None:
-            indices, weights = self.network.host_copy
-            span = slice(part.first_edge, part.first_edge + part.edges)
-            return indices[span], None if weights is None or not self.weights else weights[span]
-        assert self.staged is not None
-        indices, weights = (
-            self.staged[slot][0][: part.edges],
-            self.staged[slot][1][: part.edges] if self.weights else None,
-        )
-        self.network.cut.read_partition(number, indices, weights)
-        return indices, weights
+    def _source(self, number: int, at: int) -> HostRows:
+        """A block's entries in page-locked memory, read there if they are not."""
+        part = self.cut.partitions[number]
+        if self.whole is not None:
+            return self.whole.part(part.first_edge, part.edges, self.weights)
+        rows = self.staged[at].part(0, part.edges, self.weights)
+        self.cut.read_partition(number, *rows)
+        return rows

@@ -1,49 +1,48 @@
 """Core numbers on a GPU."""
 
-from functools import partial
-
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
+from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.passes import until_none_is_active
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
-LARGE = 500_000_000  # entries of rows from where on several GPUs are quicker: those of the smallest graph on which two were measured
+# entries of rows from where on several GPUs are quicker: those of the smallest graph on which two were measured
+LARGE = 500_000_000
 
 
-def shared(network: DeviceNetwork) -> bool:
-    """Whether several GPUs share it: the passes take far longer than copying the rows. Of a directed network, as far as is known before its undirected one is made."""
+def pays(network: DeviceNetwork) -> bool:
+    """Whether several GPUs are quicker than one: the passes over a large graph take far longer than copying the rows.
+
+    Of a directed network, as far as is known before its undirected one is made.
+    """
     network = vars(network).get("undirected", network)
     return bool(network.others) and network.resident and network.edges >= LARGE
 
 
 def compute(network: DeviceNetwork) -> Array:
-    """int64 [V]: the core number of each vertex of a simple undirected network, by estimates that fall from the degrees on, in passes over its rows.
+    """Find the core number of each vertex of a simple undirected network, int64 [V].
 
-    Of several GPUs, each lowers the estimates of a range of vertices, and tells the others after each pass.
+    Estimates fall from the degrees on, in passes over the rows. Of several GPUs, each lowers the estimates of a range
+    of vertices, and tells the others after each pass.
     """
-    if shared(network):
+    if pays(network):
         return _of_shares(network)
     cores, kernels = network.degrees.copy(), network.kernels("core")
-    active = (cores > 0).view(np.uint8)
-    while bool(active.any()):
-        following = cupy.zeros(network.vertices, np.uint8)
-        for block in network.blocks(wanted=partial(_any, active)):
-            given = (block.first, block.indptr, block.indices, cores, active, following)
-            network.classes(block).launch(kernels, "lower", *given)
-        active = following
+
+    def lower(block: Block, *active: Array) -> None:
+        network.classes(block).launch(kernels, "lower", block.first, block.indptr, block.indices, cores, *active)
+
+    until_none_is_active(network, (cores > 0).view(np.uint8), lower)
     return cores
 
 
-def _any(active: Array, first: int, last: int) -> bool:
-    return bool(active[first:last].any())
-
-
 def _of_shares(network: DeviceNetwork) -> Array:
-    """The same by all GPUs."""
+    """Find core numbers with all GPUs."""
     cores, ranges = network.degrees.copy(), network.shares
     with seated(network.among(len(ranges)), ranges) as seats:
         shares = [_Share(seat, cores if seat is seats[0] else None) for seat in seats]
@@ -60,7 +59,7 @@ def _of_shares(network: DeviceNetwork) -> Array:
 
 
 class _Share:
-    """What one GPU does: it lowers the estimates of its own vertices, and knows those of all as of the last pass."""
+    """One GPU's part: it lowers the estimates of its own vertices, and knows those of all as of the last pass."""
 
     def __init__(self, seat: Seat, cores: Array | None) -> None:
         seat.use()
@@ -86,7 +85,7 @@ class _Share:
         self.seat.network.classes(self.rows).launch(self.seat.network.kernels("core"), "lower", *given)
 
     def hear(self, other: "_Share") -> None:
-        """Have the estimates of another GPU's vertices, and add the vertices that it has marked among the own ones."""
+        """Copy the estimates of another GPU's vertices, and add the vertices that it has marked among the own ones."""
         self.seat.wait_for(other.seat)
         copy_range(other.cores, self.cores, other.seat.first, other.seat.last)
         if self.heard.size:

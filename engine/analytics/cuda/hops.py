@@ -3,24 +3,27 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.bfs import any_active
-from csaw.engine.analytics.cpu.hops import CHUNK, WORD, one_table
+from csaw.engine.analytics.cpu.hops import CHUNK, WORD, one_table, search_levels
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each
+from csaw.engine.analytics.passes import any_active
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.plan.contracts import Array
 
 PULL_SHARE = 8
-"""A level pulls if its frontier has more than one of this many of the entries that are left. Early pulls do not end before a row does: with one of 64, 64 sources of R-MAT
+"""A level pulls if its frontier has more than one of this many of the entries that are left.
+
+Early pulls do not end before a row does: with one of 64, 64 sources of R-MAT
 scale 24 took 61 ms on an H200 in place of 31."""
 SETTLE_BLOCKS = 8  # of a multiprocessor: each ends with atomics on the same counters
 
 
 def compute(network: DeviceNetwork, sources: np.ndarray) -> np.ndarray:
-    """int64 [sources, levels], in host memory: how many vertices have each distance from each source, along directions; at distance 0 the source itself.
+    """Count the vertices at each distance from each source, along directions: int64 [sources, levels], on the host.
 
-    State: 24 bytes a vertex. A graph that does not fit is read once a level, without the blocks that no source has reached at the level before. Of several GPUs, each
-    takes the next word when it is done with one.
+    At distance 0 is the source itself. State: 24 bytes a vertex. A graph that does not fit is read once a level,
+    without the blocks that no source has reached at the level before. Of several GPUs, each takes the next word when it
+    is done with one.
     """
     words = [sources[i : i + WORD] for i in range(0, sources.size, WORD)]
     networks = network.among(len(words), backward=network.can_have_incoming)
@@ -30,7 +33,7 @@ def compute(network: DeviceNetwork, sources: np.ndarray) -> np.ndarray:
 
 
 class _State:
-    """As in engine/analytics/cpu/kernels/reach.py, on the GPU."""
+    """The state of a search, as cpu/kernels/reach.py describes it, on the GPU."""
 
     def __init__(self, vertices: int) -> None:
         self.vertices, self.chunks = vertices, -(-vertices // CHUNK)
@@ -39,7 +42,7 @@ class _State:
         self.found = cupy.zeros(WORD + 2, np.uint64)
 
     def begin(self, sources: np.ndarray) -> np.uint64:
-        """Let each source reach itself; the word of all sources."""
+        """Let each source reach itself; returns the word of all sources."""
         vertices, place = np.unique(sources, return_inverse=True)
         bits: Array = np.zeros(vertices.size, np.uint64)
         own = np.uint64(1) << np.arange(sources.size, dtype=np.uint64)
@@ -53,14 +56,13 @@ class _State:
 
 
 def _search(network: DeviceNetwork, sources: np.ndarray, state: _State) -> np.ndarray:
-    """int64 [levels, 64]: how many vertices each source reaches at each level."""
+    """Search from a word of sources: int64 [levels, 64], how many vertices each reaches at each level."""
     kernels, full = network.kernels("reach"), state.begin(sources)
     backward = network.incoming if network.can_have_incoming else None
     degrees = network.degrees
     back_degrees = degrees if backward is None else backward.degrees
-    counts = [(np.arange(WORD) < sources.size).astype(np.int64)]
-    entries, rest = int(degrees[cupy.asarray(sources)].sum()), network.edges
-    while entries:
+
+    def advance(entries: int, rest: int) -> np.ndarray:
         if backward is not None and entries > rest // PULL_SHARE:
             block = next(backward.blocks())
             rows = (block.first, block.last, block.indptr, block.indices)
@@ -71,10 +73,9 @@ def _search(network: DeviceNetwork, sources: np.ndarray, state: _State) -> np.nd
         given = (degrees, back_degrees, state.front, state.following, state.active, state.touched, state.seen)
         blocks = min(state.chunks, SETTLE_BLOCKS * network.gpu.processors)
         kernels.launch("settle", blocks, BLOCK, state.chunks, state.vertices, *given, full, state.found)
-        found = state.found.get().astype(np.int64)
-        entries, rest = int(found[WORD]), rest - int(found[WORD + 1])
-        counts.append(found[:WORD])
-    return np.array(counts)
+        return state.found.get().astype(np.int64)
+
+    return search_levels(sources, int(degrees[cupy.asarray(sources)].sum()), network.edges, advance)
 
 
 def _push(network: DeviceNetwork, state: _State) -> None:

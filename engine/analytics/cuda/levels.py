@@ -1,21 +1,22 @@
-"""Levels of a breadth-first search: which way each goes, and which of several GPUs do it, with what they tell each other between levels.
+"""Levels of a breadth-first search on several GPUs: which way each goes, who does it, and who is told.
 
-Pan, Wang, Wu, Yang and Owens (Multi-GPU Graph Analytics, IPDPS 2017) give each GPU the vertices of a range. After a level, a vertex that was reached goes to the GPU that
-owns it (selective), or all that a GPU has reached goes to all others (broadcast). A level that is pulled reads the whole frontier, so its bitmap goes to all in either case
-(Beamer, Asanovic and Patterson, SC 2012). All GPUs have all rows here. So by itself a search divides large levels that it pulls, and leaves others to the first GPU: an
-exchange of what was pushed takes longer than it saves (docs/tuning.md).
+Pan, Wang, Wu, Yang and Owens (Multi-GPU Graph Analytics, IPDPS 2017) give each GPU the vertices of a range. After a
+level, a vertex that was reached goes to the GPU that owns it (selective), or all that a GPU has reached goes to all
+others (broadcast). A level that is pulled reads the whole frontier, so its bitmap goes to all in either case (Beamer,
+Asanovic and Patterson, SC 2012). All GPUs have all rows here. So by itself a search divides large levels that it pulls,
+and leaves others to the first GPU: an exchange of what was pushed takes longer than it saves (docs/tuning.md).
 """
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 WORD = 32  # vertices of a word of a bitmap
 ROW = 16  # entries that take as long to pull along as it takes to find the row of a vertex
 
 
 class Exchange(StrEnum):
-    """Who hears of a vertex that was reached: its owner, or all GPUs."""
+    """The GPUs that hear of a vertex that was reached: its owner, or all."""
 
     SELECTIVE = "selective"
     BROADCAST = "broadcast"
@@ -29,8 +30,11 @@ class Found(NamedTuple):
 
 
 class Course:
-    """What a search knows of itself on the host. ``entries``: of the source's row. ``pull_share``, ``push_share``: of the entries left, and of the vertices, from where on
-    it pulls, and pushes again. ``can_pull``: whether the rows of the other direction are there."""
+    """The course of a search as the host knows it: its level, its frontier, and the vertices and entries left.
+
+    ``entries``: of the source's row. ``pull_share``, ``push_share``: of the entries left, and of the vertices, from
+    where on it pulls, and pushes again. ``can_pull``: whether the rows of the other direction are there.
+    """
 
     def __init__(
         self, vertices: int, edges: int, entries: int, *, can_pull: bool, pull_share: int, push_share: int
@@ -40,7 +44,7 @@ class Course:
         self.can_pull, self.pull_share, self.few = can_pull, pull_share, vertices // push_share
 
     def begin(self) -> bool:
-        """Begin the next level. Whether it is pulled."""
+        """Begin the next level. Returns whether it is pulled."""
         self.level += 1
         stays = self.pulls and (self.now.size >= self.before or self.now.size > self.few)
         self.pulls = stays or (self.can_pull and self.now.entries > self.left // self.pull_share)
@@ -48,23 +52,26 @@ class Course:
 
     @property
     def work(self) -> int:
-        """What the level takes, in entries of rows."""
+        """The work of the level, in entries of rows."""
         return self.left + ROW * self.open if self.pulls else self.now.entries
 
     def reached(self, found: Found) -> None:
-        """End a level that reached this."""
+        """End a level that reached ``found``."""
         self.before, self.now = self.now.size, found
         self.left, self.open = self.left - found.entries, self.open - found.size
 
     def went_on(self, found: Sequence[Found]) -> None:
-        """End a level and those after it, which went the same way: what each has reached."""
+        """End a level and those after it, which went the same way. ``found``: the vertices that each has reached."""
         for number, one in enumerate(found):
             self.level += number > 0
             self.reached(one)
 
 
 class Delivery(NamedTuple):
-    """Vertices that one GPU has reached and another is to hear of: those of the lists for these owners, or the same in a bitmap where that is smaller."""
+    """Vertices that one GPU has reached and another is to hear of: those of the lists for ``owners``.
+
+    ``as_bits``: they go as a bitmap, where that is smaller.
+    """
 
     sender: int
     receiver: int
@@ -73,7 +80,11 @@ class Delivery(NamedTuple):
 
 
 def deliveries(counts: Sequence[Sequence[int]], sizes: Sequence[int], exchange: Exchange) -> list[Delivery]:
-    """What is sent after a level. ``counts[sender][owner]``: vertices in each list. ``sizes``: vertices of each GPU's range, of which a bitmap takes a bit each and a list 32."""
+    """List the deliveries after a level.
+
+    ``counts[sender][owner]``: vertices in each list. ``sizes``: vertices of each GPU's range, of which a bitmap takes a
+    bit each and a list 32.
+    """
     found = []
     for sender, of_owners in enumerate(counts):
         for receiver in range(len(sizes)):
@@ -87,14 +98,67 @@ def deliveries(counts: Sequence[Sequence[int]], sizes: Sequence[int], exchange: 
     return found
 
 
+class Share(Protocol):
+    """One GPU's part of a search. ``whole``: of all vertices; else of its own, ``first`` up to before ``last``."""
+
+    first: int
+    last: int
+
+    def prepare(self) -> None:
+        """Make the arrays of the search."""
+
+    def start(self, source: int) -> None:
+        """Begin with the frontier of one vertex."""
+
+    def push(self, now: Found, level: int) -> None:
+        """Push along the rows of the whole frontier."""
+
+    def push_share(self, part: Found, level: int) -> None:
+        """Push along the rows of its part of the frontier, and list the vertices that it reaches by their owners."""
+
+    def pull(self, level: int, *, whole: bool) -> None:
+        """Reach the vertices that have a neighbor in the frontier's bitmap."""
+
+    def found(self) -> list[int]:
+        """Vertices that the last step reached, and entries of their rows."""
+
+    def found_for_all(self) -> list[int]:
+        """Vertices that it has reached of each GPU's range, and entries of the rows of its own ones."""
+
+    def to_bits(self, size: int, *, whole: bool) -> None:
+        """Write the bitmap of the ``size`` vertices in the frontier's queue."""
+
+    def to_queue(self, *, whole: bool) -> None:
+        """Write the vertices in the frontier's bitmap to the queue, and count them."""
+
+    def lists_to_bits(self, counts: list[int]) -> None:
+        """Write the bitmap of the lists that ``push_share`` has made, of so many vertices each."""
+
+    def wait_for(self, other: Self) -> None:
+        """Let work that is queued from now on begin when ``other`` has done all its queued work."""
+
+    def fetch(self, other: Self, what: str, *, whole: bool) -> None:
+        """Copy the words of a bitmap, ``visited`` or ``front``, for the vertices that ``other`` owns, or for all."""
+
+    def absorb(self, level: int) -> None:
+        """Reach at ``level`` the vertices in the frontier's bitmap that other GPUs own."""
+
+    def take_list(self, sender: Self, owner: int, count: int, level: int) -> None:
+        """Reach the ``count`` vertices of ``owner`` in the sender's list."""
+
+    def take_bits(self, sender: Self, level: int, *, whole: bool) -> None:
+        """Reach the vertices in the sender's bitmap."""
+
+
 class Search:
     """A search that several GPUs share, driven by one thread: to wake others would take longer than a level.
 
-    ``shares``: what each GPU does, as engine/analytics/cuda/bfs_shares.py has it; the first has the source. ``exchange``: how what was reached is told where all levels are
-    divided; None: only those are that are pulled and take ``least`` entries or more.
+    ``shares``: the parts of the GPUs; the first has the source. ``exchange``: how GPUs tell each other of reached
+    vertices where all levels are divided; None: only levels are divided that are pulled and take ``least`` entries or
+    more.
     """
 
-    def __init__(self, shares: Sequence[Any], course: Course, exchange: Exchange | None, least: int) -> None:
+    def __init__(self, shares: Sequence[Share], course: Course, exchange: Exchange | None, least: int) -> None:
         self.shares, self.course, self.exchange, self.least = shares, course, exchange, least
         self.divided = self.as_bits = (
             False  # whether each GPU has its part of the frontier or the first has all; as a bitmap, or as a queue
@@ -103,7 +167,10 @@ class Search:
         self.ever_divided = False
 
     def run(self, source: int) -> None:
-        """Go on until nothing is reached. The first GPU has all distances then, or, where all levels were divided, each GPU those of its own vertices."""
+        """Go on until nothing is reached.
+
+        The first GPU has all distances then, or, where all levels were divided, each GPU those of its own vertices.
+        """
         self.shares[0].start(source)
         while self.course.now.size:
             pulls = self.course.begin()
@@ -118,11 +185,14 @@ class Search:
             self.course.reached(Found(*map(sum, zip(*(self.parts[: len(self._active)]), strict=True))))
 
     @property
-    def _active(self) -> Sequence[Any]:
+    def _active(self) -> Sequence[Share]:
         return self.shares if self.divided else self.shares[:1]
 
     def _turn(self, divided: bool, as_bits: bool) -> None:
-        """Bring the frontier to where the next level reads it, in the form in which it does. Between GPUs it goes as a bitmap."""
+        """Bring the frontier to where the next level reads it, in the form in which it does: a bitmap, or a queue.
+
+        Between GPUs it goes as a bitmap.
+        """
         listed = not self.as_bits and (as_bits or divided != self.divided)
         if listed:
             for share, part in zip(self._active, self.parts, strict=False):
@@ -141,7 +211,7 @@ class Search:
             self._to_queues(anew=not was_divided)
 
     def _share_out(self) -> None:
-        """Let all GPUs have what the first has reached."""
+        """Give all GPUs the vertices that the first has reached."""
         first, *others = self.shares
         for other in others:
             if not self.ever_divided:
@@ -151,8 +221,8 @@ class Search:
                 other.fetch(first, what, whole=True)
         self.ever_divided = True
 
-    def _tell(self, receivers: Sequence[Any], what: str) -> None:
-        """Let receivers have the words of a bitmap that others own."""
+    def _tell(self, receivers: Sequence[Share], what: str) -> None:
+        """Copy the words of a bitmap that others own to each of ``receivers``."""
         for receiver in receivers:
             for other in self.shares:
                 if other is not receiver:
@@ -160,7 +230,10 @@ class Search:
                     receiver.fetch(other, what, whole=False)
 
     def _to_queues(self, anew: bool) -> None:
-        """Write the frontier's vertices to queues. ``anew``: it was with the first GPU alone, so what each has of it is not known yet."""
+        """Write the frontier's vertices to queues.
+
+        ``anew``: it was with the first GPU alone, so what each has of it is not known yet.
+        """
         for share in self._active:
             share.to_queue(whole=not self.divided)
         if self.divided and anew:
@@ -179,8 +252,8 @@ class Search:
         found = [share.found_for_all() for share in self.shares]
         sizes, exchange = [share.last - share.first for share in self.shares], self.exchange or Exchange.SELECTIVE
         sent = deliveries([one[:-1] for one in found], sizes, exchange)
-        for sender in {one.sender for one in sent if one.as_bits}:
-            self.shares[sender].lists_to_bits(found[sender][:-1])
+        for number in {one.sender for one in sent if one.as_bits}:
+            self.shares[number].lists_to_bits(found[number][:-1])
         for one in sent:
             receiver, sender = self.shares[one.receiver], self.shares[one.sender]
             if one.as_bits:

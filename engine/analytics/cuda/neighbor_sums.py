@@ -1,4 +1,4 @@
-"""Sums of a number of each vertex over the neighbors of each vertex, on a GPU; several GPUs take a range of the rows each."""
+"""Sums of a number of each vertex over the neighbors of each vertex, on one GPU or several."""
 
 import cupy
 import numpy as np
@@ -10,7 +10,10 @@ from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> Array:
-    """int64 [V]: the sum of ``values`` over the entries of each row, in ``out`` where it is given. ``values``: int64 [V]."""
+    """Sum ``values``, int64 [V], over the entries of each row: int64 [V], in ``out`` if it is given.
+
+    Several GPUs take a range of the rows each.
+    """
     sums = cupy.empty(network.vertices, np.int64) if out is None else out
     shares = network.shares
 

@@ -1,32 +1,36 @@
-"""A network on a GPU: all of it, or two blocks of it at a time, of which one is copied while kernels read the other.
+"""A network on a GPU: all of it, or two blocks at a time, one of which is copied while kernels read the other.
 
-Blocks come from page-locked host memory: from a copy of the graph there where it fits, else through two buffers from the store. Of several GPUs, the first
-has the network; the others get one like it, of the same rows, when there is work for them.
+Blocks come from page-locked host memory: a copy of the graph where it fits, else two buffers filled from the store.
+Of several GPUs, the first has the network; the others get one of the same rows when there is work for them.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda.copies import Copies
+from csaw.engine.analytics.cuda import directions
+from csaw.engine.analytics.cuda.copies import Copies, HostRows
+from csaw.engine.analytics.cuda.ranges import Range, by_blocks, by_entries, by_work
 from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
-from csaw.engine.analytics.cuda.single_thread_gpus import ranges_of
-from csaw.engine.analytics.cuda.threaded_gpus import ranges
 from csaw.engine.analytics.network import Block, Network, Wanted
 from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import copied, reach
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.cuda.memory import on_device, page_locked
+from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
+from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError, DeviceError
+from csaw.partition.graph.edge_columns import WEIGHT
 
 KERNELS = Path(__file__).with_name("kernels")
 STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
@@ -36,15 +40,31 @@ WARPS = 1 << 16  # of a launch over rows
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
 OF_ROWS += ("level_ranges", "long_rows", "spool", "stream", "_elsewhere")
-"""What a network knows of its own rows alone."""
+"""The attributes that a network derives of its own rows."""
+
+
+class HostOptions(TypedDict):
+    """The options of HostNetwork, for the work that is done on the host."""
+
+    memory: int | None
+    threads: int | None
+    derived: Path | None
 
 
 class DeviceNetwork(Network):
-    """The graph of ``store`` on a GPU, in at most ``gpu_memory`` bytes of it (default: nine tenths of what is free). The GPU is the thread's current one from then on.
+    """The graph of ``store`` on a GPU, which is the thread's current one from then on.
 
-    ``others``: more GPUs, which take shares of what can be divided, each in as much memory.
-    ``memory``, ``threads``, ``derived``: as of HostNetwork, for what is done on the host. ``residency``: resident, streamed from host memory, or disk
-    (default: the first that fits). BudgetError where two rows and what is kept of all vertices do not fit, or all rows where they must; DeviceError for a graph of 2^32 vertices or more.
+    Args:
+        store: A graph store of fewer than 2^32 vertices.
+        gpu: The GPU.
+        others: More GPUs, which take shares of the works that can be divided.
+        gpu_memory: Bytes that may be used of each GPU (default: nine tenths of what is free).
+        memory, threads, derived: Options of HostNetwork, for the work that is done on the host.
+        residency: resident, streamed from host memory, or disk (default: the first that fits).
+
+    Raises:
+        BudgetError: The memory does not hold two rows and what is kept of all vertices, or all rows where it must.
+        DeviceError: The graph has 2^32 vertices or more.
     """
 
     device, flag, state_bytes, xp = "cuda", "--gpu-memory", STATE_BYTES, cupy
@@ -52,7 +72,7 @@ class DeviceNetwork(Network):
 
     def __init__(
         self,
-        store: Any,
+        store: GraphStore,
         gpu: Device,
         *,
         others: tuple[Device, ...] = (),
@@ -62,19 +82,16 @@ class DeviceNetwork(Network):
         derived: Path | None = None,
         residency: Residency | None = None,
     ) -> None:
-        if np.dtype(store.id_dtype) != np.uint32:
+        super().__init__(store, residency)
+        if self.id_dtype != np.uint32:
             raise DeviceError(
                 f"{store.path}: a graph of 2^32 vertices or more is evaluated on the CPU; pass --device cpu"
             )
         cupy.cuda.Device(gpu.number).use()
-        self.store, self.gpu, self.others, self.residency = store, gpu, others, residency
+        self.gpu, self.others = gpu, others
         free = min(one.free_bytes for one in (gpu, *others))
         self.gpu_memory = int(free * FREE_SHARE) if gpu_memory is None else gpu_memory
-        self.host_options: dict[str, Any] = {"memory": memory, "threads": threads, "derived": derived}
-        self.vertices, self.edges = store.vertices, store.edges
-        self.directed, self.weighted = store.directed, store.weighted
-        self.id_dtype = np.dtype(np.uint32)
-        self.held = {}
+        self.host_options = HostOptions(memory=memory, threads=threads, derived=derived)
         self.classed: dict[tuple[int, int], RowClasses] = {}
         self.loaded: dict[int, dict[str, Kernels]] = {}  # by the number of the GPU
         if residency is Residency.RESIDENT:
@@ -82,17 +99,12 @@ class DeviceNetwork(Network):
 
     @cached_property
     def host(self) -> HostNetwork:
-        """The same graph on the host."""
+        """The network of the graph on the host."""
         return HostNetwork(self.store, **self.host_options)
 
     @cached_property
     def indptr(self) -> Array:
-        """int64 [V + 1]: where each row begins among all entries."""
         return next(iter(self.held.values())).indptr if self.held else on_device(self.store.read_indptr())
-
-    @cached_property
-    def degrees(self) -> Array:
-        return cupy.diff(self.indptr)
 
     @property
     def budget(self) -> int:
@@ -103,7 +115,7 @@ class DeviceNetwork(Network):
         return self.host.indptr
 
     def kernels(self, file: str, **constants: int) -> Kernels:
-        """The kernels of a file of the folder kernels here, compiled with these constants; of ``core.cu`` with the name ``core``."""
+        """The kernels of ``kernels/FILE.cu`` for this GPU, compiled with these constants once."""
         name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
         loaded = self.loaded.setdefault(self.gpu.number, {})
         if name not in loaded:
@@ -111,7 +123,7 @@ class DeviceNetwork(Network):
         return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:
-        """The rows of a block by their lengths; those of rows in memory are kept."""
+        """The rows of a block by their lengths; those of a resident network are kept."""
         if not self.resident:
             return RowClasses(block.indptr)
         if (block.first, block.last) not in self.classed:
@@ -120,55 +132,50 @@ class DeviceNetwork(Network):
 
     @cached_property
     def long_rows(self) -> LongRows:
+        """The rows that blocks of threads share."""
         return LongRows(self.degrees)
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
-            yield self._whole(weights)
+            yield self.whole(weights)
             return
-        yield from Copies(self, self.numbers(wanted), weights)
+        yield from Copies(self.cut, self.offsets, self.host_copy, self.gpu.number, self.numbers(wanted), weights)
 
-    def _whole(self, weights: bool) -> Block:
-        if True in self.held:  # with weights, which do no harm
-            return self.held[True]
-        if weights not in self.held:
-            self.held.clear()
-            indices, heavy = cupy.empty(self.edges, np.uint32), cupy.empty(self.edges, np.float32) if weights else None
-            staging = Staging(self.store, weights)
-            for part in self.store.partitions:
-                span = slice(part.first_edge, part.first_edge + part.edges)
-                staging.upload(part, indices[span], None if heavy is None else heavy[span])
-            self.held[weights] = Block(0, self.vertices, self.indptr, indices, heavy)
-        return self.held[weights]
+    def _read_whole(self, weights: bool) -> Block:
+        columns = (WEIGHT,) if weights else ()
+        arrays, staging = made(cupy.empty, self.edges, self.store, columns), Staging(self.store, columns)
+        for part in self.store.partitions:
+            span = slice(part.first_edge, part.first_edge + part.edges)
+            staging.upload(part, {name: array[span] for name, array in arrays.items()})
+        return Block(0, self.vertices, self.indptr, arrays["indices"], arrays.get(WEIGHT.array))
 
     @cached_property
-    def host_copy(self) -> tuple[np.ndarray, np.ndarray | None] | None:
-        """All rows in page-locked host memory, with their weights; None where they do not fit there. BudgetError where they must."""
+    def host_copy(self) -> HostRows | None:
+        """All rows in page-locked host memory; None where they do not fit there.
+
+        Raises BudgetError where they must fit, because the residency is streamed.
+        """
         bytes_needed = self.edges * self.edge_bytes
         if self.residency is Residency.DISK or (bytes_needed > self.host.room and self.residency is None):
             return None
         if bytes_needed > self.host.room:
             raise BudgetError(
-                f"{self.store.path}: {bytes_needed:,} bytes of host memory are needed for all rows, and there is room for {max(self.host.room, 0):,}; "
-                f"raise --memory, or pass --residency disk"
+                f"{self.store.path}: {bytes_needed:,} bytes of host memory are needed for all rows, and "
+                f"there is room for {max(self.host.room, 0):,}; raise --memory, or pass --residency disk"
             )
-        indices, weights = (
-            page_locked(self.edges, np.uint32),
-            page_locked(self.edges, np.float32) if self.weighted else None,
-        )
-        for part in self.store.partitions:
-            span = slice(part.first_edge, part.first_edge + part.edges)
-            self.store.read_partition(part.number, indices[span], None if weights is None else weights[span])
-        return indices, weights
+        return HostRows.of(self.store)
 
     # Other GPUs
 
     def among(self, parts: int, *, backward: bool = False, weights: bool = False) -> tuple["DeviceNetwork", ...]:
-        """This network, and where a work has several ``parts`` also those on other GPUs. ``backward``: with the rows of the other direction. ``weights``: with theirs in memory."""
+        """Return this network, and with several ``parts`` of a work also those like it on the other GPUs.
+
+        ``backward``: with the rows of the other direction. ``weights``: with weights in memory.
+        """
         if parts < 2:
             return (self,)
         if weights and not all(True in one.held for one in (self, *self._elsewhere)):
-            self._whole(True)
+            self.whole(True)
             del self._elsewhere  # they are copied again from here
         if backward and self.directed:
             for there, back in zip(self._elsewhere, self.incoming._elsewhere, strict=True):
@@ -176,18 +183,21 @@ class DeviceNetwork(Network):
         return (self, *self._elsewhere)
 
     @cached_property
-    def shares(self) -> list[tuple[int, int]]:
-        """The ranges of vertices that this and each of the other GPUs take of a work by rows."""
-        return ranges(self, 1 + len(self.others))
+    def shares(self) -> list[Range]:
+        """The range of vertices that each GPU takes of a work that reads all rows."""
+        gpus = 1 + len(self.others)
+        if self.resident:
+            return by_entries(self.indptr, gpus)
+        return by_blocks(self.cut.partitions, self.edges, self.vertices, gpus)
 
     @cached_property
-    def level_ranges(self) -> list[tuple[int, int]]:
-        """The same of a work that seldom reads a row to its end."""
-        return ranges_of(self, 1 + len(self.others), READ_OF_ROW)
+    def level_ranges(self) -> list[Range]:
+        """The range of vertices that each GPU takes of a search, which seldom reads a row to its end."""
+        return by_work(self.degrees, READ_OF_ROW, 1 + len(self.others))
 
     @cached_property
-    def stream(self) -> Any:
-        """The stream of this GPU for works in short steps that several share, which do not wait for the default one."""
+    def stream(self) -> cupy.cuda.Stream:
+        """A stream of this GPU for works in short steps, which do not wait for the default stream."""
         with cupy.cuda.Device(self.gpu.number):
             return cupy.cuda.Stream(non_blocking=True)
 
@@ -198,9 +208,12 @@ class DeviceNetwork(Network):
 
     @cached_property
     def _elsewhere(self) -> tuple["DeviceNetwork", ...]:
-        """The same network on each of the other GPUs. Rows in memory are copied from here, others are read from the same host memory."""
+        """Networks of the same rows on the other GPUs.
+
+        Rows in memory are copied from here, others are read from the same host memory.
+        """
         if self.others and self.resident:
-            self._whole(False)
+            self.whole(False)
         for one in (self.gpu, *self.others):
             with cupy.cuda.Device(one.number):
                 for other in {gpu.number for gpu in (self.gpu, *self.others)} & {*one.peers}:
@@ -209,7 +222,7 @@ class DeviceNetwork(Network):
         return tuple(map(self._on, self.others))
 
     def _on(self, gpu: Device) -> "DeviceNetwork":
-        made = self._like()
+        made = self._without_rows()
         made.gpu, made.others = gpu, ()
         if not self.resident:
             made.host, made.host_copy, made.cut = self.host, self.host_copy, self.cut
@@ -221,16 +234,17 @@ class DeviceNetwork(Network):
             cupy.cuda.get_current_stream().synchronize()
         return made
 
-    def _like(self) -> "DeviceNetwork":
-        """A network with the limits and the kernels of this one, without rows."""
-        made = object.__new__(DeviceNetwork)
-        made.__dict__ |= {name: value for name, value in self.__dict__.items() if name not in OF_ROWS}
+    def _without_rows(self) -> "DeviceNetwork":
+        """A network with the limits of this one that shares its kernels, and has no rows yet."""
+        made = copy(self)
+        for name in OF_ROWS:
+            vars(made).pop(name, None)
         made.held, made.classed = {}, {}
         return made
 
     def let_go(self) -> None:
         """Give back the memory of the rows, on all GPUs; they are read again when they are needed."""
-        self.__dict__.pop("_elsewhere", None)
+        vars(self).pop("_elsewhere", None)
         self.held.clear()
 
     # Other directions
@@ -240,11 +254,8 @@ class DeviceNetwork(Network):
         if not self.directed and self._is_simple():
             return self
         if not self._can_derive:
-            return self._of(self.host.undirected)
-        source, target = self._ends()
-        keys = [source << 32 | target, target << 32 | source] if self.directed else [source << 32 | target]
-        both = cupy.concatenate(keys)
-        return self._of_keys(cupy.unique(both[both >> 32 != both & 0xFFFFFFFF]), directed=False)
+            return self.of_store(self.host.undirected.store, self.gpu_memory)
+        return self._derived(directions.undirected(self.whole(False), self.directed), directed=False)
 
     def _is_simple(self) -> bool:
         faults = cupy.zeros(1, np.uint64)
@@ -258,40 +269,28 @@ class DeviceNetwork(Network):
         if not self.directed:
             return self
         if not self._can_derive:
-            return self._of(self.host.incoming)
-        source, target = self._ends()
-        return self._of_keys(cupy.sort(target << 32 | source), directed=True)
+            return self.of_store(self.host.incoming.store, self.gpu_memory)
+        return self._derived(directions.incoming(self.whole(False)), directed=True)
 
     @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_BYTES * self.edges <= self.room
 
-    def _ends(self) -> tuple[Array, Array]:
-        """int64 [E] twice: the vertex of each entry's row, and the entry."""
-        block = self._whole(False)
-        row = cupy.searchsorted(self.indptr, cupy.arange(self.edges), side="right") - 1
-        return row, block.indices.astype(np.int64)
-
-    def _of_keys(self, keys: Array, *, directed: bool) -> "DeviceNetwork":
-        """The network whose entries are the sorted ``keys``: row << 32 | neighbor."""
-        indptr = cupy.searchsorted(keys, cupy.arange(self.vertices + 1) << 32)
-        return self._derived(Block(0, self.vertices, indptr, (keys & 0xFFFFFFFF).astype(np.uint32), None), directed)
-
-    def _derived(self, block: Block, directed: bool) -> "DeviceNetwork":
-        made = self._like()
+    def _derived(self, block: Block, *, directed: bool) -> "DeviceNetwork":
+        """The network of other rows with the limits of this one."""
+        made = self._without_rows()
         made.held, made.edges, made.directed, made.weighted = {False: block}, int(block.indices.size), directed, False
         return made
 
-    def _of(self, host: HostNetwork) -> "DeviceNetwork":
-        """The network of another graph on the host, with the limits of this one."""
-        limits: dict[str, Any] = {"gpu_memory": self.gpu_memory, "residency": self.residency, **self.host_options}
-        return DeviceNetwork(host.store, self.gpu, others=self.others, **limits)
+    def of_store(self, store: GraphStore, gpu_memory: int) -> "DeviceNetwork":
+        """A network of another store on the same GPUs, in ``gpu_memory`` bytes of each, with this one's options."""
+        return DeviceNetwork(
+            store, self.gpu, others=self.others, gpu_memory=gpu_memory, residency=self.residency, **self.host_options
+        )
 
     def close(self) -> None:
-        for name in ("undirected", "incoming"):
-            if (other := self.__dict__.pop(name, self)) is not self:
-                other.close()
-        if (host := self.__dict__.pop("host", None)) is not None:
+        super().close()
+        if (host := vars(self).pop("host", None)) is not None:
             host.close()
         self.let_go()
         vars(self).pop("host_copy", None)

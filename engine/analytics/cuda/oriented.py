@@ -1,7 +1,7 @@
-"""Lists of the lower neighbors of vertices that are ranked by degree, on a GPU: twin of engine/analytics/cpu/oriented.py.
+"""Lists of lower neighbors of vertices that are ranked by degree, on a GPU: twin of cpu/oriented.py.
 
-Hubs, the vertices of highest degree, are listed in 16 bits, others in 32. Where all rows are in memory, they are split where others' ranks are looked up,
-and keep their places; engine/analytics/cuda/oriented_runs.py has those that pass by.
+Hubs, the vertices of highest degree, are listed in 16 bits, others in 32. Where all rows are in memory, they are split
+where others' ranks are looked up, and keep their places; oriented_runs.py has those that pass by.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,8 @@ MOST_WARPS = 1 << 20  # of a launch
 class Lists(NamedTuple):
     """The lower neighbors of the vertices of rank ``first`` .. ``last`` - 1.
 
-    ``ranked`` uint32 [last - first, RANKED]: the struct of ranked.cuh. ``near`` uint16, ``far`` uint32: hubs, and others.
+    ``ranked`` uint32 [last - first, RANKED]: the struct of ranked.cuh. ``near`` uint16, ``far`` uint32: hubs, and
+    others.
     """
 
     first: int
@@ -35,7 +36,10 @@ class Lists(NamedTuple):
 
 
 class Higher(NamedTuple):
-    """The higher neighbors of the vertices of some lists: ``count[k]`` uint32 of ``words`` uint32 from ``begin[k]`` int64 on, in any order."""
+    """The higher neighbors of the vertices of some lists, in any order.
+
+    ``count[k]`` uint32 of ``words`` uint32 from ``begin[k]`` int64 on.
+    """
 
     begin: Array
     count: Array
@@ -43,7 +47,10 @@ class Higher(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Rows whose lower neighbors' ranks come first: ``rows`` uint32 [entries]; of each vertex uint32, how many are lower, and hubs among these."""
+    """Rows whose lower neighbors' ranks come first: ``rows`` uint32 [entries].
+
+    ``lower`` and ``close``, uint32 of each vertex: how many neighbors are lower, and hubs among these.
+    """
 
     rows: Array
     lower: Array
@@ -64,7 +71,7 @@ def empty_split(entries: int, vertices: int) -> Split:
 
 
 def split(network: DeviceNetwork, rank: Array, block: Block, into: Split) -> None:
-    """Split the rows of a block. ``into``: of its vertices; ``rows`` has the places of ``block.indices``."""
+    """Split the rows of a block into ``into``, of its vertices; ``rows`` has the places of ``block.indices``."""
     kernels, count = network.kernels("oriented"), block.last - block.first
     given = (block.first, np.uint32(HUBS), block.indptr, block.indices, rank, *into)
     long = cupy.flatnonzero(cupy.diff(block.indptr) > LONG)
@@ -73,7 +80,7 @@ def split(network: DeviceNetwork, rank: Array, block: Block, into: Split) -> Non
 
 
 def placed(network: DeviceNetwork, order: Array, whole: Split) -> tuple[Lists, Higher]:
-    """The lists of all vertices, of the split rows of a network in memory."""
+    """Place the lists of all vertices, of the split rows of a network in memory."""
     vertices = network.vertices
     near_begin = cupy.zeros(vertices + 1, np.int64)
     cupy.cumsum((whole.close[order].astype(np.int64) + 3) // 4, out=near_begin[1:])
@@ -81,6 +88,15 @@ def placed(network: DeviceNetwork, order: Array, whole: Split) -> tuple[Lists, H
     ranked = cupy.empty((vertices, RANKED), np.uint32)
     higher = Higher(cupy.empty(vertices, np.int64), cupy.empty(vertices, np.uint32), whole.rows)
     network.kernels("oriented").over(
-        "place_rows", 32 * min(vertices, MOST_WARPS), vertices, order, network.indptr, *whole, near_begin, ranked, near, *higher[:2]
-    )  # fmt: skip
+        "place_rows",
+        32 * min(vertices, MOST_WARPS),
+        vertices,
+        order,
+        network.indptr,
+        *whole,
+        near_begin,
+        ranked,
+        near,
+        *higher[:2],
+    )
     return Lists(0, vertices, ranked, near, whole.rows), higher

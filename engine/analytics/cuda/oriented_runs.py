@@ -1,14 +1,16 @@
-"""Lists of lower neighbors of a graph that is larger than a GPU's memory: each edge once, of hubs in 16 bits, in page-locked host memory or in a temporary file.
+"""Lists of lower neighbors of a graph larger than a GPU's memory: each edge once, in host memory or in a file.
 
-All rows pass by the GPU once, and are written run by run: the lists of the vertices of a block, in order of rank. They are read piece by piece, the lists of
-consecutive ranks, put together of what each run has of it. Of each list there is an entry beside it (oriented_runs.cu). So the half of the graph that is
-read again and again has no more than four bytes an edge and is not split again. (The twin of engine/analytics/cpu/spooled_rows.py.)
+All rows pass by the GPU once, and are written run by run: the lists of the vertices of a block, in order of rank. They
+are read piece by piece, the lists of consecutive ranks, put together of what each run has of it. Of each list there is
+an entry beside it (oriented_runs.cu). So the half of the graph that is read again and again has no more than four bytes
+an edge, hubs in 16 bits, and is not split again. Host memory is page-locked; the file is temporary. (The twin of
+engine/analytics/cpu/spooled_rows.py.)
 """
 
 import threading
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -26,20 +28,25 @@ from csaw.partition.base.cache import cache_dir
 WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
 TO_DEVICE = 1  # CUDA's number of a copy from host memory
 MOST_SEGMENTS = 65_535  # that a launch has a row of blocks for
-LIST_BYTES = (
-    ENTRY + 4 * RANKED + UNIT
-)  # of a list in a piece, beside its neighbors: its entry, its struct, and what fills its last unit
+# Of a list in a piece, beside its neighbors: its entry, its struct, and the filling of its last unit.
+LIST_BYTES = ENTRY + 4 * RANKED + UNIT
 
 
 class Run(NamedTuple):
-    """Where a run is: bytes of its entries, hubs and others. ``at`` int64 [cuts, 3]: the numbers of lists, of units of hubs, and of others before each cut."""
+    """Where a run is: bytes of its entries, hubs and others.
+
+    ``at`` int64 [cuts, 3]: the numbers of lists, of units of hubs, and of others before each cut.
+    """
 
     places: tuple[int, int, int]
     at: np.ndarray
 
 
 class Runs:
-    """Lists of a network, cut at the ranks ``cuts`` [pieces + 1], in ``memory`` (uint8), or in a file where that is None."""
+    """Lists of a network, cut at the ranks ``cuts`` [pieces + 1], in host memory or in a file.
+
+    ``memory``: uint8; None: a file.
+    """
 
     def __init__(self, cuts: np.ndarray, memory: np.ndarray | None) -> None:
         self.cuts, self.memory, self.runs, self.end, self.lock = cuts, memory, list[Run](), 0, threading.Lock()
@@ -71,7 +78,7 @@ class Runs:
             earlier = arrays, stream.record()
         stream.synchronize()
 
-    def _keep(self, arrays: tuple[Array, ...], at: np.ndarray, stream: Any) -> None:
+    def _keep(self, arrays: tuple[Array, ...], at: np.ndarray, stream: cupy.cuda.Stream) -> None:
         sizes = [array.nbytes for array in arrays]
         with self.lock:
             *places, end = accumulate([self.end, *(-(-size // ENTRY) * ENTRY for size in sizes)])
@@ -80,19 +87,26 @@ class Runs:
         if self.memory is not None:
             for array, place, size in zip(arrays, places, sizes, strict=True):
                 if size:
-                    array.view(np.uint8).ravel().get(out=self.memory[place : place + size], stream=stream, blocking=False)  # fmt: skip
+                    array.view(np.uint8).ravel().get(
+                        out=self.memory[place : place + size], stream=stream, blocking=False
+                    )
             return
         assert self.file is not None
         stream.synchronize()
         there = [array.get(stream=stream).view(np.uint8).ravel() for array in arrays]
         for piece in range(at.shape[0] - 1):
             spans = _spans(at, piece, piece + 1)
-            self.places[number, piece] = self.file.append(np.concatenate([one[span] for one, span in zip(there, spans, strict=True)]))  # fmt: skip
+            self.places[number, piece] = self.file.append(
+                np.concatenate([one[span] for one, span in zip(there, spans, strict=True)])
+            )
 
     # Reading
 
-    def read(self, network: DeviceNetwork, low: int, high: int, room: Array, stream: Any) -> Lists:
-        """The lists of the pieces ``low`` .. ``high`` - 1 in ``room`` (uint8), of which they take ``bytes_of``; on ``stream``."""
+    def read(self, network: DeviceNetwork, low: int, high: int, room: Array, stream: cupy.cuda.Stream) -> Lists:
+        """Read the lists of the pieces low .. high - 1 into ``room`` (uint8), on ``stream``.
+
+        They take ``bytes_of`` bytes.
+        """
         lists, units, others = self.sizes()[low:high].sum(axis=0).tolist()
         widths = (4 * RANKED * lists, UNIT * units, OTHER * others, ENTRY * (lists + len(self.runs) * (high - low)))
         ranked, near, far, entries = carved(room, widths)
@@ -101,7 +115,9 @@ class Runs:
             before, upto = run.at[piece].tolist(), run.at[end].tolist()
             if before[0] == upto[0]:
                 continue
-            for there, at, width, (source, size) in zip((entries, near, far), done, WIDTHS, self._sources(run, piece, end), strict=True):  # fmt: skip
+            for there, at, width, (source, size) in zip(
+                (entries, near, far), done, WIDTHS, self._sources(run, piece, end), strict=True
+            ):
                 cupy.cuda.runtime.memcpyAsync(there.data.ptr + width * at, source, size, TO_DEVICE, stream.ptr)
             if self.file is not None:
                 stream.synchronize()  # its bytes are read where the next ones will be
@@ -110,8 +126,15 @@ class Runs:
         first, segments = int(self.cuts[low]), min(len(copied), MOST_SEGMENTS)
         with stream:
             network.kernels("oriented_runs").launch(
-                "place_piece", (-(-lists // (BLOCK * segments)), segments), BLOCK, len(copied), cupy.asarray(np.array(copied, np.int64)), entries, first, ranked
-            )  # fmt: skip
+                "place_piece",
+                (-(-lists // (BLOCK * segments)), segments),
+                BLOCK,
+                len(copied),
+                cupy.asarray(np.array(copied, np.int64)),
+                entries,
+                first,
+                ranked,
+            )
         shape = (lists, RANKED)
         return Lists(
             first,
@@ -127,10 +150,16 @@ class Runs:
                 yield run, piece, high if self.file is None else piece + 1
 
     def _sources(self, run: Run, piece: int, end: int) -> list[tuple[int, int]]:
-        """Addresses in host memory of the entries, hubs and others of a segment, and their bytes. What comes from the file stays until the next is read."""
+        """Addresses in host memory of the entries, hubs and others of a segment, and their bytes.
+
+        What comes from the file stays until the next is read.
+        """
         spans = _spans(run.at, piece, end)
         if self.memory is not None:
-            return [(self.address + place + span.start, span.stop - span.start) for place, span in zip(run.places, spans, strict=True)]  # fmt: skip
+            return [
+                (self.address + place + span.start, span.stop - span.start)
+                for place, span in zip(run.places, spans, strict=True)
+            ]
         assert self.file is not None
         sizes = [span.stop - span.start for span in spans]
         self.held[threading.get_ident()] = whole = np.empty(sum(sizes), np.uint8)
@@ -173,12 +202,15 @@ def _run(network: DeviceNetwork, rank: Array, block: Block, cuts: Array) -> tupl
     arrays = cupy.empty((count + 1, 4), np.uint32), cupy.empty(4 * units, np.uint16), cupy.empty(others, np.uint32)
     network.kernels("oriented_runs").over(
         "place_run", 32 * min(count + 1, MOST_WARPS), count, order, own, block.indptr, *split, *begins, *arrays
-    )  # fmt: skip
+    )
     return arrays, at
 
 
 def cuts_of(network: DeviceNetwork, order: Array, most: int) -> np.ndarray:
-    """int64 [pieces + 1]: ranks at which lists are cut, so that a piece with more than one list has at most ``most`` bytes, whichever of a vertex's neighbors are lower."""
+    """Choose the ranks at which lists are cut: int64 [pieces + 1].
+
+    A piece with more than one list has at most ``most`` bytes, whichever of a vertex's neighbors are lower.
+    """
     upto = cupy.cumsum(
         cupy.minimum(cupy.diff(network.indptr)[order], cupy.arange(network.vertices)) * OTHER + LIST_BYTES
     )

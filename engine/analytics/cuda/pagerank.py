@@ -1,7 +1,5 @@
 """PageRank on a GPU."""
 
-from typing import Any
-
 import cupy
 import numpy as np
 
@@ -13,10 +11,10 @@ THREADS = 1 << 18  # of the kernel over all vertices: each block adds to the tot
 
 
 def compute(network: DeviceNetwork, *, damping: float, tolerance: float, sources: Array) -> Ranks:
-    """Ranks of all vertices, as ``converged`` has them."""
+    """Rank all vertices; arguments and result as of ``converged``."""
     kernels, totals = network.kernels("ranking"), cupy.empty(2, np.uint64)
 
-    def settle(base: int, *arguments: Any) -> tuple[int, int]:
+    def settle(base: int, *arguments: object) -> tuple[int, int]:
         totals.fill(0)
         kernels.over("settle", min(network.vertices, THREADS), network.vertices, sources.size, base, *arguments, totals)
         changed, passed = totals.get().tolist()

@@ -1,7 +1,5 @@
 """Rows of a block by their lengths, so that as many threads serve a row as it has work for."""
 
-from typing import Any
-
 import cupy
 import numpy as np
 
@@ -10,12 +8,8 @@ from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array
 
-ENDS = {
-    2: 8,
-    8: 64,
-    32: 2048,
-}  # threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one
-
+# Threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one.
+ENDS = {2: 8, 8: 64, 32: 2048}
 LONG = 2048  # entries of a long row, as in warp_rows.cuh,
 SHARES = 8  # blocks of threads that share one,
 SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time
@@ -32,7 +26,7 @@ class RowClasses:
             begin = end
         self.hubs = cupy.flatnonzero(lengths >= begin).astype(np.uint32)
 
-    def launch(self, kernels: Kernels, name: str, *arguments: Any) -> None:
+    def launch(self, kernels: Kernels, name: str, *arguments: object) -> None:
         """Launch ``name_2``, ``name_8``, ``name_32`` and ``name_hub`` with (number of rows, rows, ``*arguments``)."""
         for lanes, rows in self.rows.items():
             kernels.over(f"{name}_{lanes}", lanes * rows.size, rows.size, rows, *arguments)
@@ -40,14 +34,20 @@ class RowClasses:
 
 
 class LongRows:
-    """The vertices of long rows among all of a network, uint32, ascending, on the host and on the GPU. A warp of its own would keep all others waiting."""
+    """The vertices of long rows among all of a network, uint32, ascending, on the host and on the GPU.
+
+    A warp of its own would keep all others waiting.
+    """
 
     def __init__(self, degrees: Array) -> None:
         self.rows = cupy.flatnonzero(degrees >= LONG).astype(np.uint32)
         self.on_host = self.rows.get()
 
-    def launch(self, kernels: Kernels, name: str, block: Block, *arguments: Any) -> None:
-        """Launch a kernel with (number of rows, their vertices, the block's first vertex, ``*arguments``) over the long rows of a block."""
+    def launch(self, kernels: Kernels, name: str, block: Block, *arguments: object) -> None:
+        """Launch a kernel over the long rows of a block.
+
+        Its arguments are the number of rows, their vertices, the block's first vertex, and ``*arguments``.
+        """
         low, high = np.searchsorted(self.on_host, (block.first, block.last)).tolist()
         blocks = min(high - low, SIDE_BY_SIDE * kernels.device.processors)
         kernels.launch(name, (blocks, SHARES), BLOCK, high - low, self.rows[low:high], block.first, *arguments)

@@ -1,4 +1,4 @@
-"""What a breadth-first search of a graph in memory keeps on a GPU, and its steps: twin of those in engine/analytics/cpu/bfs.py."""
+"""The state of a breadth-first search of a graph in memory on a GPU, and its steps: twin of cpu/bfs.py."""
 
 from functools import cached_property
 
@@ -12,7 +12,9 @@ from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.plan.contracts import Array
 
 PULL_SHARE, PUSH_SHARE = 16, 32  # of the entries left, and of the vertices: from where on a GPU pulls, and pushes again
-FEW = 4096  # vertices of a frontier, and entries of their rows, that one block pushes along, level after level: a launch takes as long
+# vertices of a frontier, and entries of their rows, that one block pushes along, level after level: a launch takes as
+# long
+FEW = 4096
 LEVELS, FEW_THREADS = 256, 1024  # that it goes on for at most, and its threads
 
 
@@ -28,9 +30,10 @@ def course_of(network: DeviceNetwork, source: int) -> Course:
 
 
 class SearchState:
-    """Bitmaps of the vertices ``visited``, of the frontier and of the one after it, and the same as queues: the vertices of a range begin at the range's first place.
+    """Bitmaps of the vertices visited, of the frontier and of the one after it, and frontiers as queues.
 
-    ``distance``: int32 [V], -1 where a vertex is not reached. ``counted``: numbers that kernels count, vertices and entries of their rows first.
+    In a queue, the vertices of a range begin at the range's first place. ``distance``: int32 [V], -1 where a vertex is
+    not reached. ``counted``: numbers that kernels count, vertices and entries of their rows first.
     """
 
     def __init__(self, network: DeviceNetwork, distance: Array, counted: int = 2) -> None:
@@ -53,7 +56,7 @@ class SearchState:
         self.kernels.over("mark", size, size, self.queue[first:], self.front)
 
     def collect(self, first: int, last: int) -> None:
-        """Write those of first .. last - 1 that are in the frontier's bitmap to the queue, and count them."""
+        """Write the vertices of first .. last - 1 in the frontier's bitmap to the queue, and count them."""
         begin, end = first // WORD, -(-last // WORD)
         given = (begin, end, self.network.degrees, self.front, self.queue[first:])
         self._count("collect", end - begin, *given)
@@ -69,7 +72,10 @@ class SearchState:
         return Counters(1 + 2 * LEVELS)
 
     def push_few(self, now: Found, level: int) -> list[Found]:
-        """Push along at most FEW entries, and at the levels after it as long as there are no more; what each level has reached."""
+        """Push along at most FEW entries, and at the levels after it as long as there are no more.
+
+        Returns the vertices that each level has reached, and entries of their rows.
+        """
         rows = self.rows
         given = (now.size, rows.indptr, rows.indices, level, LEVELS, FEW, self.queue, self.next_queue)
         self.kernels.launch("push_few", 1, FEW_THREADS, *given, self.visited, self.distance, self.of_levels.there)
@@ -89,7 +95,7 @@ class SearchState:
         self.front, self.following = self.following, self.front
 
     def found(self) -> list[int]:
-        """What the last step counted."""
+        """The numbers that the last step counted."""
         return self.counters.read()
 
     def _count(self, kernel: str, threads: int, *arguments: object) -> None:

@@ -1,15 +1,18 @@
-"""Shortest ways by weight on several GPUs that have all rows in memory: rounds as on one, each GPU with the rows of its own vertices, and lowered distances told after each round."""
+"""Shortest ways by weight on several GPUs that have all rows in memory, in the rounds of one.
 
-from typing import Any
+Each GPU goes through the rows of its own vertices, and hears of the distances that others have lowered after each
+round.
+"""
 
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.sssp import CHUNK, FEW
+from csaw.engine.analytics.cpu.sssp import CHUNK
 from csaw.engine.analytics.cuda.levels import WORD, Exchange, deliveries
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
 from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.passes import settle_ranges
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
@@ -17,29 +20,31 @@ INFINITE = np.float64(np.inf).view(np.uint64)
 
 
 def search(network: DeviceNetwork, distance: Array, step: float, exchange: Exchange) -> None:
-    """Lower ``distance``, 0 at the source and infinite elsewhere, to the least sums. ``step``: the first range of distances."""
+    """Lower ``distance``, 0 at the source and infinite elsewhere, to the least sums.
+
+    ``step``: the first range of distances.
+    """
     ranges = network.shares
     with seated(network.among(len(ranges), weights=True), ranges) as seats:
         shares = [_Share(seat, n, ranges, distance, exchange) for n, seat in enumerate(seats)]
-        number, floor = 0, 0.0
-        while floor < np.inf:
-            limit = floor + step
+
+        def choose(number: int, floor: float, limit: float) -> tuple[int, float]:
             for share in shares:
                 share.choose(number, floor, limit)
             found = [share.chosen() for share in shares]
-            chosen, least = sum(count for count, _ in found), min(far for _, far in found)
-            if chosen:
-                number = _settle(shares, number, limit, exchange)
-            floor = limit if chosen else least
-            if chosen < network.vertices // FEW or limit == floor:
-                step *= 2
+            return sum(count for count, _ in found), min(far for _, far in found)
+
+        settle_ranges(network.vertices, step, choose, lambda number, limit: _settle(shares, number, limit, exchange))
         for other in shares[1:]:
             shares[0].seat.wait_for(other.seat)
             copy_range(other.distance, distance, other.seat.first, other.seat.last)
 
 
 def _settle(shares: "list[_Share]", number: int, limit: float, exchange: Exchange) -> int:
-    """Go through rows round after round, until no distance below ``limit`` changes; the number of the next round."""
+    """Go through rows round after round, until no distance below ``limit`` changes.
+
+    Returns the number of the next round.
+    """
     sizes, going = [share.seat.last - share.seat.first for share in shares], True
     while going:
         for share in shares:
@@ -60,7 +65,7 @@ def _settle(shares: "list[_Share]", number: int, limit: float, exchange: Exchang
 
 
 class _Noted(Counters):
-    """What a round counts, and the chunks in which it found vertices of the next, one byte each: read together."""
+    """The counts of a round, and the chunks with vertices of the next, a byte each: both are read together."""
 
     def __init__(self, gpus: int, chunks: int) -> None:
         super().__init__(gpus + -(-chunks // 8))
@@ -68,7 +73,7 @@ class _Noted(Counters):
 
 
 class _Share:
-    """What one GPU does. It knows the distances of its own vertices, and of others' what it has found or heard."""
+    """One GPU's part: it knows the distances of its own vertices, and those of others that it has found or heard of."""
 
     def __init__(
         self, seat: Seat, number: int, ranges: list[tuple[int, int]], distance: Array, exchange: Exchange
@@ -92,7 +97,7 @@ class _Share:
         self.values, self.sent = cupy.empty(vertices), (cupy.empty(largest, np.uint32), cupy.empty(largest))
 
     def choose(self, number: int, floor: float, limit: float) -> None:
-        """Let own vertices from ``floor`` to before ``limit`` be of this round."""
+        """Let own vertices of distances from ``floor`` to before ``limit`` be of this round."""
         self.seat.use()
         self.noted.clear()
         self.found.there[:] = self.none
@@ -102,7 +107,7 @@ class _Share:
         self.found.ask()
 
     def chosen(self) -> tuple[int, float]:
-        """How many there are, and the least distance from ``limit`` on."""
+        """Return how many vertices ``choose`` has found, and the least distance from ``limit`` on."""
         self.seat.use()
         count, least = self.found.read()
         return count, float(np.uint64(least).view(np.float64))
@@ -114,18 +119,18 @@ class _Share:
         self.noted.clear()
         rows, seat = (self.rows.indptr, self.rows.indices, self.rows.weights), self.seat
         state = (self.distance, self.round_of, number, self.active.chunks, self.noted.chunks, float(limit))
-        given: tuple[Any, ...] = (*rows, *state, *self.of_share, self.noted.there, self.all)
+        given = (*rows, *state, *self.of_share, self.noted.there, self.all)
         self.kernels.over("relax_share", seat.last - seat.first, seat.first, seat.last, *given)
         seat.network.long_rows.launch(self.kernels, "relax_share_long", self.rows, *given)
         self.ask()
 
     def ask(self) -> None:
-        """Queue what was noted to the host."""
+        """Queue a copy of the counts to the host."""
         self.seat.use()
         self.noted.ask()
 
     def counts(self) -> list[int]:
-        """How many distances of each GPU's vertices others are to hear of."""
+        """Count the distances of each GPU's vertices that others are to hear of."""
         self.seat.use()
         return self.noted.read()[: len(self.ranges)]
 
@@ -142,7 +147,7 @@ class _Share:
             self.kernels.over("pack", count, count, *given)
 
     def take(self, sender: "_Share", owner: int, count: int, number: int, limit: float) -> None:
-        """Hear of the distances of the vertices of ``owner`` that another GPU has lowered."""
+        """Lower distances of the vertices of ``owner`` to those that another GPU has found."""
         first, (vertices, values) = self.ranges[owner][0], self.sent
         fetch(sender.lists[first : first + count], vertices[:count])
         fetch(sender.values[first : first + count], values[:count])

@@ -1,4 +1,7 @@
-"""Strongly connected components of a network on a GPU: found on the host, where a search in depth takes time of its vertices and edges."""
+"""Strongly connected components of a network on a GPU, found on the host.
+
+A search in depth there takes time of the vertices and edges.
+"""
 
 import numpy as np
 
@@ -6,5 +9,5 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 
 
 def compute(network: DeviceNetwork) -> np.ndarray:
-    """[V], in host memory: as of engine/analytics/cpu/strong_components.py, by all means of the host."""
+    """Find the smallest vertex of each vertex's component, [V], on the host, as cpu/strong_components.py does."""
     return network.host.compute("strong_components")

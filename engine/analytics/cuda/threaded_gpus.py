@@ -1,46 +1,51 @@
-"""Work that the GPUs of a network share: each in threads of its own, in which it is the current GPU."""
+"""GPUs that share a work in large parts: a thread drives each, and it is the current GPU there."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import cupy
-import numpy as np
 
+from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.network import Block
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 from csaw.partition.base import worker_pool as parts
 
-if TYPE_CHECKING:
-    from csaw.engine.analytics.cuda.network import DeviceNetwork
-
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
-def on_each(networks: "Sequence[DeviceNetwork]", work: "Callable[[DeviceNetwork, int], Result]") -> list[Result]:
-    """``work(network, number)`` on all GPUs at the same time; what each returned. All that was queued there is done, so that other GPUs may read it."""
+def on_each(networks: Sequence[DeviceNetwork], work: Callable[[DeviceNetwork, int], Result]) -> list[Result]:
+    """Call ``work(network, number)`` on all GPUs at the same time, and return the results in order.
+
+    All that was queued there is done then, so that other GPUs may read it.
+    """
     return parts.on_each(networks, _there(networks, work))
 
 
 def in_order(
-    networks: "Sequence[DeviceNetwork]", shares: Iterable[Part], work: "Callable[[DeviceNetwork, Part], Result]"
+    networks: Sequence[DeviceNetwork], shares: Iterable[Part], work: Callable[[DeviceNetwork, Part], Result]
 ) -> Iterator[Result]:
-    """``work(network, part)`` of each of ``shares``, in their order, by whichever GPU is idle. What was queued for a result is done when it comes."""
+    """Call ``work(network, part)`` on each of ``shares`` by whichever GPU is idle; yield the results in order.
+
+    All that was queued for a result is done when it comes.
+    """
     return parts.in_order(networks, shares, _there(networks, work))
 
 
 def _there(
-    networks: "Sequence[DeviceNetwork]", work: "Callable[[DeviceNetwork, Part], Result]"
-) -> "Callable[[DeviceNetwork, Part], Result]":
-    """``work`` for threads, each with the GPU of its network. One GPU alone goes on in the caller's thread, and nobody waits for it."""
+    networks: Sequence[DeviceNetwork], work: Callable[[DeviceNetwork, Part], Result]
+) -> Callable[[DeviceNetwork, Part], Result]:
+    """Make ``work`` run on the GPU of its network, and wait for it there.
+
+    One GPU alone goes on in the caller's thread, and nobody waits for it.
+    """
     if len(networks) == 1:
         return work
     cupy.cuda.get_current_stream().synchronize()  # other GPUs may read what the caller has made
 
-    def run(network: "DeviceNetwork", part: Part) -> Result:
+    def run(network: DeviceNetwork, part: Part) -> Result:
         with cupy.cuda.Device(network.gpu.number) as gpu:
             gpu.use()  # which a new thread has not done, even of the first GPU
             found = work(network, part)
@@ -52,18 +57,20 @@ def _there(
 
 @contextmanager
 def exchange() -> Iterator[None]:
-    """Copies between GPUs, which are done at the end. On the default stream, a copy would wait for all that both GPUs have to do, and hold up what comes after it there."""
+    """Queue copies between GPUs on a stream of their own, and wait for them at the end.
+
+    On the default stream, a copy would wait for all that both GPUs have to do, and hold up what comes after it there.
+    """
     stream = cupy.cuda.Stream(non_blocking=True)
-    stream.wait_event(
-        cupy.cuda.get_current_stream().record()
-    )  # memory here may have been given back by work that is queued still
+    # Memory here may have been given back by work that is queued still.
+    stream.wait_event(cupy.cuda.get_current_stream().record())
     with stream:
         yield
     stream.synchronize()
 
 
 def here(array: Array) -> Array:
-    """An array of any GPU, whose work on it is done, on the current one: itself or a copy."""
+    """Return an array of any GPU, whose work on it is done, on the current one: itself or a copy."""
     if array.device.id == cupy.cuda.Device().id:
         return array
     copy = cupy.empty(array.shape, array.dtype)
@@ -72,22 +79,11 @@ def here(array: Array) -> Array:
     return copy
 
 
-def ranges(network: "DeviceNetwork", count: int) -> list[tuple[int, int]]:
-    """The vertices in ``count`` ranges of about as many entries each, as (first, end); of whole blocks where not all rows are in memory."""
-    wanted = network.edges * np.arange(1, count) // count
-    if network.resident:
-        cuts = cupy.searchsorted(network.indptr, cupy.asarray(wanted)).get()
-    else:
-        blocks = network.cut.partitions
-        begins = np.array(
-            [(part.first_edge, part.first_vertex) for part in blocks] + [(network.edges, network.vertices)]
-        )
-        cuts = begins[np.searchsorted(begins[:, 0], wanted), 1]
-    return list(pairwise([0, *cuts.tolist(), network.vertices]))
+def rows_of(network: DeviceNetwork, first: int, last: int) -> Iterator[Block]:
+    """Yield the rows of one of the network's ``shares``, first .. last - 1.
 
-
-def rows_of(network: "DeviceNetwork", first: int, last: int) -> Iterator[Block]:
-    """The rows of one of ``ranges``: those in memory as a block whose offsets count from the first row of all, or block by block."""
+    Rows in memory come as one block, whose offsets count from the first row of all; others come block by block.
+    """
     if network.resident:
         whole = next(network.blocks())
         yield Block(first, last, whole.indptr[first : last + 1], whole.indices, None)

@@ -1,4 +1,7 @@
-"""Counting the triangles of lists of lower neighbors on a GPU, whether these are of all vertices or of parts of them: twin of engine/analytics/cpu/kernels/triangles.py."""
+"""Counting the triangles of lists of lower neighbors on a GPU: twin of cpu/kernels/triangles.py.
+
+The lists are of all vertices, or of parts of them.
+"""
 
 from typing import NamedTuple
 
@@ -22,7 +25,10 @@ MOST_SHARED = 97  # CUDA's number of a device's attribute: bytes of shared memor
 
 
 class Counts(NamedTuple):
-    """What a GPU counts: uint64 [1] twice, in the first all triangles but those of the dense part; uint64 [V], of each vertex by rank, empty where these are not asked for."""
+    """Counters of a GPU: uint64 [1] for all triangles but those of the dense part, and [1] for these.
+
+    ``of_rank``: uint64 [V], of each vertex by rank; empty where these are not asked for.
+    """
 
     total: Array
     dense: Array
@@ -34,7 +40,7 @@ def no_counts(network: DeviceNetwork, each: bool) -> Counts:
 
 
 def found(counts: Counts, rank: Array) -> tuple[int, Array | None]:
-    """What a GPU has counted, as ``compute`` returns it."""
+    """Return the counts of a GPU as triangles.compute does."""
     each = counts.of_rank.size > 0
     dense = int(counts.dense[0]) // (2 if each else 1)  # from both ends of an edge
     return int(counts.total[0]) + dense, counts.of_rank[rank].astype(np.int64) if each else None
@@ -46,7 +52,10 @@ def many_neighbors(network: DeviceNetwork) -> int:
 
 
 def dense_parts(network: DeviceNetwork, lists: Lists, each: bool, most: int) -> dict[int, Array]:
-    """The bit matrices of the dense parts by their sizes, of the ``lists`` of the vertices of highest degree: those that these hold, this GPU can multiply, and ``most`` bytes have room for."""
+    """Make the bit matrices of the dense parts, by their sizes, of the ``lists`` of the vertices of highest degree.
+
+    Of sizes that these lists hold, this GPU can multiply, and ``most`` bytes have room for.
+    """
     shared = cupy.cuda.runtime.deviceGetAttribute(MOST_SHARED, network.gpu.number)
     if int(network.gpu.architecture.removeprefix("sm_")) < SINCE or lists.first > 0:
         return {}
@@ -74,27 +83,52 @@ def _shared(size: int) -> int:
 def count_dense(
     network: DeviceNetwork, parts: dict[int, Array], others: Lists, counts: Counts, share: tuple[int, int] = (0, 1)
 ) -> None:
-    """Count the triangles of each vertex of ``others`` with two of the largest dense part that it has enough neighbors in. ``share``: as of ``count``."""
+    """Count the triangles of each vertex of ``others`` with two of a dense part.
+
+    It is the largest part in which the vertex has enough neighbors. ``share``: as of ``count``.
+    """
     each = counts.of_rank.size > 0
     others.ranked[:, DENSE_OF] = 0
     for size in sorted(parts):
         _dense_kernels(network, size, each).over(
-            "choose_dense", others.ranked.shape[0], others.ranked.shape[0], others.ranked, others.near, np.uint32(DENSE[size])
-        )  # fmt: skip
+            "choose_dense",
+            others.ranked.shape[0],
+            others.ranked.shape[0],
+            others.ranked,
+            others.near,
+            np.uint32(DENSE[size]),
+        )
     for size, matrix in parts.items():
         chosen = cupy.flatnonzero(others.ranked[:, DENSE_OF] == size)[share[0] :: share[1]].copy()
         _dense_kernels(network, size, each).launch(
-            "count_dense", -(-chosen.size // DENSE_ROWS), DENSE_BLOCK, chosen.size, chosen, others.first, others.ranked, others.near,
-            matrix, counts.dense, counts.of_rank, shared=_shared(size),
-        )  # fmt: skip
+            "count_dense",
+            -(-chosen.size // DENSE_ROWS),
+            DENSE_BLOCK,
+            chosen.size,
+            chosen,
+            others.first,
+            others.ranked,
+            others.near,
+            matrix,
+            counts.dense,
+            counts.of_rank,
+            shared=_shared(size),
+        )
 
 
 def count(
-    network: DeviceNetwork, middles: Lists, higher: Higher, others: Lists, many: int, counts: Counts, share: tuple[int, int] = (0, 1)
-) -> None:  # fmt: skip
-    """Count the triangles whose middle vertex is in ``middles`` and whose vertex of highest rank is in ``others``, but those that ``count_dense`` counts.
+    network: DeviceNetwork,
+    middles: Lists,
+    higher: Higher,
+    others: Lists,
+    many: int,
+    counts: Counts,
+    share: tuple[int, int] = (0, 1),
+) -> None:
+    """Count the triangles whose middle vertex is in ``middles`` and whose vertex of highest rank is in ``others``.
 
-    ``higher``: of ``middles``. ``many``: as of ``many_neighbors``. ``share``: (k, n) takes every n-th of the middle vertices, from k on: neighbors in rank have about the same work.
+    Those that ``count_dense`` counts are left out. ``higher``: of ``middles``. ``many``: as of ``many_neighbors``.
+    ``share``: (k, n) takes every n-th of the middle vertices, from k on: neighbors in rank have about the same work.
     """
     each = counts.of_rank.size > 0
     kernels = network.kernels("triangles", EACH=int(each))
@@ -111,7 +145,17 @@ def count(
         kernels.launch("count_hubs", int(tasks[-1]), HUB, hubs.size, tasks, start[0], step, *lists, *out)
     middle, few = (max(0, -(-(end - begin) // step)) for begin, end in zip(start[1:], ends[1:], strict=True))
     ticket = cupy.zeros(1, np.uint64)
-    kernels.launch("count_middle", min(middle, network.gpu.processors * 16), MIDDLE_EACH if each else MIDDLE, ticket, start[1], ends[1], step, *lists, *out)  # fmt: skip
+    kernels.launch(
+        "count_middle",
+        min(middle, network.gpu.processors * 16),
+        MIDDLE_EACH if each else MIDDLE,
+        ticket,
+        start[1],
+        ends[1],
+        step,
+        *lists,
+        *out,
+    )
     kernels.launch(
         "count_few", min(-(-few // 8), network.gpu.processors * 8), FEW, start[2], ends[2], step, *lists, *out
     )

@@ -1,10 +1,10 @@
-"""Triangles of a simple undirected network, of the whole graph and of each vertex, on a GPU: 19 bytes an edge with the graph itself.
+"""Triangles of a simple undirected network on a GPU, in 19 bytes an edge with the graph itself.
 
-Where that does not fit, parts of the lists of neighbors stay on the GPU while others pass by (engine/analytics/cuda/triangles_streamed.py): a triangle needs the
-lists of two of its vertices alone.
+Where that does not fit, parts of the lists of neighbors stay on the GPU while others pass by (triangles_streamed.py): a
+triangle needs the lists of two of its vertices alone.
 
-Several GPUs split a range of the rows each, copy the others' from each other, and count the triangles of a share of the middle vertices each; of a graph that is
-streamed, each takes the next part when it is done with one. Counts are added.
+Several GPUs split a range of the rows each, copy the others' from each other, and count the triangles of a share of the
+middle vertices each; of a graph that is streamed, each takes the next part when it is done with one. Counts are added.
 """
 
 import cupy
@@ -22,9 +22,12 @@ VERTEX_BYTES = 64  # of a vertex beside STATE_BYTES: ranks, the lists' and what 
 
 
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
-    """The number of triangles, and of ``each`` vertex: int64 [V], those that it is in (None unless asked for).
+    """Count the triangles of the graph, and of ``each`` vertex if that is asked for.
 
     BudgetError where the GPU memory that may be used does not hold the parts of a graph that is streamed.
+
+    Returns:
+        The number of triangles, and those that each vertex is in, int64 [V], or None.
     """
     if network.resident and _needed(network) <= network.room:
         found = _in_memory(network, each)
@@ -43,7 +46,7 @@ def _needed(network: DeviceNetwork) -> int:
 
 
 def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
-    """What each GPU counts of rows that fit it."""
+    """Count the triangles of rows that fit each GPU: the counts of each."""
     networks = network.among(len(network.shares))
     entries = [tuple(network.indptr[cupy.asarray(span)].tolist()) for span in network.shares]
 

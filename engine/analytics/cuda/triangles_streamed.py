@@ -1,16 +1,17 @@
 """Triangles of a network whose rows do not fit the memory of a GPU.
 
-All rows pass by once, and their lists of lower neighbors go to host memory (engine/analytics/cuda/oriented_runs.py). Then a part of the lists stays on the GPU, as those of
-the middle vertices, while all pieces of higher rank pass by, the part's own ones first; so P parts copy every list (P + 1) / 2 times. What vertices of a
-piece are higher neighbors of the middle ones is counted out for each pair of them.
+All rows pass by once, and their lists of lower neighbors go to host memory (engine/analytics/cuda/oriented_runs.py).
+Then a part of the lists stays on the GPU, as those of the middle vertices, while all pieces of higher rank pass by, the
+part's own ones first; so P parts copy every list (P + 1) / 2 times. What vertices of a piece are higher neighbors of
+the middle ones is counted out for each pair of them.
 
-The memory, beside what is kept of each vertex: half for the part, a tenth for each of two pieces, a fifth for higher neighbors. Triangles of the dense part are counted
-while the first part stays, if it holds all of that.
+The memory, beside what is kept of each vertex: half for the part, a tenth for each of two pieces, a fifth for higher
+neighbors. Triangles of the dense part are counted while the first part stays, if it holds all of that.
 """
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -22,6 +23,7 @@ from csaw.engine.analytics.cuda.oriented_runs import Runs, bytes_of, cuts_of, ho
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
 from csaw.engine.plan.contracts import Array
+from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 
 KEPT_BYTES = 24  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
@@ -29,7 +31,8 @@ BLOCK_SHARE = 32  # bytes of an entry of a block while it is copied, split and w
 LEAST_ROWS = 2  # of the longest length, for which a block must have room
 LEAST_ROOM = 1 << 20  # bytes of a block, as segments of few lists are slow
 PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
-HIGHER_BYTES = 20  # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
+# of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
+HIGHER_BYTES = 20
 DENSE_SHARE = 16  # the dense parts take at most one part of this many
 
 
@@ -42,7 +45,10 @@ class Group(NamedTuple):
 
 
 def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
-    """What each GPU counts, as triangles.compute returns it. BudgetError where rows of the longest length do not fit."""
+    """Count the triangles: the counts of each GPU, as triangles.compute returns them.
+
+    BudgetError where rows of the longest length do not fit.
+    """
     store, room = network.store, network.gpu_memory - KEPT_BYTES * network.vertices
     if network.edges != store.edges or store.directed:  # made on the GPU of the store's graph, and kept for others
         store, room = network.host.undirected.store, room - 4 * network.edges
@@ -83,7 +89,10 @@ def _count_runs(
 
 
 def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
-    """What passes by at a time, and what stays: neighbors in rank together, as their shares of the memory have room for."""
+    """Group the pieces that pass by at a time, and the parts that stay: neighbors in rank together.
+
+    Each group is as large as its share of the memory has room for.
+    """
     sizes = bytes_of(runs.sizes(), len(runs.runs)).tolist()
     pieces = _groups([Group(k, k + 1, size) for k, size in enumerate(sizes)], room // PIECE_SHARE)
     kept = HIGHER_BYTES * np.diff(runs.cuts)
@@ -92,7 +101,10 @@ def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
 
 
 def _memory(network: DeviceNetwork, stream: DeviceNetwork) -> np.ndarray | None:
-    """Page-locked memory for the runs, which the network keeps for the next time; None where the host has no room for it beside the rows."""
+    """Page-locked memory for the runs, which the network keeps for the next time.
+
+    None where the host has no room for it beside the rows.
+    """
     rows = 4 * stream.edges if stream.host_copy is not None else 0
     if stream.host_copy is None or rows + host_bytes(stream) > stream.host.room:
         return None
@@ -101,19 +113,21 @@ def _memory(network: DeviceNetwork, stream: DeviceNetwork) -> np.ndarray | None:
     return network.spool
 
 
-def _in_blocks(network: DeviceNetwork, store: Any, room: int) -> DeviceNetwork:
-    """The graph of ``store`` in blocks that ``room`` bytes are enough for. BudgetError where they are not for the longest row."""
+def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNetwork:
+    """The graph of ``store`` in blocks that ``room`` bytes are enough for.
+
+    BudgetError where they are not for the longest row.
+    """
     least = max(BLOCK_SHARE * LEAST_ROWS * store.max_degree, LEAST_ROOM)
     if room < least:
         needed = network.gpu_memory - room + least
         raise BudgetError(
-            f"{network.store.path}: triangles need {needed:,} bytes of the GPU, for what is kept of {network.vertices:,} vertices and for rows of "
+            f"{network.store.path}: triangles need {needed:,} bytes of the GPU, for what is kept of "
+            f"{network.vertices:,} vertices and for rows of "
             f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
         )
     kept = STATE_BYTES * network.vertices + 2 * network.edge_bytes * (room // BLOCK_SHARE)
-    stream = DeviceNetwork(
-        store, network.gpu, others=network.others, gpu_memory=kept, residency=network.residency, **network.host_options
-    )
+    stream = network.of_store(store, kept)
     stream.indptr, stream.loaded = network.indptr, network.loaded
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
@@ -132,7 +146,7 @@ def _groups(given: list[Group], most: int) -> list[Group]:
 
 
 class _Counting:
-    """What a GPU counts part by part, in memory that it keeps for them."""
+    """Counts the triangles of a GPU part by part, in memory that it keeps for them."""
 
     def __init__(
         self, network: DeviceNetwork, runs: Runs, works: list[tuple[Group, list[Group]]], counts: Counts, room: int
@@ -166,10 +180,13 @@ class _Counting:
                 counting.count_dense(network, dense, others, counts)
             counting.count(network, middles, self._higher(middles, others), others, self.many, counts)
 
-    def _passing(self, middles: Lists, part: Group, pieces: list[Group], stream: Any) -> Iterator[Lists]:
-        """The lists of the pieces: of those in the part from there, of others one after the other, while the one before is in use."""
+    def _passing(self, middles: Lists, part: Group, pieces: list[Group], stream: cupy.cuda.Stream) -> Iterator[Lists]:
+        """Yield the lists of the pieces: of those in the part from there, of others one after the other.
+
+        One is read while the one before is in use.
+        """
         passing = [one for one in pieces if one.low >= part.high]
-        used: list[Any] = [None, None]
+        used: list[cupy.cuda.Event | None] = [None, None]
         coming = [self._read(one, 0, used, stream) for one in passing[:1]]
         for one in pieces:
             if one.high <= part.high:
@@ -184,7 +201,9 @@ class _Counting:
             yield lists
             used[turn % 2] = cupy.cuda.get_current_stream().record()
 
-    def _read(self, piece: Group, slot: int, used: list[Any], stream: Any) -> tuple[Lists, Any]:
+    def _read(
+        self, piece: Group, slot: int, used: list[cupy.cuda.Event | None], stream: cupy.cuda.Stream
+    ) -> tuple[Lists, cupy.cuda.Event]:
         if used[slot] is not None:
             stream.wait_event(used[slot])
         return self.runs.read(self.network, piece.low, piece.high, self.room[1 + slot], stream), stream.record()

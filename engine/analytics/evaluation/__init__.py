@@ -1,1 +1,1 @@
-"""``csaw evaluate``: what a graph is like, and how well samples keep it."""
+"""``csaw evaluate``: measures of a graph, and distances between it and its samples."""

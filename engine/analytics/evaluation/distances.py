@@ -1,4 +1,4 @@
-"""How far a sample is from its graph: of numbers, distributions, curves, and the vertices that rank first."""
+"""Distances between a sample and its graph: of numbers, distributions, curves, and the vertices that rank first."""
 
 import numpy as np
 
@@ -15,7 +15,10 @@ KINDS = {
 
 
 def d_statistic(one: Distribution, other: Distribution) -> float:
-    """The largest difference between two cumulative distributions (Kolmogorov and Smirnov); NaN where one is empty."""
+    """The largest difference between two cumulative distributions; NaN where one is empty.
+
+    It is the statistic of Kolmogorov and Smirnov.
+    """
     if not one.counts.sum() or not other.counts.sum():
         return float("nan")
     points = np.union1d(one.values, other.values)
@@ -43,7 +46,8 @@ def curve_distance(one: Curve, other: Curve) -> float:
 def overlap(graph: np.ndarray, sample: np.ndarray, vertices: np.ndarray) -> float:
     """The share of the vertices with the largest values of the graph that are among those of the sample, too.
 
-    ``graph`` [V] and ``sample`` [n]: values; ``vertices`` [n]: the graph's numbers of the sample's vertices. Of equal values the vertex with the smaller number is first.
+    ``graph`` [V] and ``sample`` [n]: values; ``vertices`` [n]: the graph's numbers of the sample's vertices. Of equal
+    values the vertex with the smaller number is first.
     """
     most = min(TOP, graph.size)
     if not most:

@@ -1,16 +1,16 @@
 """The door of ``csaw evaluate``: profile a graph, and compare samples with it."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation import distances, profiles, sampled
-from csaw.engine.analytics.evaluation.measuring import Measuring, Progress
+from csaw.engine.analytics.evaluation.measuring import Measures, Measuring, Progress
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.evaluation.rows import Row, compared, plain_row, value_of
@@ -20,12 +20,14 @@ from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted, html_rows, line
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.attributes import identity
 
 
 @dataclass
 class Compared:
-    """A sample beside its graph. ``findings``: of each of its graphs, one, or one an instance; ``rows``: the table's."""
+    """A sample beside its graph.
+
+    ``findings``: of each of its graphs, one, or one an instance; ``rows``: the table's.
+    """
 
     path: str
     instances: int
@@ -35,7 +37,10 @@ class Compared:
 
 @dataclass(repr=False)
 class Evaluation:
-    """What is known of a graph and its samples. ``by_measure``: findings of the graph by name, of each measure by its name."""
+    """The findings of a graph and of its samples.
+
+    ``by_measure``: findings of the graph by name, of each measure by its name.
+    """
 
     store: GraphStore
     by_measure: dict[str, Findings]
@@ -71,7 +76,7 @@ class Evaluation:
         )
         return html_rows(f"csaw evaluation of {self.graph}", names, [row.cells(names) for row in self.rows()])
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Plain data for ``--json``."""
         from csaw.engine.analytics.evaluation.rows import as_plain
 
@@ -89,18 +94,18 @@ def evaluate(
     *,
     progress: Progress = lambda doing: None,
     algo: str | None = None,
-    measuring: Callable[[GraphStore, EvaluateOptions], Any] = Measuring,
-    **options: Any,
+    measuring: Callable[[GraphStore, EvaluateOptions], AbstractContextManager[Measures]] = Measuring,
+    **options: object,
 ) -> Evaluation:
-    """Say what a graph is like, and how well samples keep it.
+    """Measure a graph, and compare samples with it.
 
-    graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open, or samples in memory.
-    algo: ``FILE.py:CLASS`` of virtual samples whose algorithm csaw does not ship (default: None).
-    progress: called with a few words at each step. measuring: what measures, with the abilities of Measuring (default: this process).
-    options: those of EvaluateOptions, and those of the measures by name.
+    graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open,
+    or samples in memory. algo: ``FILE.py:CLASS`` of virtual samples whose algorithm csaw does not ship (default: None).
+    progress: called with a few words at each step. measuring: opens the object that measures (default: in this
+    process). options: those of EvaluateOptions, and those of the measures by name.
 
-    OptionError and UnknownNameError for what is no option or measure; StoreError where a store is missing or damaged, or a sample is of another graph;
-    BudgetError where ``memory`` or ``gpu_memory`` does not hold what a measure needs.
+    OptionError and UnknownNameError for an unknown option or measure; StoreError where a store is missing or damaged,
+    or a sample is of another graph; BudgetError where ``memory`` or ``gpu_memory`` does not hold what a measure needs.
     """
     wish, values = EvaluateOptions.of(options)
     measures = measure.chosen(wish.measures, values)
@@ -123,8 +128,11 @@ def _opened(path: str | Path, store: GraphStore, algo: str | None) -> Samples:
     return open_samples(path, store.path, algo if recorded.is_own(request) else None)
 
 
-def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]:
-    """How ``evaluate`` would measure a graph, as plain data for each measure; nothing is measured. Errors as of ``evaluate``."""
+def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, object]]:
+    """Return how ``evaluate`` would measure a graph, as plain data for each measure; nothing is measured.
+
+    Errors as of ``evaluate``.
+    """
     wish, values = EvaluateOptions.of(options)
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
     with Networks(store, wish) as networks:
@@ -132,16 +140,21 @@ def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]
             {
                 "measure": one.name(),
                 **networks.plan(one),
-                "kept": not wish.refresh and profiles.read(identity(store.attributes), one) is not None,
+                "kept": not wish.refresh and profiles.read(store.identity, one) is not None,
             }
             for one in measure.chosen(wish.measures, values)
         ]
 
 
 def _compared(
-    samples: Any, here: Any, profile: Findings, measures: list[Measure], wish: EvaluateOptions, progress: Progress
+    samples: Samples,
+    here: Measures,
+    profile: Findings,
+    measures: list[Measure],
+    wish: EvaluateOptions,
+    progress: Progress,
 ) -> Compared:
-    """A sample beside the graph's profile."""
+    """Compare a sample with the graph's profile."""
     out = Compared(str(samples.path), samples.instances)
     if wish.estimate or wish.as_ == "visits":
         from csaw.engine.analytics.evaluation.visits import Visits

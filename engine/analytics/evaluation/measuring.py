@@ -1,7 +1,7 @@
-"""Measures of a graph and of its samples, in this process; a cluster has a class with the same abilities."""
+"""Measuring a graph and its samples in this process; analytics/cluster/evaluation.py has the twin for clusters."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -10,12 +10,26 @@ from csaw.engine.analytics.evaluation import profiles, sampled
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import Findings, Measure
+from csaw.engine.samples import Samples
 from csaw.partition import GraphStore
-from csaw.partition.graph.attributes import identity
 
 Progress = Callable[[str], object]
 Piece = tuple[Findings, np.ndarray]
 """Findings of a graph that was sampled, and the dense ids of its vertices in the graph, ascending."""
+
+
+class Measures(Protocol):
+    """Measures a graph and samples of it, in this process or on a cluster."""
+
+    @property
+    def host(self) -> HostNetwork:
+        """The graph in the memory of this process."""
+
+    def profile(self, measures: Sequence[Measure], progress: Progress) -> dict[str, Findings]:
+        """The findings of each measure of the graph, by its name: as they are kept, or measured now."""
+
+    def of_sample(self, samples: Samples, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
+        """The findings of the measures of a sample: of all its instances together, or of each."""
 
 
 class Measuring:
@@ -26,21 +40,18 @@ class Measuring:
 
     @property
     def host(self) -> HostNetwork:
-        """The graph in the memory of this process."""
         return self.networks.host
 
     def profile(self, measures: Sequence[Measure], progress: Progress) -> dict[str, Findings]:
-        """What each measure finds of the graph, by its name: as it is kept, or measured now."""
         found: dict[str, Findings] = {}
         for one in measures:
             progress(f"{one.name()} of {self.store.path}{self.networks.aside(one)}")
             found[one.name()] = profiles.findings_of(
-                identity(self.store.attributes), one, self.networks.findings, refresh=self.wish.refresh
+                self.store.identity, one, self.networks.findings, refresh=self.wish.refresh
             )
         return found
 
-    def of_sample(self, samples: Any, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
-        """What the measures find of a sample: of all its instances together, or of each."""
+    def of_sample(self, samples: Samples, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
         each, found = self.wish.instances == "each", []
         for first, last in sampled.pieces(samples, each=each):
             progress(f"{samples.path}{f', instance {first}' if each else ''}")
@@ -54,8 +65,10 @@ class Measuring:
         self.networks.__exit__()
 
 
-def measured(samples: Any, host: HostNetwork, instances: tuple[int, int], measures: Sequence[Measure], as_: str) -> Piece:  # fmt: skip
-    """What the measures find of the graph of some instances, from the first to before the second."""
+def measured(
+    samples: Samples, host: HostNetwork, instances: tuple[int, int], measures: Sequence[Measure], as_: str
+) -> Piece:
+    """Return the findings of the graph of some instances, from the first of ``instances`` to before the second."""
     held = sampled.held(samples, host, *instances)
     graph = sampled.drawn(held, host) if as_ == "drawn" else sampled.induced(held, host)
     found: Findings = {}

@@ -1,28 +1,31 @@
 """The ids of a sample's vertices: those of the graph that they were sampled from."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from csaw.engine.plan.contracts import Store
+from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
 
 class Members:
-    """``store``, the vertices of a sample numbered anew, with the original ids of ``graph``. ``vertices`` int64 [n]: their dense ids there, ascending."""
+    """``store``, the vertices of a sample numbered anew, with the original ids of ``graph``.
 
-    def __init__(self, store: Any, graph: Store, vertices: np.ndarray) -> None:
+    ``vertices`` int64 [n]: their dense ids there, ascending.
+    """
+
+    def __init__(self, store: GraphStore, graph: Store, vertices: np.ndarray) -> None:
         self.store, self.graph, self.vertices = store, graph, vertices
         self.id_kind = graph.id_kind
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.store, name)
 
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
         """The original ids of some vertices."""
         return self.graph.original_ids(self.vertices[np.asarray(dense, np.int64)])
 
-    def dense_ids(self, originals: Any) -> np.ndarray:
+    def dense_ids(self, originals: ArrayLike) -> np.ndarray:
         """The vertices with these original ids; OptionError names the first that was not sampled."""
         wanted = np.asarray(self.graph.dense_ids(originals), np.int64)
         found = np.searchsorted(self.vertices, wanted)
@@ -30,6 +33,7 @@ class Members:
         if missing.size:
             one = self.graph.original_ids(wanted[missing[:1]])[0]
             raise OptionError(
-                f"vertex {one} is in {self.graph.path}, but not among the {self.vertices.size:,} vertices of the sample; take a source that was sampled, or evaluate the graph alone"
+                f"vertex {one} is in {self.graph.path}, but not among the {self.vertices.size:,} vertices "
+                "of the sample; take a source that was sampled, or evaluate the graph alone"
             )
         return found

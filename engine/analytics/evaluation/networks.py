@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Self
+from typing import Self
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
@@ -14,7 +14,6 @@ from csaw.engine.devices import devices
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.attributes import identity
 
 
 class Networks:
@@ -29,7 +28,7 @@ class Networks:
 
     @cached_property
     def gpu(self) -> Network:
-        """The graph on the first GPU, which hands parts of what is divided to the others."""
+        """The graph on the first GPU, which hands parts of divided works to the others."""
         import cupy
 
         from csaw.engine.analytics.cuda.network import DeviceNetwork
@@ -46,7 +45,10 @@ class Networks:
         )
 
     def _on_host(self, wanted: Residency | None) -> Residency | None:
-        """The residency of the graph on the host, where ``wanted`` is that of the measures. Beside a GPU it is for measures without kernels there."""
+        """The residency of the graph on the host, where ``wanted`` is that of the measures.
+
+        Beside a GPU it is for measures without kernels there.
+        """
         if self.gpus:
             return wanted if wanted is Residency.DISK else None
         if wanted is not None and not wanted.on_cpu:
@@ -56,25 +58,28 @@ class Networks:
         return wanted
 
     def of(self, one: Measure) -> Network:
-        """The network that a measure reads: on the GPU where there is one and the measure has its kernels, else on the host."""
+        """Return the network for a measure: on the GPU where it can run there, else on the host."""
         return self.gpu if self.gpus and not self._lacks(one) else self.host
 
     def findings(self, one: Measure) -> Findings:
-        """What a measure finds of the graph. On the CPU, where it may take minutes, it goes on where it was interrupted."""
-        self.host.keep_unfinished(profiles.unfinished(identity(self.store.attributes), one))
+        """Return the findings of a measure of the graph.
+
+        On the CPU, where it may take minutes, it goes on where it was interrupted.
+        """
+        self.host.keep_unfinished(profiles.unfinished(self.store.identity, one))
         try:
             return one.findings(self.of(one))
         finally:
             self.host.keep_unfinished(Unfinished())
 
     def _lacks(self, one: Measure) -> list[str]:
-        """What a GPU lacks for a measure."""
+        """Names of the modules that a measure needs and a GPU does not have."""
         from csaw.engine.analytics.cuda.network import DeviceNetwork
 
         return DeviceNetwork.lacks(one.computes(self.store.directed))
 
     def aside(self, one: Measure) -> str:
-        """What to add to the name of a measure: where it runs, if not where all others do."""
+        """Words to add to the name of a measure: where it runs, if not where all others do."""
         if self.gpus and self._lacks(one):
             return ", on the CPU, since it has no kernels for GPUs"
         if len(self.gpus) < 2:
@@ -82,12 +87,12 @@ class Networks:
         return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
 
     def _shares(self, one: Measure) -> bool:
-        """Whether several GPUs do it, as the graph is and where its rows are now."""
+        """Whether several GPUs share a measure, by the size of the graph and where its rows are now."""
         wanted = one.computes(self.store.directed)
         return one.needs_only(SHARED, self.store.directed) or any(map(self._is_shared, LARGE.intersection(wanted)))
 
     def _is_shared(self, what: str) -> bool:
-        return bool(import_module(f"csaw.engine.analytics.cuda.{what}").shared(self.gpu))
+        return bool(import_module(f"csaw.engine.analytics.cuda.{what}").pays(self.gpu))
 
     def _device(self, one: Measure) -> str:
         """The device of a measure, as ``--device`` names it."""
@@ -96,8 +101,8 @@ class Networks:
         used = self.gpus if self._shares(one) else self.gpus[:1]
         return f"cuda:{','.join(str(gpu.number) for gpu in used)}"
 
-    def plan(self, one: Measure) -> dict[str, Any]:
-        """Where a measure would run, and where the graph would be."""
+    def plan(self, one: Measure) -> dict[str, object]:
+        """Say where a measure would run, and where the graph would be."""
         network = self.of(one)
         return {
             "device": self._device(one),

@@ -14,23 +14,71 @@ WHAT, WHERE = "What to evaluate", "Where it runs"
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """The options of an evaluation, beside those of its measures. OptionError names the first that is out of its range."""
+    """The options of an evaluation, beside those of its measures.
 
-    # fmt: off
-    measures: Any = declared(None, WHAT, "names of measures, separated by commas [default: all that take no option and no long time]", object)
-    as_: str = declared("drawn", WHAT, "what a sample is taken as: the graph of the edges that were drawn; of all edges among its vertices (induced); or the vertices as often as they were visited, with the graph's own numbers of each (visits)", choices=("drawn", "induced", "visits"))
-    instances: str = declared("union", WHAT, "take all instances of a sample together, or each by itself, with the mean and its standard error", choices=("union", "each"))
-    estimate: bool = declared(False, WHAT, "estimate what the graph is like from the vertices that were visited, corrected for how likely the algorithm visits each", bool)
-    burn_in: int | None = declared(None, WHAT, "first steps of each walk that --estimate leaves out, in which a walk still depends on its source [default: a tenth of the longest walk]", int, low=0)
+    OptionError names the first that is out of its range.
+    """
+
+    measures: tuple[str, ...] | None = declared(
+        None, WHAT, "names of measures, separated by commas [default: the quick ones that need no option]", object
+    )
+    as_: str = declared(
+        "drawn",
+        WHAT,
+        "how a sample is compared: as the graph of the edges that were drawn, as the graph of all edges among its "
+        "vertices (induced), or by the graph's own numbers of its vertices, each as often as it was visited (visits)",
+        choices=("drawn", "induced", "visits"),
+    )
+    instances: str = declared(
+        "union",
+        WHAT,
+        "measure all instances of a sample together, or each by itself, with means and their standard errors",
+        choices=("union", "each"),
+    )
+    estimate: bool = declared(
+        False,
+        WHAT,
+        "estimate the graph's numbers from the visited vertices, corrected for the chance that the algorithm visits "
+        "each",
+        bool,
+    )
+    burn_in: int | None = declared(
+        None,
+        WHAT,
+        "first steps of each walk that --estimate leaves out, in which a walk still depends on its source "
+        "[default: a tenth of the longest walk]",
+        int,
+        low=0,
+    )
     refresh: bool = declared(False, WHAT, "measure the graph anew, in place of what is kept of it in the cache", bool)
 
-    device: Any = declared("auto", WHERE, "device to measure on: auto, cpu, cuda, cuda:1 or cuda:0,1, where several GPUs share what can be shared, and the first does the rest; auto takes the first GPU if there is one", object)
-    memory: int | None = declared(None, WHERE, "host memory to use, such as 4GiB; a graph that is larger is read block by block [default: what is free]", Bytes, low=1)
-    gpu_memory: int | None = declared(None, WHERE, "memory of each GPU to use, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
-    residency: Residency | None = declared(None, WHERE, "place of the graph while it is measured: whole in the memory of the device (resident), in host memory, from which a GPU gets block after block (streamed), or in its store (disk) [default: the first that fits]",
-                                           choices=(Residency.RESIDENT, Residency.STREAMED, Residency.DISK))
-    threads: int | None = declared(None, WHERE, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS)
-    # fmt: on
+    device: str | None = declared(
+        "auto",
+        WHERE,
+        "device to measure on: auto, cpu, cuda, cuda:1 or cuda:0,1; several GPUs share the measures that can be "
+        "divided, and the first does the others; auto takes the first GPU if there is one",
+        object,
+    )
+    memory: int | None = declared(
+        None,
+        WHERE,
+        "host memory to use, such as 4GiB; a larger graph is read block by block [default: the free memory]",
+        Bytes,
+        low=1,
+    )
+    gpu_memory: int | None = declared(
+        None, WHERE, "memory of each GPU to use, such as 40GiB [default: nine tenths of the free memory]", Bytes, low=1
+    )
+    residency: Residency | None = declared(
+        None,
+        WHERE,
+        "place of the graph while it is measured: in the memory of the device (resident), in host memory, from "
+        "which a GPU gets one block after the other (streamed), or in its store (disk) [default: the first that fits]",
+        choices=(Residency.RESIDENT, Residency.STREAMED, Residency.DISK),
+    )
+    threads: int | None = declared(
+        None, WHERE, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS
+    )
 
     def __post_init__(self) -> None:
         for name, option in options().items():
@@ -38,7 +86,10 @@ class EvaluateOptions:
             if value is not None or option.default is not None:
                 object.__setattr__(self, name, option.check(name.strip("_"), value))
         if not isinstance(self.measures, str | list | tuple | None):
-            raise OptionError(f"--measures: expected names of measures, separated by commas, or a list of them, found {quoted(self.measures)}")  # fmt: skip
+            raise OptionError(
+                "--measures: expected names of measures, separated by commas, or a list of them, found "
+                f"{quoted(self.measures)}"
+            )
         if isinstance(self.measures, str):
             object.__setattr__(self, "measures", tuple(name.strip() for name in self.measures.split(",")))
 

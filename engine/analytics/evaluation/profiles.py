@@ -1,44 +1,35 @@
-"""Profiles of graphs: what measures have found of a graph, kept in the cache under the identity of its store."""
+"""Profiles of graphs: findings of measures, kept in the cache under the identity of the graph's store."""
 
 import hashlib
 import json
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, Findings, Measure, Number
 from csaw.engine.analytics.unfinished import DAMAGED, Unfinished, write
-from csaw.partition.arrays.regular import open_regular
+from csaw.engine.analytics.unfinished import read as read_arrays
 from csaw.partition.base.cache import cache_dir
 
 VERSION = 4
 """Raised when findings change, so that those of before are not taken."""
 
-KINDS = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}
+KINDS: dict[str, Callable[..., Finding]] = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}
 
 
 def place_of(identity: str, measure: Measure) -> Path:
-    """The file of what a measure, with its options, found of the graph whose store has this identity."""
+    """The file for the findings of a measure, with its options, of the graph whose store has this identity."""
     asked = json.dumps([VERSION, measure.name(), measure.parameters()], sort_keys=True, default=str)
-    return (
-        cache_dir()
-        / "profiles"
-        / identity[:32]
-        / f"{measure.name()}-{hashlib.sha256(asked.encode()).hexdigest()[:16]}.npz"
-    )
+    digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
+    return cache_dir() / "profiles" / identity[:32] / f"{measure.name()}-{digest}.npz"
 
 
 def read(identity: str, measure: Measure) -> Findings | None:
     """The findings that are kept, or None. A damaged file counts as none."""
-    path = place_of(identity, measure)
     try:
-        with os.fdopen(open_regular(path), "rb") as file:
-            held = np.load(file, allow_pickle=False)
-            described = json.loads(str(held["findings"]))
-            return {name: _read(one, held) for name, one in described.items()}
+        held = read_arrays(place_of(identity, measure))
+        return {name: _read(one, held) for name, one in json.loads(str(held["findings"])).items()}
     except DAMAGED:
         return None
 
@@ -50,9 +41,9 @@ def keep(identity: str, measure: Measure, findings: Findings) -> None:
     write(place_of(identity, measure), {"findings": np.array(json.dumps(described)), **arrays})
 
 
-def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     """A finding as plain data, in which the name of an array stands for it; the array goes to ``arrays``."""
-    said: dict[str, Any] = {"is": type(finding).__name__}
+    said: dict[str, object] = {"is": type(finding).__name__}
     for name, value in vars(finding).items():
         if isinstance(value, np.ndarray):
             arrays[f"{number}_{name}"] = value
@@ -62,7 +53,8 @@ def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> 
     return said
 
 
-def _read(said: dict[str, Any], held: Any) -> Finding:
+def _read(said: dict, held: Mapping[str, np.ndarray]) -> Finding:
+    """The finding that ``_described`` has said, with its arrays out of ``held``."""
     values = {
         name: held[value["array"]] if isinstance(value, dict) else value for name, value in said.items() if name != "is"
     }
@@ -72,12 +64,15 @@ def _read(said: dict[str, Any], held: Any) -> Finding:
 
 
 def unfinished(identity: str, measure: Measure) -> Unfinished:
-    """What a measure has computed of the graph whose store has this identity before it was interrupted."""
+    """The files of interrupted computations of a measure, of the graph whose store has this identity."""
     return Unfinished(place_of(identity, measure).with_suffix(""))
 
 
 def findings_of(identity: str, wanted: Measure, find: Callable[[Measure], Findings], *, refresh: bool) -> Findings:
-    """What a measure finds of the graph whose store has this identity: as it is kept, or as ``find`` says now, always so with ``refresh``, and kept then."""
+    """Return the findings of a measure of the graph whose store has this identity: those kept, or those of ``find``.
+
+    ``refresh``: always take those of ``find``. They are kept then.
+    """
     found = None if refresh else read(identity, wanted)
     if found is None:
         if refresh:

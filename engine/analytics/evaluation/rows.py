@@ -1,8 +1,8 @@
 """The table of an evaluation: a row for each finding, of the graph and of a sample beside it."""
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,12 @@ Distance = Callable[[Finding, Finding, np.ndarray], float]
 
 
 class Row(NamedTuple):
-    """A finding of a graph and of a sample. ``graph`` and ``sample``: a number, or the mean of a distribution; None where a finding is no number.
+    """A finding of a graph and of a sample.
 
-    ``distance`` is of the ``kind`` that KINDS names. ``sample_error`` and ``distance_error``: standard errors, of an estimate or over instances.
-    ``method``: how the sample's or the graph's was found. ``of``: path of the sample.
+    ``graph`` and ``sample``: a number, or the mean of a distribution; None where a finding is no number.
+
+    ``distance`` is of the ``kind`` that KINDS names. ``sample_error`` and ``distance_error``: standard errors, of an
+    estimate or over instances. ``method``: how the sample's or the graph's was found. ``of``: path of the sample.
     """
 
     finding: str
@@ -53,7 +55,10 @@ def _error_of(finding: Finding) -> float | None:
 
 
 def compared(path: str, profile: Findings, found: list[tuple[Findings, np.ndarray]], distance: Distance) -> list[Row]:
-    """A row for each finding of the graph that the sample has, too; with several graphs of the sample, means and their standard errors."""
+    """Make a row for each finding of the graph that the sample has, too.
+
+    With several graphs of the sample, rows have means and their standard errors.
+    """
     rows = []
     for name, graph in profile.items():
         mine = [(findings[name], vertices) for findings, vertices in found if type(findings.get(name)) is type(graph)]
@@ -78,20 +83,20 @@ def compared(path: str, profile: Findings, found: list[tuple[Findings, np.ndarra
     return rows
 
 
-def _mean(values: list[Any]) -> float | None:
+def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None and not math.isnan(value)]
     return float(np.mean(known)) if known else None
 
 
-def standard_error(values: list[Any]) -> float | None:
+def standard_error(values: Sequence[float | None]) -> float | None:
     """Of the mean of independent values; None of fewer than two."""
     known = [value for value in values if value is not None and not math.isnan(value)]
     return float(np.std(known, ddof=1) / math.sqrt(len(known))) if len(known) > 1 and np.isfinite(known).all() else None
 
 
-def as_plain(finding: Finding) -> dict[str, Any]:
+def as_plain(finding: Finding) -> dict[str, object]:
     """A finding as plain data; of a column its summary alone, since it has a number for each vertex."""
-    said: dict[str, Any] = {"kind": type(finding).__name__.lower(), "method": finding.method}
+    said: dict[str, object] = {"kind": type(finding).__name__.lower(), "method": finding.method}
     if isinstance(finding, Number):
         return said | {"value": finding.value, "error": finding.error}
     if isinstance(finding, Distribution):

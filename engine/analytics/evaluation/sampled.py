@@ -1,7 +1,7 @@
-"""Samples as graphs: what was drawn, or what lies among the sampled vertices; and the vertices that were visited, as often as they were."""
+"""Samples as graphs, of the edges that were drawn or of all among the sampled vertices; and visits of vertices."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from csaw.engine.api.algorithm import Traversal
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import edges_between
 from csaw.engine.samples.numbers import dense_ids
+from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError, StoreError
 
 MOST = 3_037_000_499
@@ -21,26 +22,34 @@ MOST = 3_037_000_499
 
 
 class Sampled(NamedTuple):
-    """A sample as a graph. ``network``: of the sampled vertices, numbered anew; ``vertices`` int64 [n]: their dense ids in the graph, ascending."""
+    """A sample as a graph.
+
+    ``network``: of the sampled vertices, numbered anew; ``vertices`` int64 [n]: their dense ids in the graph,
+    ascending.
+    """
 
     network: HostNetwork
     vertices: np.ndarray
 
 
 class Held(NamedTuple):
-    """What some instances hold, in dense ids, int64: the ends of their edges [edges] and all their vertices, ascending [n]."""
+    """The edges and vertices of some instances in dense ids, int64.
+
+    ``src`` and ``dst`` [edges]: the ends of the edges; ``vertices`` [n]: all vertices, ascending.
+    """
 
     src: np.ndarray
     dst: np.ndarray
     vertices: np.ndarray
 
 
-def check(samples: Samples, store: Any) -> None:
+def check(samples: Samples, store: GraphStore) -> None:
     """StoreError unless ``samples`` are of ``store``."""
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted != store.fingerprint:
         raise StoreError(
-            f"{samples.path} was sampled from a graph with the fingerprint {wanted}, and {store.path} has {store.fingerprint}; give the graph that was sampled"
+            f"{samples.path} was sampled from a graph with the fingerprint {wanted}, and {store.path} has "
+            f"{store.fingerprint}; give the graph that was sampled"
         )
 
 
@@ -50,11 +59,15 @@ def pieces(samples: Samples, *, each: bool) -> Iterator[tuple[int, int]]:
 
 
 def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
-    """What the instances ``first`` .. ``last`` - 1 hold. Steps of a walk along no edge of the graph, such as jumps, are no edges of the sample."""
+    """Collect the edges and vertices of the instances first .. last - 1.
+
+    Steps of a walk along no edge of the graph, such as jumps, are no edges of the sample.
+    """
     store = network.store
     if store.vertices > MOST:
         raise OptionError(
-            f"{store.path}: graphs of samples are made of graphs of up to {MOST:,} vertices, found {store.vertices:,}; take --as visits"
+            f"{store.path}: graphs of samples are made of graphs of up to {MOST:,} vertices, found "
+            f"{store.vertices:,}; take --as visits"
         )
     edges: list[np.ndarray] = []
     vertices: list[np.ndarray] = []
@@ -85,29 +98,16 @@ def _any_within(rising: np.ndarray, first: int, last: int) -> bool:
     return bool(np.searchsorted(rising, first) < np.searchsorted(rising, last))
 
 
-def visits_between(samples: Samples, store: Any, start: int, stop: int, skipped: int = 0) -> np.ndarray:
+def visits_between(samples: Samples, store: GraphStore, start: int, stop: int, skipped: int = 0) -> np.ndarray:
     """int64: the dense id of each visited vertex, as often as it was visited, of instances start .. stop - 1.
 
-    Of walks all their vertices but the first ``skipped``, of frontier sampling the vertices that its steps lead to; of neighbor samples all entries; of mini-batches their nodes; of subgraphs the vertices that the sample
-    keeps, or the sources and the vertices that edges lead to, and both ends of edges where all vertices are sources.
+    Of walks all their vertices but the first ``skipped``, of frontier sampling the vertices that its steps lead to; of
+    neighbor samples all entries; of mini-batches their nodes; of subgraphs the vertices that the sample keeps, or the
+    sources and the vertices that edges lead to, and both ends of edges where all vertices are sources.
     """
     arrays = samples.group(start, stop)
-    if samples.layout == "walks":
-        walks = arrays["walks"]
-        step = np.arange(walks.shape[1])
-        taken = walks[(step <= arrays["lengths"][:, None]) & (step >= skipped)]
-    elif samples.has_walks:
-        lengths = arrays["lengths"].astype(np.int64) + 1
-        step = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        taken = arrays["walks"][step >= skipped]
-    elif samples.layout == "hops":
-        entries = np.concatenate([array.ravel() for array in arrays.values()])
-        taken = entries[entries != samples.fill]
-    elif samples.layout == "batches":
-        taken = arrays["n_id"]
-    elif "vertices" in arrays:
-        taken = arrays["vertices"]
-    else:
+    taken = samples.layout.visits(arrays, samples.fill, skipped)
+    if taken is None:
         taken = _of_subgraphs(samples, arrays, skipped)
     return dense_ids(samples, store, taken)
 
@@ -161,5 +161,5 @@ def _numbered(vertices: np.ndarray, src: np.ndarray, dst: np.ndarray, *, directe
 
 def _named(made: HostNetwork, network: Network, vertices: np.ndarray) -> Sampled:
     """The sample whose vertices have the ids that they have in the graph."""
-    made.store = cast(Any, Members(made.store, network.store, vertices))
+    made.store = cast(GraphStore, Members(made.store, network.store, vertices))
     return Sampled(made, vertices)

@@ -1,29 +1,44 @@
-"""Columns of what was found of each vertex, as a file with the original ids beside them: .npz, which ``csaw sample --columns`` reads, .csv or .parquet."""
+"""Columns of findings as a file, with the original ids beside them: .npz, .csv or .parquet.
+
+``csaw sample --columns`` reads the .npz.
+"""
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from csaw.engine.analytics.measure import Column, Findings
 from csaw.engine.sources.given_columns import IDS
+from csaw.partition import GraphStore
 from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
 from csaw.partition.arrays.words import ERRORS, Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import MissingDependencyError, OptionError
 
+if TYPE_CHECKING:
+    import pyarrow
+
+Ids = np.ndarray | Words
+Write = Callable[[BinaryIO, Ids, Mapping[str, np.ndarray]], None]
+"""Writes ids and the columns beside them to a file."""
 WIDEST = 1024  # characters of a string id in an .npz file, where all take the room of the longest one
 ROWS = 1 << 16  # written at a time
 
 
-def save_columns(columns: Mapping[str, np.ndarray], store: Any, out: str | Path, *, overwrite: bool = False) -> None:
-    """Write ``columns``, integers or floats [V] in the order of dense ids, with ``ids``, the original ids of the graph ``store``. The file is written whole or not at all.
+def save_columns(
+    columns: Mapping[str, np.ndarray], store: GraphStore, out: str | Path, *, overwrite: bool = False
+) -> None:
+    """Write ``columns``, integers or floats [V] in the order of dense ids, with the original ids of ``store``.
 
-    OptionError for a name without one of the suffixes, for a column that is called ids, and for ids that the format cannot hold; StoreError where ``out``
-    is there already, and not to be overwritten, or cannot be written; MissingDependencyError for Parquet without pyarrow.
+    The file is written whole or not at all. The ids are the column ``ids``.
+
+    OptionError for a name without one of the suffixes, for a column that is called ids, and for ids that the format
+    cannot hold; StoreError where ``out`` is there already, and not to be overwritten, or cannot be written;
+    MissingDependencyError for Parquet without pyarrow.
     """
     out = Path(out)
     write = check_name(out, overwrite=overwrite)
@@ -32,7 +47,8 @@ def save_columns(columns: Mapping[str, np.ndarray], store: Any, out: str | Path,
     for name, column in columns.items():
         if column.shape != (store.vertices,):
             raise OptionError(
-                f"--save: {name}: expected a number for each of {store.vertices:,} vertices, found an array of the shape {column.shape}"
+                f"--save: {name}: expected a number for each of {store.vertices:,} vertices, found an "
+                f"array of the shape {column.shape}"
             )
     ids = store.stored_ids()
     ids = np.arange(store.vertices) if ids is None else ids
@@ -44,7 +60,7 @@ def save_columns(columns: Mapping[str, np.ndarray], store: Any, out: str | Path,
 
 
 def columns_of(by_measure: Mapping[str, Findings], wanted: Sequence[str]) -> dict[str, np.ndarray]:
-    """The columns that some measures have found, under the names that a file gives them: those of findings, without "of vertices".
+    """Return the columns that some measures have found, by the names of findings without "of vertices".
 
     OptionError for a measure that was not taken, or that finds no column.
     """
@@ -56,13 +72,14 @@ def columns_of(by_measure: Mapping[str, Findings], wanted: Sequence[str]) -> dic
                 name for name, found in by_measure.items() if any(isinstance(one, Column) for one in found.values())
             )
             raise OptionError(
-                f"--save: expected measures that give a number for each vertex, such as {known or 'degree'}, found {quoted(measure)}"
+                "--save: expected measures that give a number for each vertex, such as "
+                f"{known or 'degree'}, found {quoted(measure)}"
             )
         out |= {name.removesuffix(" of vertices"): values for name, values in columns.items()}
     return out
 
 
-def check_name(out: Path, *, overwrite: bool) -> Callable[[BinaryIO, Any, Mapping[str, np.ndarray]], None]:
+def check_name(out: Path, *, overwrite: bool) -> Write:
     """The function that writes a file of this name, before anything is measured; errors as of ``save_columns``."""
     writers = {".npz": _npz, ".csv": _csv, ".parquet": _parquet}
     if out.suffix not in writers:
@@ -71,7 +88,7 @@ def check_name(out: Path, *, overwrite: bool) -> Callable[[BinaryIO, Any, Mappin
     return writers[out.suffix]
 
 
-def _npz(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> None:
+def _npz(file: BinaryIO, ids: Ids, columns: Mapping[str, np.ndarray]) -> None:
     np.savez(file, allow_pickle=False, **{IDS: _fixed(ids) if isinstance(ids, Words) else ids, **columns})
 
 
@@ -80,7 +97,8 @@ def _fixed(words: Words) -> np.ndarray:
     longest = max(map(len, words), default=0)
     if longest > WIDEST:
         raise OptionError(
-            f"--save: in an .npz file, every id takes the room of the longest one, which has {longest:,} characters, and {WIDEST:,} are allowed; "
+            f"--save: in an .npz file, every id takes the room of the longest one, which has {longest:,} "
+            f"characters, and {WIDEST:,} are allowed; "
             "choose a name ending in .csv or .parquet"
         )
     fixed = np.array(list(words), f"<U{max(longest, 1)}")
@@ -91,7 +109,7 @@ def _fixed(words: Words) -> np.ndarray:
     return fixed
 
 
-def _csv(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> None:
+def _csv(file: BinaryIO, ids: Ids, columns: Mapping[str, np.ndarray]) -> None:
     text = TextIOWrapper(file, "utf-8", ERRORS, newline="")
     rows = csv.writer(text)
     rows.writerow([IDS, *columns])
@@ -102,7 +120,7 @@ def _csv(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> None:
     text.detach()  # the file is closed by who opened it
 
 
-def _parquet(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> None:
+def _parquet(file: BinaryIO, ids: Ids, columns: Mapping[str, np.ndarray]) -> None:
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -111,7 +129,7 @@ def _parquet(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> Non
     parquet.write_table(pa.table({IDS: _strings(ids) if isinstance(ids, Words) else ids, **columns}), file)
 
 
-def _strings(words: Words) -> Any:
+def _strings(words: Words) -> "pyarrow.Array":
     import pyarrow as pa
 
     buffers = [None, pa.py_buffer(words.offsets), pa.py_buffer(words.text)]

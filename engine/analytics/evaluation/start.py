@@ -1,7 +1,5 @@
 """The vertex that a search starts from, and vertices drawn for many searches."""
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.analytics.network import Network
@@ -12,8 +10,11 @@ from csaw.partition.graph.attributes import STRING
 FIRST_RUN = np.uint64(0)
 
 
-def start_vertex(network: Network, given: Any, flag: str) -> int:
-    """The vertex with the original id ``given``; for None, the first of those with the largest degree. OptionError, with the name of the option, for an id that is none."""
+def start_vertex(network: Network, given: int | str | None, flag: str) -> int:
+    """Return the vertex with the original id ``given``; for None, the first of those with the largest degree.
+
+    OptionError, with the name of the option, for an id that is none.
+    """
     if not network.vertices:
         raise OptionError(f"{flag}: {network.store.path} has no vertex to start from")
     if given is None:
@@ -29,7 +30,7 @@ def start_vertex(network: Network, given: Any, flag: str) -> int:
 
 
 def random_vertices(network: Network, count: int, seed: int) -> np.ndarray:
-    """int64 [count], ascending: different vertices, every set of them equally likely. ``seed`` decides which."""
+    """Draw different vertices, every set of them equally likely: int64 [count], ascending. ``seed`` decides which."""
     from csaw.engine.draws.random import SOURCE_SLOT, distinct_below
 
     return np.sort(distinct_below(np.uint64(seed), FIRST_RUN, SOURCE_SLOT, network.vertices, count))

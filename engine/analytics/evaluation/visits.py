@@ -1,9 +1,10 @@
-"""What visited vertices say of a graph: as they are, or corrected for how likely the algorithm visits each of them.
+"""Estimates from visited vertices: as they are, or corrected for how likely the algorithm visits each of them.
 
-A vertex v that is visited with a chance in proportion to pi(v) counts 1 / pi(v) (Hansen and Hurwitz, 1943; of walks Gjoka et al., INFOCOM 2010, section III).
-Means are ratios of sums; the number of vertices follows from how often different instances meet (Katzir, Liberty and Somekh, WWW 2011, section 3).
-Instances are independent, so errors come from leaving out one batch of them after the other (jackknife). They say nothing of walks that still depend on
-their sources: of these the variance between walks is larger than that within them (Gelman and Rubin, 1992).
+A vertex v that is visited with a chance in proportion to pi(v) counts 1 / pi(v) (Hansen and Hurwitz, 1943; of walks
+Gjoka et al., INFOCOM 2010, section III). Means are ratios of sums; the number of vertices follows from how often
+different instances meet (Katzir, Liberty and Somekh, WWW 2011, section 3). Instances are independent, so errors come
+from leaving out one batch of them after the other (jackknife). Errors say nothing of walks that still depend on their
+sources: of these the variance between walks is larger than that within them (Gelman and Rubin, 1992).
 """
 
 import math
@@ -11,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.evaluation.rows import Row
 from csaw.engine.analytics.evaluation.sampled import takes_steps, visits_between
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
+from csaw.engine.samples import Samples
 from csaw.partition.errors import OptionError
 
 BATCHES = 100
@@ -33,7 +34,11 @@ MIXED = 1.05
 
 @dataclass(frozen=True)
 class Batches:
-    """Sums over the visits of each batch of instances, float64 [batches]: of 1 / pi, of pi, and of squared numbers of visits; ``columns`` [batches, columns]: over pi."""
+    """Sums over the visits of each batch of instances, float64 [batches].
+
+    ``weights``: of 1 / pi; ``inverse``: of pi; ``squares``: of squared numbers of visits; ``columns`` [batches,
+    columns]: of each column over pi.
+    """
 
     weights: np.ndarray
     inverse: np.ndarray
@@ -52,9 +57,9 @@ class Batches:
 
 
 class Visits:
-    """The visits of a sample to the vertices of a graph, and what they say of the ``columns`` of its profile."""
+    """The visits of a sample to the vertices of a graph, and the means of the ``columns`` of its profile over them."""
 
-    def __init__(self, samples: Any, host: HostNetwork, profile: Findings, wish: EvaluateOptions) -> None:
+    def __init__(self, samples: Samples, host: HostNetwork, profile: Findings, wish: EvaluateOptions) -> None:
         self.samples, self.host, self.estimate = samples, host, wish.estimate
         self.columns = {
             name: one.values.astype(np.float64)
@@ -118,28 +123,27 @@ class Visits:
         return f"visits {SAID[law_of(self.samples)]}{left_out}; errors of {self.sums.weights.size} batches{warning}"
 
     def mixing(self) -> float:
-        """The ratio of Gelman and Rubin for the logarithm of the degree: of walks of one length that did not end early; 1 where there are none."""
-        if self.samples.layout != "walks" or self.samples.walk_length - self.skipped < 2:
+        """The ratio of Gelman and Rubin for the logarithm of the degree; 1 where it cannot be told.
+
+        It is of walks of one length that did not end early.
+        """
+        longest = self.samples.walk_length if self.samples.layout.has_limit else None
+        if longest is None or longest - self.skipped < 2:
             return 1.0
         means, variances = [], []
         degree = np.log1p(self.host.degrees)
         for start, arrays in self.samples.iter_groups():
-            whole = np.flatnonzero(arrays["lengths"] == self.samples.walk_length)
+            whole = np.flatnonzero(arrays["lengths"] == longest)
             stop = start + arrays["lengths"].size
-            steps = (
-                visits_between(self.samples, self.host.store, start, stop, self.skipped)
-                if whole.size == arrays["lengths"].size
-                else None
-            )
-            if steps is not None and steps.size:
-                values = degree[steps].reshape(whole.size, -1)
-                means.append(values.mean(axis=1))
-                variances.append(values.var(axis=1, ddof=1))
-        return (
-            gelman_rubin(np.concatenate(means), np.concatenate(variances), self.samples.walk_length + 1 - self.skipped)
-            if means
-            else 1.0
-        )
+            if not whole.size or whole.size < arrays["lengths"].size:
+                continue
+            steps = visits_between(self.samples, self.host.store, start, stop, self.skipped)
+            values = degree[steps].reshape(whole.size, -1)
+            means.append(values.mean(axis=1))
+            variances.append(values.var(axis=1, ddof=1))
+        if not means:
+            return 1.0
+        return gelman_rubin(np.concatenate(means), np.concatenate(variances), longest + 1 - self.skipped)
 
     def distributions(self) -> dict[str, Distribution]:
         """The distribution of each column over the visits."""
@@ -149,9 +153,18 @@ class Visits:
         """A row for each column: mean and distribution over visits; of an estimate also the number of vertices."""
         found, errors = self.distributions(), self.sums.errors()
         rows = [
-            Row(name, float(values.mean()), float(mean), d_statistic(distribution(values), found[name]), KINDS[Distribution], error, method=self.method, of=str(self.samples.path))
+            Row(
+                name,
+                float(values.mean()),
+                float(mean),
+                d_statistic(distribution(values), found[name]),
+                KINDS[Distribution],
+                error,
+                method=self.method,
+                of=str(self.samples.path),
+            )
             for (name, values), mean, error in zip(self.columns.items(), self.sums.means(), errors, strict=True)
-        ]  # fmt: skip
+        ]
         return rows + (self._vertices() if self.estimate else [])
 
     def _vertices(self) -> list[Row]:
@@ -182,13 +195,19 @@ class Visits:
 
 
 def jackknife(left_out: np.ndarray) -> float | None:
-    """The standard error of an estimate from those that leave out one batch each; None of fewer than two, or where one is not finite."""
+    """The standard error of an estimate, from estimates that leave out one batch each.
+
+    None of fewer than two, or where one is not finite.
+    """
     n = left_out.size
     return float(math.sqrt((n - 1) * left_out.var())) if n > 1 and np.isfinite(left_out).all() else None
 
 
 def gelman_rubin(means: np.ndarray, variances: np.ndarray, steps: int) -> float:
-    """The ratio of the variance that walks show together to that within them, by their own means and variances [walks]; 1 of fewer than two."""
+    """The ratio of the variance of all walks together to the variance within them; 1 of fewer than two.
+
+    ``means`` and ``variances``: those of each walk, float64 [walks].
+    """
     within = float(variances.mean())
     if means.size < 2 or within == 0.0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Degree assortativity: whether vertices of many edges have neighbors of many edges (Newman, Physical Review Letters 89:208701, 2002)."""
+"""Degree assortativity: whether vertices of many edges have neighbors of many edges (Newman 2002)."""
 
 import math
 
@@ -11,10 +11,12 @@ NEITHER = float("nan")  # where all edges have ends of one degree, or there is n
 
 
 class Assortativity(Measure):
-    """The correlation of the degrees of both ends of an edge, and the mean degree of the neighbors of vertices by their degree.
+    """The correlation of the degrees of an edge's ends, and the mean degree of neighbors by degree.
 
-    Of the simple undirected graph; of a directed graph also the correlation of the out- or in-degree of where an edge leaves with the out- or in-degree of where it
-    leads, of entries of rows as they are stored (Foster, Foster, Grassberger and Paczuski, PNAS 107(24), 2010). Sums are of integers, of any size.
+    Of the simple undirected graph (Newman, Physical Review Letters 89:208701, 2002); of a directed graph also the
+    correlation of the out- or in-degree of where an edge leaves with the out- or in-degree of where it leads, of
+    entries of rows as they are stored (Foster, Foster, Grassberger and Paczuski, PNAS 107(24), 2010). Sums are of
+    integers, of any size.
     """
 
     paper = "Newman 2002"
@@ -57,10 +59,13 @@ def _directed(network: Network) -> Findings:
     return found
 
 
-def _correlation(leaving: np.ndarray, here: np.ndarray, arriving: np.ndarray, there: np.ndarray, sums: np.ndarray) -> float:  # fmt: skip
-    """The correlation, over all edges, of ``here`` of the vertex where an edge leaves and ``there`` of the one where it leads. All int64 [V].
+def _correlation(
+    leaving: np.ndarray, here: np.ndarray, arriving: np.ndarray, there: np.ndarray, sums: np.ndarray
+) -> float:
+    """Correlate, over all edges, ``here`` of the vertex that an edge leaves with ``there`` of the one where it leads.
 
-    ``leaving`` and ``arriving``: numbers of edges; ``sums``: of ``there``, over all to which edges of a vertex lead.
+    All arrays are int64 [V]. ``leaving`` and ``arriving``: numbers of edges; ``sums``: of ``there``, over all vertices
+    to which edges of a vertex lead.
     """
     edges = int(leaving.sum())
     sum_here, sum_there = _total(leaving, here), _total(arriving, there)
@@ -72,7 +77,7 @@ def _correlation(leaving: np.ndarray, here: np.ndarray, arriving: np.ndarray, th
 
 
 def _total(x: np.ndarray, y: np.ndarray) -> int:
-    """The sum of products of integers from 0 on."""
+    """Sum the products of integers that are not negative, in 128 bits."""
     from csaw.engine.analytics.cpu.kernels.ranking import sum_products
 
     high, low = sum_products(0, x.size, x.view(np.uint64), y.view(np.uint64))

@@ -1,4 +1,4 @@
-"""Betweenness: how much of all shortest ways leads over each vertex."""
+"""Betweenness: the share of all shortest ways that lead over each vertex."""
 
 import numpy as np
 
@@ -10,18 +10,18 @@ from csaw.partition.errors import OptionError
 
 
 class Betweenness(Measure):
-    """The share of the shortest ways from s to t that lead over v, summed over pairs (s, t) of others; of an undirected graph each pair counts once.
+    """The share of the shortest ways from s to t that lead over v, summed over pairs (s, t) of others.
 
-    From random sources, it is the sum over those pairs times the number of vertices over that of the sources (Brandes and Pich, International Journal of Bifurcation and Chaos 17(7), 2007); exact where all
-    vertices are sources. Along the directions of a directed graph. An edge that is there several times is several ways. The column ``betweenness`` has it.
+    Of an undirected graph each pair counts once. From random sources, it is the sum over those pairs times the number
+    of vertices over that of the sources (Brandes and Pich, International Journal of Bifurcation and Chaos 17(7), 2007);
+    exact where all vertices are sources. Along the directions of a directed graph. An edge that is there several times
+    is several ways. The column ``betweenness`` has it.
     """
 
     paper = "Brandes, Journal of Mathematical Sociology 25(2), 2001"
     by_default = False
 
-    betweenness_sources: int = option(
-        64, help="random vertices from which ways are taken, drawn without repeats", low=1
-    )
+    betweenness_sources: int = option(64, help="number of random vertices from which shortest ways are taken", low=1)
     seed: int = seed_option()
 
     def computes(self, directed: bool) -> tuple[str, ...]:
@@ -34,7 +34,8 @@ class Betweenness(Measure):
         found = on_host(network.compute("betweenness", sources=sources))
         if not np.isfinite(found).all():
             raise OptionError(
-                f"betweenness: {network.store.path} has more than 1.8e308 shortest ways between two vertices, and no float64 counts them; leave the measure out"
+                f"betweenness: {network.store.path} has more than 1.8e308 shortest ways between two "
+                "vertices, and no float64 counts them; leave the measure out"
             )
         found *= network.vertices / max(count, 1) / (1 if network.directed else 2)
         method = "exact" if exact else f"{count} random sources"

@@ -1,7 +1,5 @@
 """Breadth-first search: how far every vertex is from one."""
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import start_vertex
@@ -19,7 +17,7 @@ class Bfs(Measure):
     paper = "Beamer, Asanovic and Patterson, SC 2012"
     by_default = False
 
-    bfs_source: Any = option(
+    bfs_source: int | str | None = option(
         None, kind=object, help="id of the vertex from which distances are taken", none="the vertex of largest degree"
     )
 

@@ -1,4 +1,4 @@
-"""Connected components: how many there are, and how large; of a directed graph also the strongly connected ones."""
+"""Connected components: their number and sizes; of a directed graph also the strongly connected ones."""
 
 import numpy as np
 
@@ -7,12 +7,17 @@ from csaw.engine.analytics.network import Network, on_host
 
 
 class Components(Measure):
-    """Components of the graph without directions (weakly connected), and of a directed graph those in which every vertex reaches every other (strongly connected).
+    """Weakly connected components, and of a directed graph the strongly connected ones.
 
-    The column ``component`` has the smallest dense id of each vertex's component, ``strong component`` that of its strongly connected one.
+    Weakly connected are vertices with a way between them in the graph without directions, strongly connected those that
+    reach each other. The column ``component`` has the smallest dense id of each vertex's component, ``strong
+    component`` that of its strongly connected one.
     """
 
-    paper = "Sutton, Ben-Nun and Barak, IPDPS 2018 (Afforest); Pearce, Information Processing Letters 116(1), 2016; Slota, Rajamanickam and Madduri, IPDPS 2014"
+    paper = (
+        "Sutton, Ben-Nun and Barak, IPDPS 2018 (Afforest); Pearce, Information Processing Letters 116(1), "
+        "2016; Slota, Rajamanickam and Madduri, IPDPS 2014"
+    )
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("components", "strong_components") if directed else ("components",)

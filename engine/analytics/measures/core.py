@@ -1,4 +1,4 @@
-"""Cores: the largest subgraphs in which every vertex has k neighbors, and the core number of a vertex, the largest such k (Seidman 1983)."""
+"""Core numbers: a vertex has the largest k for which it is in a subgraph of degrees k and more (Seidman 1983)."""
 
 import numpy as np
 
@@ -7,7 +7,10 @@ from csaw.engine.analytics.network import Network, on_host
 
 
 class Core(Measure):
-    """Core numbers of the simple undirected graph, their distribution, the largest, which is the degeneracy, and the number of vertices that have it."""
+    """Core numbers of the simple undirected graph, their distribution, and the degeneracy.
+
+    The degeneracy is the largest core number; the number of vertices that have it is a finding, too.
+    """
 
     paper = "Seidman 1983"
 

@@ -1,4 +1,4 @@
-"""Hop plot: how many pairs of vertices are within so many edges of each other, and the distances that it shows."""
+"""Hop plot: the number of pairs of vertices within so many edges of each other, and their distances."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ from csaw.engine.analytics.evaluation.start import random_vertices
 from csaw.engine.analytics.evaluation.unseen import ERRORS, unseen_share
 from csaw.engine.analytics.measure import Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.analytics.passes import stacked
 from csaw.engine.api.option import option
 
-EXACT_WORK = (
-    1 << 29
-)  # entries of rows that searches from all sources may read, 64 at a time, before some must do: a second or so
+# Entries of rows that searches from all sources may read, 64 at a time, before some sources must do: a second or so.
+EXACT_WORK = 1 << 29
 AT_ONCE = 4096  # sources of a call
 PAIRS = "connected pairs"
 ROUNDING = 1e-12
@@ -22,16 +22,20 @@ SHARE = 0.9  # of the pairs that are within the effective diameter
 
 
 class Hops(Measure):
-    """Pairs (u, v) of vertices with a way from u to v, by the edges on a shortest one: Leskovec, Kleinberg and Faloutsos, KDD 2005.
+    """Pairs (u, v) of vertices with a way from u to v, by the edges on a shortest one.
 
-    A pair of a vertex with itself is at distance 0, as in SNAP's hop plots. The effective diameter is the distance within which 90 % of those pairs are: with N(h) pairs within h
-    edges and h the first for which N(h) > 0.9 N, it is h - 1 + (0.9 N - N(h - 1)) / (N(h) - N(h - 1)), SNAP's formula; 0 where N(0) > 0.9 N. The mean distance is that of pairs of
-    different vertices.
+    A pair of a vertex with itself is at distance 0, as in SNAP's hop plots (Leskovec, Kleinberg and Faloutsos, KDD
+    2005). The effective diameter is the distance within which 90 % of those pairs are: with N(h) pairs within h edges
+    and h the first for which N(h) > 0.9 N, it is h - 1 + (0.9 N - N(h - 1)) / (N(h) - N(h - 1)), SNAP's formula; 0
+    where N(0) > 0.9 N. The mean distance is that of pairs of different vertices.
 
-    From random sources, standard errors are those of a jackknife, and the longest distance is a lower bound of the diameter. Where all sources say the same, or all but one or two, a jackknife knows of little or no error: then it is at least
-    that of a share of other vertices which so many sources miss with a chance of 5 % (evaluation/unseen.py), should these reach nothing, or all of the largest component at the least or the longest distance
-    that was met. Of the connected pairs of a directed graph the error is never less than that. Those of an undirected graph are exact, by its components.
-    Sketches are HyperANF's, of 16 registers: about 26 % an estimate (Flajolet et al., AofA 2007), less the square root of their number, which the stated error measures.
+    From random sources, standard errors are those of a jackknife, and the longest distance is a lower bound of the
+    diameter. Where all sources say the same, or all but one or two, a jackknife knows of little or no error: then it is
+    at least that of a share of other vertices which so many sources miss with a chance of 5 % (evaluation/unseen.py),
+    should these reach nothing, or all of the largest component at the least or the longest distance that was met. Of
+    the connected pairs of a directed graph the error is never less than that. Those of an undirected graph are exact,
+    by its components. Sketches are HyperANF's, of 16 registers: about 26 % an estimate (Flajolet et al., AofA 2007),
+    less the square root of their number, which the stated error measures.
     """
 
     paper = (
@@ -40,17 +44,16 @@ class Hops(Measure):
 
     hops: str = option(
         "auto",
-        help="how distances are found: from all vertices, from random ones, by the first where it takes a second, or from sketches of what every vertex reaches",
+        help="way to find distances: from all vertices (exact), from random ones (sources), or from sketches of the "
+        "vertices that each one reaches; auto is exact where that takes about a second, else sources",
         choices=("auto", "exact", "sources", "sketches"),
     )
-    hop_sources: int = option(
-        256, help="random vertices from which distances are taken, drawn without repeats", low=2, high=1 << 20
-    )
+    hop_sources: int = option(256, help="number of random vertices from which distances are taken", low=2, high=1 << 20)
     hop_sketches: int = option(
-        8, help="independent sketches, from whose spread the error is known", low=2, high=1 << 16
+        8, help="number of independent sketches, whose spread gives the error", low=2, high=1 << 16
     )
     seed: int = seed_option()
-    undirected_hops: bool = option(False, help="take distances without the directions of a directed graph")
+    undirected_hops: bool = option(False, help="take distances in a directed graph without its directions")
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("sketches",) if self.hops == "sketches" else ("hops",)
@@ -100,7 +103,10 @@ def _component_sizes(graph: Network) -> np.ndarray:
 
 
 def _exact_pairs(graph: Network, sizes: np.ndarray | None = None) -> Findings:
-    """The connected pairs of an undirected graph: every vertex of a component reaches all of it. Nothing of a directed one."""
+    """Count the connected pairs of an undirected graph, where every vertex of a component reaches all of it.
+
+    Nothing of a directed one.
+    """
     if graph.directed:
         return {}
     sizes = _component_sizes(graph) if sizes is None else sizes
@@ -108,9 +114,11 @@ def _exact_pairs(graph: Network, sizes: np.ndarray | None = None) -> Findings:
 
 
 def _left_open(name: str, counts: np.ndarray, vertices: int, largest: int) -> float:
-    """Standard error of a number of which nearly all sources say the same: how far it would move if as many vertices as they can have missed said the most extreme things.
+    """Standard error of a number of which nearly all sources say the same.
 
-    ``counts`` [sources, levels]; ``largest``: vertices of the largest component, which no source can leave.
+    It is the distance that the number would move if as many vertices as the sources can have missed said the most
+    extreme things. ``counts`` [sources, levels]; ``largest``: vertices of the largest component, which no source can
+    leave.
     """
     share, levels = unseen_share(len(counts)), max(counts.shape[1], 2)
     mean = np.pad(counts.mean(0), (0, levels - counts.shape[1]))
@@ -127,7 +135,10 @@ def _agree(estimates: np.ndarray) -> bool:
 
 
 def _nearly_agree(estimates: np.ndarray) -> bool:
-    """Whether estimates are the same but for fewer than FEW of them: (sum of squared deviations)^2 / sum of their squares is the number of those that differ, where these differ alike."""
+    """Whether estimates are the same but for fewer than FEW of them.
+
+    (sum of squared deviations)^2 / sum of their squares is the number of those that differ, where these differ alike.
+    """
     squares = (estimates - estimates.mean()) ** 2
     return _agree(estimates) or bool(squares.sum() ** 2 < FEW * (squares**2).sum())
 
@@ -152,8 +163,7 @@ def _table(graph: Network, sources: np.ndarray) -> np.ndarray:
     for first in range(len(parts) * AT_ONCE, sources.size, AT_ONCE):
         parts.append(graph.compute("hops", sources=sources[first : first + AT_ONCE]))
         work.note_parts(parts)
-    levels = max(part.shape[1] for part in parts)
-    return np.concatenate([np.pad(part, ((0, 0), (0, levels - part.shape[1]))) for part in parts])
+    return stacked(parts)
 
 
 def _sketched(graph: Network, seed: int, runs: int) -> np.ndarray:
@@ -181,7 +191,10 @@ def _findings(pairs: np.ndarray, method: str) -> Findings:
 
 
 def effective_diameter(pairs: np.ndarray) -> float:
-    """Distance within which 90 % of the pairs are, interpolated; ``pairs`` [levels] at each distance. NaN where there is none."""
+    """Distance within which 90 % of the pairs are, interpolated; ``pairs`` [levels] at each distance.
+
+    NaN where there is none.
+    """
     within = np.cumsum(pairs)
     if not within[-1]:
         return float("nan")
@@ -204,13 +217,19 @@ NUMBERS: dict[str, Callable[[np.ndarray], float]] = {
 
 
 def _jackknife(estimates: np.ndarray, vertices: int) -> float:
-    """Standard error from the estimates without each source in turn (Efron and Tibshirani, An Introduction to the Bootstrap, 11.5), with the correction for sources drawn without repeats."""
+    """Standard error from the estimates without each source in turn, of sources that are drawn without repeats.
+
+    Efron and Tibshirani, An Introduction to the Bootstrap, 11.5.
+    """
     count = estimates.size
     return float(np.sqrt((1 - count / vertices) * (count - 1) * estimates.var()))
 
 
 def _spread(estimates: np.ndarray) -> float:
-    """Standard error of the mean of independent estimates by sketches; where all are the same, the one that HyperLogLog has on any graph."""
+    """Standard error of the mean of independent estimates by sketches.
+
+    Where all are the same, it is the one that HyperLogLog has on any graph.
+    """
     if _agree(estimates):
         return float(SKETCH_ERROR * np.abs(estimates).max() / np.sqrt(estimates.size))
     return float(estimates.std(ddof=1) / np.sqrt(estimates.size))

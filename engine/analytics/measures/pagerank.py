@@ -1,4 +1,4 @@
-"""PageRank: how often a walk that follows edges at random, and jumps now and then, is at each vertex (Page, Brin, Motwani and Winograd 1999)."""
+"""PageRank: how often a walk that follows edges at random, and jumps now and then, is at each vertex."""
 
 from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network
@@ -8,8 +8,8 @@ from csaw.engine.analytics.rank_measure import RankMeasure, found
 class Pagerank(RankMeasure):
     """PageRank from everywhere: jumps, and the steps of a walk at a vertex without edges, go to any vertex.
 
-    The sum of ranks is 1. Entries of rows count as they are stored, self loops and repeats included, without weights. The distribution is of ranks in
-    multiples of their mean, and has a value for each eighth of a doubling.
+    The sum of ranks is 1. Entries of rows count as they are stored, self loops and repeats included, without weights.
+    The distribution is of ranks in multiples of their mean, and has a value for each eighth of a doubling.
     """
 
     def computes(self, directed: bool) -> tuple[str, ...]:

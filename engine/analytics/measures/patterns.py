@@ -1,7 +1,5 @@
 """Patterns: how often small connected graphs of 3 to 5 vertices occur."""
 
-from typing import Any
-
 from csaw.engine.analytics.measure import Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.pattern import PATTERNS
@@ -11,9 +9,12 @@ from csaw.partition.errors import OptionError
 
 
 class Patterns(Measure):
-    """Number of subgraphs of the simple undirected graph that form each pattern, exact; other edges among their vertices do no harm.
+    """Number of subgraphs of the simple undirected graph that form each pattern, exact.
 
-    A diamond, a square with one diagonal, has one square and two triangles; a clique of four has three squares and four triangles. Counted on the CPU, in memory.
+    Other edges among their vertices do no harm.
+
+    A diamond, a square with one diagonal, has one square and two triangles; a clique of four has three squares and four
+    triangles. Counted on the CPU, in memory.
     """
 
     paper = "Grochow and Kellis, RECOMB 2007"
@@ -22,7 +23,7 @@ class Patterns(Measure):
         "wedge,triangle,square,diamond,clique4", help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}"
     )
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         super().__init__(**values)
         for name in self.wanted:
             if name not in PATTERNS:

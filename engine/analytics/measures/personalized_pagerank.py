@@ -1,8 +1,7 @@
-"""Personalized PageRank: how often a walk from chosen vertices, which jumps back to them now and then, is at each vertex (Haveliwala, WWW 2002)."""
+"""Personalized PageRank: how often a walk that jumps back to chosen vertices is at each vertex (Haveliwala 2002)."""
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,22 +11,23 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rank_measure import RankMeasure, found
 from csaw.engine.api.option import option
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.graph.store import STRING
+from csaw.partition.graph.attributes import STRING
 
 
 class PersonalizedPagerank(RankMeasure):
-    """As pagerank, but jumps, and the steps of a walk at a vertex without edges, go to the sources alone, to each as often."""
+    """PageRank from the sources alone: jumps, and steps at a vertex without edges, go to each of them as often."""
 
     paper = "Haveliwala 2002"
     by_default = False
     rank_sources: str | None = option(
         None,
         kind=str,
-        help="ids of the vertices that a personalized PageRank jumps to, separated by commas, or a file with one in each line",
+        help="ids of the vertices that a personalized PageRank jumps to, separated by commas, or a file with "
+        "one in each line",
         none="the vertex of largest degree",
     )
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         super().__init__(**values)
         if self.rank_sources is not None:
             self.rank_sources = "\n".join(_ids(self.rank_sources))  # a file may change, what was read of it does not

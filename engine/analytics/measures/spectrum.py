@@ -1,4 +1,4 @@
-"""The spectrum: the largest singular values of a graph's matrix, and the network value, the vector of the largest (Leskovec and Faloutsos, KDD 2006)."""
+"""The spectrum: the largest singular values of a graph's matrix, and the singular vector of the largest."""
 
 import numpy as np
 
@@ -11,10 +11,11 @@ POINTS = 16  # of the curve of network values, for each tenfold of ranks
 
 
 class Spectrum(Measure):
-    """The largest singular values by rank, and by rank the parts that vertices have in the left singular vector of the largest.
+    """The largest singular values by rank, and the network values (Leskovec and Faloutsos, KDD 2006).
 
-    Of an undirected graph the singular values are the absolute eigenvalues of the simple graph's matrix; of a directed graph repeats and self loops count as they
-    are stored. Floats: the last bits may be others on another machine.
+    The network values are the parts that vertices have in the left singular vector of the largest, by rank. Of an
+    undirected graph the singular values are the absolute eigenvalues of the simple graph's matrix; of a directed graph
+    repeats and self loops count as they are stored. Floats: the last bits may be others on another machine.
     """
 
     paper = "Leskovec and Faloutsos 2006"

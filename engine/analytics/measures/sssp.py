@@ -1,7 +1,5 @@
 """Shortest ways by weight: how far every vertex is from one."""
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import start_vertex
@@ -12,16 +10,17 @@ from csaw.partition.errors import OptionError
 
 
 class Sssp(Measure):
-    """The least sum of weights along a way from a source to each vertex, along the directions of a directed graph.
+    """The least sum of weights along a way from a source to each vertex, along directions.
 
-    Sums are float64, added from the source on, so that they are the same on every device. The column ``sssp`` has them, infinite where there is no way.
+    Sums are float64, added from the source on, so that they are the same on every device. The column ``sssp`` has them,
+    infinite where there is no way.
     """
 
     paper = "Meyer and Sanders, Journal of Algorithms 49(1), 2003 (delta-stepping)"
     by_default = False
     reads_weights = True
 
-    sssp_source: Any = option(
+    sssp_source: int | str | None = option(
         None,
         kind=object,
         help="id of the vertex from which sums of weights are taken",

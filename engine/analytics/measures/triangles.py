@@ -1,7 +1,8 @@
 """Triangles and clustering: how often two neighbors of a vertex are neighbors of each other."""
 
 from math import fsum, nan, sqrt
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,33 +10,47 @@ from csaw.engine.analytics.evaluation.unseen import ERRORS, share_error, unseen_
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.engine.plan.contracts import Array
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cpu.edge_triangles import Seen
+    from csaw.engine.analytics.cpu.wedges import Closed
 
 AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
 SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}
 METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
-"""What computes each choice of ``--triangles``."""
+"""The module that computes each choice of ``--triangles``."""
 
 
 class Triangles(Measure):
     """Triangles of the simple undirected graph, exact: directions, self loops and repeats are left out.
 
-    The clustering of a vertex is the share of the pairs of its neighbors that are neighbors of each other (Watts and Strogatz, Nature 393, 1998); of a degree below 2,
-    it is none. ``mean clustering`` takes none as 0, as SNAP's own function and igraph's ``zero`` mode do; ``mean clustering, degree >= 2`` leaves these
-    vertices out, as SNAP's table does for some graphs. ``transitivity`` is the share of all wedges that are closed: three times the triangles by the wedges.
+    The clustering of a vertex is the share of the pairs of its neighbors that are neighbors of each other (Watts and
+    Strogatz, Nature 393, 1998); of a degree below 2, it is none. ``mean clustering`` takes none as 0, as SNAP's own
+    function and igraph's ``zero`` mode do; ``mean clustering, degree >= 2`` leaves these vertices out, as SNAP's table
+    does for some graphs. ``transitivity`` is the share of all wedges that are closed: three times the triangles by the
+    wedges.
     """
 
     paper = "Wang, Wang, Yang and Owens, IA3 2016"
     triangles: str = option(
         AUTO,
-        help="how to count: intersect (sets of neighbors), matrix (masked product) and match (subgraphs) give the same numbers; auto takes the fastest, intersect",
+        help="how to count: intersect (sets of neighbors), matrix (masked product) and match (subgraphs) give "
+        "the same numbers; auto takes the fastest, intersect",
         choices=tuple(METHODS),
     )
     approximate: int = option(
-        0, help="estimate from so many random wedges or edges, with the standard error, on the CPU; 0 counts exactly", low=0, high=2**40
-    )  # fmt: skip
+        0,
+        help="number of random wedges or edges to estimate from, on the CPU, with the standard error; 0 counts exactly",
+        low=0,
+        high=2**40,
+    )
     approximate_by: str = option(
-        WEDGES, help="what --approximate draws: wedges estimate clustering too; edges have the smaller error where few wedges are closed", choices=tuple(SAMPLED)
-    )  # fmt: skip
+        WEDGES,
+        help="draw wedges or edges for --approximate: wedges estimate clustering too; edges have the smaller error "
+        "where few wedges are closed",
+        choices=tuple(SAMPLED),
+    )
     seed: int = seed_option()
 
     def computes(self, directed: bool) -> tuple[str, ...]:
@@ -56,8 +71,12 @@ class Triangles(Measure):
         return {"triangles": Number(total, method)} | clustering(network.xp, simple.degrees, counts, total)
 
 
-def estimated(drawn: Any, count: int, vertices: int) -> Findings:
-    """Estimates from ``count`` random wedges, of all alike and of vertices alike, with the standard errors of the shares that are closed, which are not 0 where all are or none is. No wedges, no triangles."""
+def estimated(drawn: "Closed", count: int, vertices: int) -> Findings:
+    """Estimate from ``count`` random wedges: of all wedges alike, and of vertices alike with one of their wedges.
+
+    Standard errors are those of the shares that are closed, which are not 0 where all are or none is. No wedges, no
+    triangles.
+    """
 
     def share(closed: int, scale: float) -> Number:
         part = closed / count
@@ -72,10 +91,11 @@ def estimated(drawn: Any, count: int, vertices: int) -> Findings:
     }
 
 
-def estimated_by_edges(seen: Any, count: int, degrees: Any) -> Findings:
-    """Estimates from what ``count`` random edges say of the number of their triangles: the mean, times a third of the edges.
+def estimated_by_edges(seen: "Seen", count: int, degrees: Array) -> Findings:
+    """Estimate from the numbers of triangles that ``count`` random edges say: their mean, times a third of the edges.
 
-    Where all say the same, the error is that of a share of edges which so many draws miss with a chance of 5 %, should these have as many as ``degrees`` [V] allow: the second largest one.
+    Where all say the same, the error is that of a share of edges which so many draws miss with a chance of 5 %, should
+    these have as many as ``degrees`` [V] allow: the second largest one.
     """
     mean = seen.triangles / count
     error = sqrt(max(seen.squares / count - mean * mean, 0.0) / count)
@@ -90,8 +110,11 @@ def estimated_by_edges(seen: Any, count: int, degrees: Any) -> Findings:
     return {"triangles": scaled(seen.edges / 3), "transitivity": closed}
 
 
-def clustering(xp: Any, degrees: Any, counts: Any, total: int) -> Findings:
-    """All findings that follow from the ``degrees`` and the triangles of each vertex, int64 [V] both. Sums are of integers, so they are the same in any order."""
+def clustering(xp: ModuleType, degrees: Array, counts: Array, total: int) -> Findings:
+    """Return all findings that follow from the ``degrees`` and triangles of each vertex, int64 [V] both.
+
+    Sums are of integers, so they are the same in any order.
+    """
     present, of_degree, triangles = (on_host(one) for one in _by_degree(xp, degrees, counts))
     pairs = present * (present - 1) // 2
     wedges = int(pairs @ of_degree)
@@ -111,7 +134,7 @@ def clustering(xp: Any, degrees: Any, counts: Any, total: int) -> Findings:
     }
 
 
-def _by_degree(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any, Any]:
+def _by_degree(xp: ModuleType, degrees: Array, counts: Array) -> tuple[Array, Array, Array]:
     """The degrees that occur, how often each does, and the triangles of its vertices together."""
     often = xp.bincount(degrees)
     present = xp.flatnonzero(often)
@@ -119,8 +142,11 @@ def _by_degree(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any, Any]:
     return present, often[present], together[present].astype(xp.int64)
 
 
-def _often(xp: Any, local: Any, degrees: Any) -> tuple[Any, Any]:
-    """The clusterings that occur among vertices of degree 2 and more, and how often each does. Most are 0, and need no sorting."""
+def _often(xp: ModuleType, local: Array, degrees: Array) -> tuple[Array, Array]:
+    """The clusterings that occur among vertices of degree 2 and more, and how often each does.
+
+    Most are 0, and need no sorting.
+    """
     values, often = xp.unique(local[local > 0], return_counts=True)
     none = int(((degrees >= 2) & (local == 0)).sum())
     if not none:

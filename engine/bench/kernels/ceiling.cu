@@ -1,4 +1,5 @@
-// What the memory can do, by which every sampling rate is judged: gathers of random elements, independent of each other or one after the other.
+// The rate of the memory, by which every sampling rate is judged: gathers of random elements, independent of each other
+// or one after the other.
 #include "random.cuh"
 
 extern "C" __global__ void gather_16(i64 elements, const uint4* table, i64 rounds, u32* out)

@@ -5,7 +5,8 @@ struct Rmat { i64 draws; int scale, scramble, loops, undirected; u64 seed, below
 
 __device__ __forceinline__ u64 scrambled(u64 x, int scale)
 {
-    const u64 mask = (1ull << scale) - 1, factors[3] = {0x9E3779B97F4A7C15ull, 0xBF58476D1CE4E5B9ull, 0x94D049BB133111EBull};
+    const u64 mask = (1ull << scale) - 1, factors[3] = {0x9E3779B97F4A7C15ull, 0xBF58476D1CE4E5B9ull,
+        0x94D049BB133111EBull};
     for (const u64 factor : factors) {
         x = (x * factor + 1) & mask;
         x ^= x >> ((scale + 1) / 2);
@@ -48,13 +49,15 @@ extern "C" __global__ void rmat_runs(Rmat rmat, i64 shift, u64* runs)
     }
 }
 
-// Keys source << 32 | target whose source is low .. high - 1, in any order, and how many are `held`; of an undirected graph both directions of an edge.
+// Keys source << 32 | target whose source is low .. high - 1, in any order, and how many are `held`; of an undirected
+// graph both directions of an edge.
 extern "C" __global__ void rmat_keys(Rmat rmat, u64 low, u64 high, u64* held, u64* keys)
 {
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i - lane_of() < rmat.draws; i += (i64)gridDim.x * blockDim.x) {
         u64 s = 0, d = 0;
         draw_edge(rmat, i, s, d);
-        const bool drawn = i < rmat.draws, there = drawn && (s != d || rmat.loops), back = drawn && s != d && rmat.undirected;
+        const bool drawn = i < rmat.draws, there = drawn && (s != d || rmat.loops),
+            back = drawn && s != d && rmat.undirected;
         append(there && s >= low && s < high, s << 32 | d, held, keys);
         append(back && d >= low && d < high, d << 32 | s, held, keys);
     }

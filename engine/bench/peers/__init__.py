@@ -1,17 +1,21 @@
-"""Other samplers, and csaw as one of them: a file each, named after what it imports or runs; the folder is the registry.
+"""Other samplers, and csaw as one of them: a file each; the folder is the registry.
 
-peer_loop.py runs a file in an interpreter that has the sampler.
+A file is named after the package or the program that it uses. peer_loop.py runs it in an interpreter that has the
+sampler.
 
-A file has WORKS, the names of works it can draw, and a class Tool that imports the sampler when it is made, so that its file can be
-read where the sampler is not installed:
+A file has WORKS, the names of works it can draw, and a class Tool that imports the sampler when it is made, so that its
+file can be read where the sampler is not installed:
 
-    Tool(how, graph)    ``how`` has folder, length, rounds, threads, listed (sources), together (sources a call) and the work's options;
+    Tool(how, graph)    ``how`` has folder, length, rounds, threads, listed (sources), together (sources a call) and the
+                        work's options;
                         ``graph()`` gives indptr, indices and weights of a CSR
     draw()              the sample, in whatever form the sampler gives it
     edges(drawn)        how many edges were sampled; left out where ``drawn`` is a list of arrays of walks
     walks(drawn)        walks as an array [walks, vertices], or edges as [edges, 2]; left out likewise
-    rate(drawn)         edges a second by the sampler's own clock; left out where the time of draw() is what a user waits for
+    rate(drawn)         edges a second by the sampler's own clock; left out where the time of draw() is what a user
+                        waits for
 
-A sampler that is not a Python package has PROGRAMS, the names of its programs. ``--peer NAME=FOLDER`` says where they are, ``how`` has that as
-``programs``, and ``keep`` where the walks are asked for. UNCHECKED says why a law cannot be tested.
+A sampler that is not a Python package has PROGRAMS, the names of its programs. ``--peer NAME=FOLDER`` says where they
+are, ``how`` has that as ``programs``, and ``keep`` where the walks are asked for. UNCHECKED says why a law cannot be
+tested.
 """

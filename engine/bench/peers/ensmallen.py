@@ -9,9 +9,17 @@ class Tool:
 
         weights = {"weights_column_number": 2} if how.get("weighted") else {}
         self.graph = Graph.from_csv(
-            edge_path=how["folder"] + "/edges.tsv", edge_list_separator="\t", edge_list_header=False, sources_column_number=0,
-            destinations_column_number=1, edge_list_numeric_node_ids=True, directed=False, name="g", verbose=False, **weights,
-        )  # fmt: skip
+            edge_path=how["folder"] + "/edges.tsv",
+            edge_list_separator="\t",
+            edge_list_header=False,
+            sources_column_number=0,
+            destinations_column_number=1,
+            edge_list_numeric_node_ids=True,
+            directed=False,
+            name="g",
+            verbose=False,
+            **weights,
+        )
         self.how = {
             "walk_length": how["length"] + 1,
             "iterations": how["rounds"],

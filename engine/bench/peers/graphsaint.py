@@ -1,4 +1,7 @@
-"""GraphSAINT's own sampler in Cython (Zeng et al., ICLR 2020): random walks from random roots, and all edges among their vertices."""
+"""GraphSAINT's own sampler in Cython (Zeng et al., ICLR 2020).
+
+Random walks begin at random roots; a sample has all edges among their vertices.
+"""
 
 WORKS = ("GraphSAINT walks 3000 x 2",)
 

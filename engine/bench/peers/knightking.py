@@ -1,6 +1,7 @@
-"""KnightKing (Yang et al., SOSP 2019) on one machine: its programs deepwalk and node2vec, by their own clock, which begins after the graph is loaded.
+"""KnightKing (Yang et al., SOSP 2019) on one machine: its programs deepwalk and node2vec, by their own clock.
 
-It takes one thread less than the machine has, at least one. Walks are collected and written for the test of its law alone; a measured run keeps none.
+The clock begins after the graph is loaded. It takes one thread less than the machine has, at least one. Walks are
+collected and written for the test of its law alone; a measured run keeps none.
 """
 
 import re
@@ -17,7 +18,9 @@ class Tool:
     def __init__(self, how, graph):
         csr, folder, kind = graph(), Path(how["folder"]), "weighted" if how.get("weighted") else "unweighted"
         vertices = csr["indptr"].size - 1
-        edges = np.empty(csr["indices"].size, [("src", "<u4"), ("dst", "<u4"), ("weight", "<f4")][: 3 if how.get("weighted") else 2])  # fmt: skip
+        edges = np.empty(
+            csr["indices"].size, [("src", "<u4"), ("dst", "<u4"), ("weight", "<f4")][: 3 if how.get("weighted") else 2]
+        )
         edges["src"], edges["dst"] = np.repeat(np.arange(vertices), np.diff(csr["indptr"])), csr["indices"]
         if how.get("weighted"):
             edges["weight"] = csr["weights"]
@@ -25,7 +28,19 @@ class Tool:
         self.walkers, self.length = vertices * how["rounds"], how["length"]
         self.out = folder / "knightking.walks" if how.get("keep") else None  # its processes add .0, .1, ...
         program = Path(how["programs"], PROGRAMS["p" in how])
-        self.command = [program, "-g", folder / f"knightking-{kind}.data", "-v", str(vertices), "-w", str(self.walkers), "-l", str(self.length), "-s", kind]  # fmt: skip
+        self.command = [
+            program,
+            "-g",
+            folder / f"knightking-{kind}.data",
+            "-v",
+            str(vertices),
+            "-w",
+            str(self.walkers),
+            "-l",
+            str(self.length),
+            "-s",
+            kind,
+        ]
         self.command += ["-p", f"{how['p']:g}", "-q", f"{how['q']:g}"] if "p" in how else []
         self.command += ["-o", self.out] if self.out else []
 

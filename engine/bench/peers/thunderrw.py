@@ -1,6 +1,7 @@
-"""ThunderRW (Sun et al., VLDB 2021): its programs deepwalk.out and node2vec.out, by their own clock of the walking alone, tables made before.
+"""ThunderRW (Sun et al., VLDB 2021): its programs deepwalk.out and node2vec.out, by their own clock.
 
-A walk begins at every vertex; ``-l`` counts vertices. As it is published, it hands out no walks, so its law cannot be tested and no memory of samples is in its time.
+The clock measures the walking alone, with tables made before. A walk begins at every vertex; ``-l`` counts vertices. As
+it is published, it hands out no walks, so its law cannot be tested and no memory of samples is in its time.
 """
 
 import re
@@ -24,7 +25,9 @@ class Tool:
             file.write(np.int64(csr["indices"].size).tobytes() + np.diff(csr["indptr"]).astype(np.int32).tobytes())
         csr["indices"].astype(np.int32).tofile(folder / "b_adj.bin")
         csr["weights"].astype(np.float64).tofile(folder / "b_edge_weight.bin")
-        given = ("-p", f"{how['p']:g}", "-q", f"{how['q']:g}") if "p" in how else ALIAS if how.get("weighted") else UNIFORM  # fmt: skip
+        given = (
+            ("-p", f"{how['p']:g}", "-q", f"{how['q']:g}") if "p" in how else ALIAS if how.get("weighted") else UNIFORM
+        )
         program = Path(how["programs"], PROGRAMS["p" in how])
         self.command = [program, "-f", folder, "-n", str(how["threads"]), "-l", str(how["length"] + 1), *given]
 

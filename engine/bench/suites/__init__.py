@@ -3,7 +3,8 @@
     CLAIM               what the paper claims, in a sentence
     rows(context)       figures as they are measured: see bench_row.py
     verdict(rows)       a Verdict: whether the claim holds here, with the number found
-    PUBLISHED           optional: the figures of others that the claim is about, each with its machine, which the verdict names beside this one
+    PUBLISHED           optional: the figures of others that the claim is about, each with its machine, which the
+                        verdict names beside this one
     X                   optional: the column on the plot's horizontal axis; without it, bars
 
 Its name on the command line is the file's, with hyphens.

@@ -1,36 +1,43 @@
-"""Graphs that no memory holds: a whole run partition by partition, from a disk whose files are dropped from the page cache, against its partition
-reads alone; and of few instances, for which rows are read one by one, against one that brings whole partitions.
+"""Graphs that no memory holds: whole runs from a disk, partition by partition, against their partition reads alone.
 
-Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in memory, or with the budgets that are given,
-beside the least that they must move: see shares.py. The link's rate is that of reading all partitions from the same disk. Alias tables that a weighted run has
-made are in a file of its own, which the system may hold in its memory.
+Files are dropped from the page cache. Runs of few instances, for which rows are read one by one, stand against one that
+brings whole partitions.
+
+Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in
+memory, or with the budgets that are given, beside the least that they must move: see shares.py. The link's rate is that
+of reading all partitions from the same disk. Alias tables that a weighted run has made are in a file of its own, which
+the system may hold in its memory.
 """
 
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.bench import shares
-from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
+from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import PARTITION_BYTES, copied
-from csaw.engine.bench.work import Work
+from csaw.engine.bench.work import Options, Work
 from csaw.engine.plan.options import Policy
-from csaw.engine.runs.run import Job, execute, prepare
+from csaw.engine.runs.execute import execute
+from csaw.engine.runs.job import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
-CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
+CLAIM = (
+    "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from "
+    "the same disk, one after the other"
+)
 MOST_TIMES = 1.3
-# Least number of partitions. One in SHARE of them fits in host memory, and as many in a GPU's, unless budgets are given.
+# Least number of partitions. One in SHARE of them fits in host memory, and as many in a GPU's, unless budgets are
+# given.
 PARTITIONS, SHARE = 32, 8
 WORKS = (
     Work("uniform walk of 4 steps", "deepwalk", 1_000_000, {"walk_length": 4, "weighted": False}),
@@ -52,18 +59,16 @@ WAYS = {WHOLE: Policy(in_place=False), "row by row": Policy()}
 
 
 class ColdStore(GraphStore):
-    """A store that notes what is read of which partitions, (partition, first edge, edges), and drops them from the page cache."""
+    """A store that drops partitions from the page cache, and notes what is read: (partition, first edge, edges)."""
 
     def __init__(self, store: GraphStore) -> None:
         super().__init__(store.path, store.attributes)
         self.reads: list[tuple[int, int, int]] = []
         _forget(self.path)
 
-    def read_part(
-        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
-    ) -> None:
-        super().read_part(number, first, indices_out, weights_out)
-        self.reads.append((number, first, indices_out.size))
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+        super().read_edges(number, arrays, first)
+        self.reads.append((number, first, arrays["indices"].size))
         _forget(self.opened(number, "indices").path.parent)
 
     def seconds_of(self, reads: list[tuple[int, int, int]]) -> float:
@@ -72,7 +77,7 @@ class ColdStore(GraphStore):
         room = np.empty(self.largest_partition, self.id_dtype)
         began = time.perf_counter()
         for number, first, edges in reads:
-            self.read_part(number, first, room[:edges])
+            self.read_edges(number, {"indices": room[:edges]}, first)
         return time.perf_counter() - began
 
 
@@ -85,14 +90,14 @@ def rows(context: Context) -> Iterator[Row]:
                 try:
                     yield _row(context, cold, store, work, Path(folder, "samples.zarr"))
                 except (CsawError, MemoryError) as error:
-                    yield context.on(cold) | {"work": work.name, "not_measured": str(error)}
+                    yield context.on(cold) | gap(work.name, error)
             for work in context.wanted([FEW]):
                 yield from _compared(context, cold, work, Path(folder, "samples.zarr"))
             yield from _in_parts(context, cold, store, Path(folder, "samples.zarr"))
 
 
 def _in_parts(context: Context, graph: Graph, store: ColdStore, out: Path) -> Iterator[Row]:
-    """Works with a part of the graph in memory, after the rate at which the disk gives all of it, if any is wanted."""
+    """Measure works with a part of the graph in memory, after the rate at which the disk gives all of it."""
     titles = [GIVEN] if context.memory or context.gpu_memory else list(shares.shares(context))
     names = [f"{work.name}, {title}" for work in shares.works(context, store) for title in titles]
     if not any(context.only in name for name in (READING, *names)):
@@ -109,7 +114,7 @@ def _in_parts(context: Context, graph: Graph, store: ColdStore, out: Path) -> It
                 yield context.on(graph) | _part(context, graph, one, out, max(rates))
 
 
-def _parts(context: Context, store: ColdStore, work: Work) -> dict[str, dict[str, Any]]:
+def _parts(context: Context, store: ColdStore, work: Work) -> dict[str, Options]:
     """The options that let a part of the graph be in memory, by name."""
     if context.memory or context.gpu_memory:
         return {GIVEN: {"residency": "disk", **_budgets(context, store, work)}}
@@ -157,7 +162,7 @@ def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator
             "instances": work.instances,
         }
         base = base or row["rate"]
-        yield context.on(graph) | row | {"times": row["rate"] / base, "times_of": WHOLE}
+        yield context.on(graph) | row | beside(row, base, WHOLE)
 
 
 def _planned(context: Context, graph: Graph, work: Work, policy: Policy) -> Callable[..., Job]:
@@ -169,8 +174,11 @@ def _planned(context: Context, graph: Graph, work: Work, policy: Policy) -> Call
 
 def _runs(
     repeats: int, instances: int, planned: Callable[..., Job], out: Path, before: Callable[[], None]
-) -> Iterator[dict[str, Any]]:
-    """Results of each run, after one of a single instance that compiles the kernels. ``before`` is called when a run is planned."""
+) -> Iterator[Row]:
+    """Results of each run, after one of a single instance that compiles the kernels.
+
+    ``before`` is called when a run is planned.
+    """
     for turn in range(repeats + 1):
         job = planned(instances=instances if turn else 1, seed=turn)
         before()
@@ -179,7 +187,7 @@ def _runs(
             yield results
 
 
-def _on_disk(store: Any, folder: Path) -> ColdStore:
+def _on_disk(store: GraphStore, folder: Path) -> ColdStore:
     """The store on disk: as it is, or a copy in ``folder`` if it is only in memory or has too few partitions."""
     item = store.id_dtype.itemsize + (4 if store.weighted else 0)
     count = max(PARTITIONS, -(-store.edges * item // PARTITION_BYTES))
@@ -207,9 +215,15 @@ def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path
         rates.append(results["seps_run"])
         shares.append(alone / took[-1])
     return context.on(graph) | {
-        "work": work.name, **figure(rates), "seconds": median(took), "instances": work.instances, "transfers": len(reads), "transfer_bytes": read_bytes,
-        "times": median(shares), "times_of": "reading alone",
-    }  # fmt: skip
+        "work": work.name,
+        **figure(rates),
+        "seconds": median(took),
+        "instances": work.instances,
+        "transfers": len(reads),
+        "transfer_bytes": read_bytes,
+        "times": median(shares),
+        "times_of": "reading alone",
+    }
 
 
 def _bytes_of(store: ColdStore, reads: list[tuple[int, int, int]]) -> int:
@@ -225,7 +239,7 @@ def _bytes_from_disk() -> int:
     return int(next(line for line in lines if line.startswith("read_bytes")).split()[1])
 
 
-def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, Any]:
+def _budgets(context: Context, store: GraphStore, work: Work) -> Options:
     """Budgets such that a share of the partitions can be in host memory, and on a GPU; or the given ones."""
     if context.gpu_memory and not context.on_gpu:
         raise OptionError("--gpu-memory: this run uses no GPU; give the budget of the CPU with --memory")

@@ -1,6 +1,7 @@
-"""Text edge list to CSR on disk: csaw against pandas with SciPy, polars, pyarrow with NumPy, and DuckDB, each in a fresh process, in turns.
+"""Text edge list to CSR on disk: csaw against pandas with SciPy, polars, pyarrow with NumPy, and DuckDB.
 
-No paper has this: both leave reading out. The graph is this suite's own, R-MAT scale 20 as text, directed, 16.8 M rows, in the page cache.
+Each runs in a fresh process, in turns. No paper has this: both leave reading out. The graph is this suite's own, R-MAT
+scale 20 as text, directed, 16.8 M rows, in the page cache.
 """
 
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from csaw.datasets.generate import write_text
 from csaw.engine.bench import ingest_child
-from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
+from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, measured
 from csaw.engine.bench.context import Context
 
 CLAIM = "csaw turns text into a checked, synced store 3 times as fast as pandas and SciPy make arrays of it"
@@ -44,7 +45,10 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _in_turns(context: Context, tools: list[str], file: Path) -> list[Row]:
-    """A row for each tool; ``each`` has the seconds of every run but the first, which compiles and fills the page cache."""
+    """Run the tools in turns; returns a row for each.
+
+    ``each`` has the seconds of every run but the first, which compiles and fills the page cache.
+    """
     runs: dict[str, list[Row]] = {tool: [] for tool in tools}
     found: dict[str, Row] = {}
     for _ in range(context.repeats + 1):
@@ -53,23 +57,22 @@ def _in_turns(context: Context, tools: list[str], file: Path) -> list[Row]:
                 runs[tool].append(_once(tool, context.peers.get(tool, sys.executable), file))
             except subprocess.CalledProcessError as error:
                 said = (error.stderr.strip().splitlines() or ["it ended without a word"])[-1]
-                found[tool] = {
-                    "work": NAMES[tool],
-                    "not_measured": f"{said}; --peer {tool}=PYTHON names another interpreter",
-                }
+                found[tool] = gap(NAMES[tool], f"{said}; --peer {tool}=PYTHON names another interpreter")
     return [found.get(tool) or _row(tool, runs) for tool in tools]
 
 
 def _row(tool: str, runs: dict[str, list[Row]]) -> Row:
     each, base = runs[tool][1:], runs.get("csaw", [])[1:]
-    row = {"work": NAMES[tool], "each": [run["seconds"] for run in each], "seconds": statistics.median(run["seconds"] for run in each),
-           "process_seconds": statistics.median(run["process_seconds"] for run in each), "edges": each[0]["edges"],
-           "peak_mib": max(run["peak_mib"] for run in each)}  # fmt: skip
+    row = {
+        "work": NAMES[tool],
+        "each": [run["seconds"] for run in each],
+        "seconds": statistics.median(run["seconds"] for run in each),
+        "process_seconds": statistics.median(run["process_seconds"] for run in each),
+        "edges": each[0]["edges"],
+        "peak_mib": max(run["peak_mib"] for run in each),
+    }
     if base and base[0]["edges"] != row["edges"]:
-        return {
-            "work": NAMES[tool],
-            "not_measured": f"it finds {row['edges']:,} edges where csaw finds {base[0]['edges']:,}",
-        }
+        return gap(NAMES[tool], f"it finds {row['edges']:,} edges where csaw finds {base[0]['edges']:,}")
     for name, what in (("times", "seconds"), ("process_times", "process_seconds")) if base else ():
         row[name] = statistics.median(mine[what] / its[what] for mine, its in zip(base, each, strict=True))
     return row | ({"times_of": "csaw"} if base else {})
@@ -80,8 +83,13 @@ def _once(tool: str, python: str, file: Path) -> Row:
     paths = os.pathsep.join(sys.path) if tool == "csaw" else ""
     with tempfile.TemporaryDirectory(dir=file.parent) as out:
         began = time.perf_counter()
-        done = subprocess.run([python, ingest_child.__file__, tool, str(file), f"{out}/graph"], check=True, capture_output=True,
-                              text=True, env=os.environ | ({"PYTHONPATH": paths} if paths else {}))  # fmt: skip
+        done = subprocess.run(
+            [python, ingest_child.__file__, tool, str(file), f"{out}/graph"],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=os.environ | ({"PYTHONPATH": paths} if paths else {}),
+        )
         return json.loads(done.stdout) | {"process_seconds": time.perf_counter() - began}
 
 

@@ -1,6 +1,6 @@
-"""Biased neighbor sampling with 2, 4, 8 and 16 thousand instances: C-SAW figure 16 (b), with depth 3 and the largest neighbor size of (a), 8.
+"""Biased neighbor sampling with 2, 4, 8 and 16 thousand instances: C-SAW figure 16 (b).
 
-With ``--parameters csaw``, neighbor size 2 and depth 2.
+Depth 3, and the largest neighbor size of (a), 8. With ``--parameters csaw``, neighbor size 2 and depth 2.
 """
 
 from collections.abc import Iterator

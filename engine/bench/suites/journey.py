@@ -1,8 +1,9 @@
-"""The commands that a user waits for, each in a process of its own, from a text of edges to samples in another format.
+"""The commands that a user waits for, each in a process, from a text of edges to samples in another format.
 
-No paper has this. The graph is this suite's own, R-MAT as text, scale 20 for a CPU and 23 for a GPU; or those of ``--graphs``, which have the
-papers' sizes, and every rmat: graph that the command names. Each stage stands beside its limits, measured in the same turn: a plain read of its
-inputs, a plain synced write of the bytes that it leaves behind, its own sampling, or the start of a process that does nothing.
+No paper has this. The graph is this suite's own, R-MAT as text, scale 20 for a CPU and 23 for a GPU; or those of
+``--graphs``, which have the papers' sizes, and every rmat: graph that the command names. Each stage stands beside its
+limits, measured in the same turn: a plain read of its inputs, a plain synced write of the bytes that it leaves behind,
+its own sampling, or the start of a process that does nothing.
 """
 
 import os
@@ -15,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench.bench_row import Row, Verdict, figure, goal_text, measured
+from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, goal_text, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Named, expected
 from csaw.engine.bench.journey_goals import WITHIN, goals
@@ -23,7 +24,10 @@ from csaw.engine.bench.journey_stages import IN_MEMORY, SAMPLED, SMALL, Places, 
 from csaw.engine.bench.journey_turn import Timed, turn
 from csaw.partition.base.sizes import short
 
-CLAIM = "a whole csaw sample takes at most 1.15 times the slowest of a plain write, a plain read and sampling, beside the start of a command"
+CLAIM = (
+    "a whole csaw sample takes at most 1.15 times the slowest of a plain write, a plain read and sampling, "
+    "beside the start of a command"
+)
 SPECS = {"quick": 10, "cpu": 20, "gpu": 23}
 TEXT = "rmat:scale={},edge_factor=16,undirected=0"
 # The first turn compiles all that the others run, on a graph just large enough for its budget of memory to matter.
@@ -55,7 +59,7 @@ def _journey(context: Context, spec: str) -> Iterator[Row]:
         turns = [turn(context, places, spec, MEMORY) for _ in range(context.repeats)]
         for stage in [stage for stage in stages(context, places, spec, MEMORY) if context.only in stage.name]:
             if stage.missing:
-                yield {"work": stage.name, "not_measured": stage.missing}
+                yield gap(stage.name, stage.missing)
             else:
                 on_disk = (
                     stage.leaves and stage.leaves.is_relative_to(memory) and not memory.startswith(str(SHARED_MEMORY))
@@ -72,12 +76,18 @@ def _memory(context: Context, spec: str) -> Path:
 
 
 def _row(context: Context, stage: str, turns: list[dict[str, Timed]]) -> Row:
-    """The row of one stage: medians over the turns; bytes a second, or commands a second where no bytes are counted."""
+    """The row of one stage: medians over the turns.
+
+    Rates are bytes a second, or commands a second where no bytes are counted.
+    """
     runs = [found[stage] for found in turns]
     unit = "bytes/s" if runs[0].bytes else "commands/s"
-    row = {"work": stage, **figure([(run.bytes or 1) / run.seconds for run in runs], unit),
-           "seconds": statistics.median(run.seconds for run in runs),
-           "limits": {name: statistics.median(run.limits[name] for run in runs) for name in runs[0].limits}}  # fmt: skip
+    row: Row = {
+        "work": stage,
+        **figure([(run.bytes or 1) / run.seconds for run in runs], unit),
+        "seconds": statistics.median(run.seconds for run in runs),
+        "limits": {name: statistics.median(run.limits[name] for run in runs) for name in runs[0].limits},
+    }
     if runs[0].bytes:
         row["bytes"] = runs[0].bytes
     allowed = [goals(found, context) for found in turns]
@@ -88,7 +98,10 @@ def _row(context: Context, stage: str, turns: list[dict[str, Timed]]) -> Row:
     if stage == SAMPLED:
         row["of_slower"] = statistics.median(_of_slower(found) for found in turns)
     if stage == on_all(context):
-        row |= {"times": statistics.median(found[IN_MEMORY].seconds / found[stage].seconds for found in turns), "times_of": "one GPU"}  # fmt: skip
+        row |= {
+            "times": statistics.median(found[IN_MEMORY].seconds / found[stage].seconds for found in turns),
+            "times_of": "one GPU",
+        }
     return row
 
 

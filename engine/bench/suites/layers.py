@@ -1,17 +1,23 @@
-"""Mini-batches of samplers of layers and of subgraphs, as FastGCN, LADIES and GraphSAINT draw them, with the sizes of gSampler (SOSP 2023), NextDoor (EuroSys 2021) and of GraphSAINT's authors.
+"""Mini-batches of samplers of layers and of subgraphs: FastGCN, LADIES and GraphSAINT.
 
-A rate is that of samples, each a mini-batch, because a mini-batch is what these programs publish the time of. Published is one of them: gSampler's LADIES takes 1.25 s for an epoch of
-ogbn-products (figure 8 of its artifact, one V100), which are 196,615 seeds in mini-batches of 512. It draws by squared entries that are all 1, without replacement, 25 mini-batches together, and so
-does the work here. One thing differs: its next layer is drawn for the seeds too, csaw's for the layer alone, as in LADIES' paper. gSampler publishes no time of FastGCN and GraphSAINT. Of
-NextDoor no rates were found, only how many times faster than the samplers of these papers it is; its FastGCN and LADIES draw each vertex of the graph with the same chance.
+The sizes are those of gSampler (SOSP 2023), NextDoor (EuroSys 2021) and of GraphSAINT's authors.
 
-A rate is set beside the published one on any graph of that size. A layer looks at all edges of the one before, so that hubs decide: R-MAT's usual stand-in has vertices of 300,000 edges, which
-products that are bought together have not; ``rmat:scale=21,edge_factor=30,a=0.44,b=0.22,c=0.22,d=0.12`` is as large, and its largest vertices have 20,000.
+A rate is that of samples, each a mini-batch, because a mini-batch is what these programs publish the time of. Published
+is one of them: gSampler's LADIES takes 1.25 s for an epoch of ogbn-products (figure 8 of its artifact, one V100), which
+are 196,615 seeds in mini-batches of 512. It draws by squared entries that are all 1, without replacement, 25
+mini-batches together, and so does the work here. One thing differs: its next layer is drawn for the seeds too, csaw's
+for the layer alone, as in LADIES' paper. gSampler publishes no time of FastGCN and GraphSAINT. Of NextDoor no rates
+were found, only how many times faster than the samplers of these papers it is; its FastGCN and LADIES draw each vertex
+of the graph with the same chance.
+
+A rate is set beside the published one on any graph of that size. A layer looks at all edges of the one before, so that
+hubs decide: R-MAT's usual stand-in has vertices of 300,000 edges, which products that are bought together have not;
+``rmat:scale=21,edge_factor=30,a=0.44,b=0.22,c=0.22,d=0.12`` is as large, and its largest vertices have 20,000.
 """
 
 from collections.abc import Iterator
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, measured
+from csaw.engine.bench.bench_row import Published, Row, Verdict, beside, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.work import Work
 
@@ -21,7 +27,10 @@ EPOCH_SECONDS, EPOCH_BATCHES = 1.25, -(-196_615 // 512)
 RATE = EPOCH_BATCHES / EPOCH_SECONDS
 TIMES = 3
 V100 = "one NVIDIA V100"
-CLAIM = f"LADIES draws mini-batches at {TIMES} times the rate that gSampler has published, {RATE:.0f} a second ({GRAPH}, {V100})"
+CLAIM = (
+    f"LADIES draws mini-batches at {TIMES} times the rate that gSampler has published, {RATE:.0f} a second "
+    f"({GRAPH}, {V100})"
+)
 PUBLISHED = (Published("gSampler, figure 8 of its artifact", V100),)
 UNIT = "samples/s"
 
@@ -30,7 +39,16 @@ def _work(name: str, algo: str, instances: int, **options: object) -> Work:
     return Work(name, algo, instances, {"weighted": False, **options}, unit=UNIT)
 
 
-GSAMPLER = _work("LADIES, 512 seeds, 3 x 4000 (gSampler)", "ladies", 50, frontier_size=512, layer_sizes=(4000,) * 3, normalize="none", replace=False, in_flight=25)  # fmt: skip
+GSAMPLER = _work(
+    "LADIES, 512 seeds, 3 x 4000 (gSampler)",
+    "ladies",
+    50,
+    frontier_size=512,
+    layer_sizes=(4000,) * 3,
+    normalize="none",
+    replace=False,
+    in_flight=25,
+)
 WORKS = (
     GSAMPLER,
     _work("LADIES, 512 seeds, 3 x 4000", "ladies", 100, frontier_size=512, layer_sizes=(4000,) * 3, in_flight=25),
@@ -44,13 +62,13 @@ WORKS = (
     _work("GraphSAINT, 2000 walks of 4", "saint-walk", 100, frontier_size=2000, walk_length=4),
     _work("all neighbors of 32 seeds (MVS)", "minibatch", 1000, seeds_per_batch=32, fanout=(-1,)),
     _work("ClusterGCN, 2 clusters", "cluster-gcn", 1000, clusters_per_batch=2),
-)  # fmt: skip
+)
 
 
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         for row in context.measure(graph, WORKS):
-            yield row | (_beside_published(row, context.device.name) if context.on_gpu else {})
+            yield row | (_beside_published(row, context.devices[0].name) if context.on_gpu else {})
 
 
 def _beside_published(row: Row, device: str) -> Row:
@@ -58,9 +76,7 @@ def _beside_published(row: Row, device: str) -> Row:
     if "rate" not in row or row["work"] != GSAMPLER.name or not is_alike(row["vertices"], row["stored_edges"]):
         return {}
     goal = TIMES * RATE
-    return {
-        "times": row["rate"] / RATE,
-        "times_of": f"gSampler on {V100}, csaw on {device}",
+    return beside(row, RATE, f"gSampler on {V100}, csaw on {device}") | {
         "goal": goal,
         "goal_of": f"{TIMES} times gSampler's rate on {V100}",
         "met": row["rate"] >= goal,

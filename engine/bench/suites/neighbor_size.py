@@ -1,6 +1,6 @@
-"""Biased neighbor sampling with 1, 2, 4 and 8 neighbors of each vertex: C-SAW figure 16 (a), with 16,000 instances and depth 3.
+"""Biased neighbor sampling with 1, 2, 4 and 8 neighbors of each vertex: C-SAW figure 16 (a).
 
-With ``--parameters csaw``, 2000 instances and depth 2.
+16,000 instances and depth 3. With ``--parameters csaw``, 2000 instances and depth 2.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,10 @@ def verdict(rows: list[Row]) -> Verdict:
 
 
 def more_is_faster(rows: list[Row], over: str) -> Verdict:
-    """Whether on every graph the rate at the largest value of column ``over`` exceeds that at the smallest, beyond the spreads of both."""
+    """Whether on every graph the rate is higher at the largest value of column ``over`` than at the smallest.
+
+    It is higher beyond the spreads of both.
+    """
     times: dict[str, float] = {}
     for graph in dict.fromkeys(row["graph"] for row in rows):
         here = sorted((row for row in rows if row["graph"] == graph), key=lambda row: row[over])

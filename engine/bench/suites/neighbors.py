@@ -1,5 +1,7 @@
-"""Neighbor samples and subgraphs: GraphSAGE's 25 x 10 and layer sampling (NextDoor figure 7), and C-SAW figure 9 to 12's settings,
-2000 instances with neighbor size 2 and depth 2, forest fire with Pf .7."""
+"""Neighbor samples and subgraphs: GraphSAGE's 25 x 10, layer sampling (NextDoor figure 7), and C-SAW's settings.
+
+Those of C-SAW's figures 9 to 12 are 2000 instances with neighbor size 2 and depth 2, forest fire with Pf .7.
+"""
 
 from collections.abc import Iterator
 
@@ -28,7 +30,7 @@ WORKS = (
     Work("layer, 1000 a layer, 2 layers", "layer", 100, {"depth": 2, "neighbor_size": 1000, "weighted": False}),
     SNOWBALL,
     Work("random edges, 100 of the graph's", "random-edge", 2000, {"neighbor_size": 100, "weighted": False}),
-)  # fmt: skip
+)
 
 
 def rows(context: Context) -> Iterator[Row]:

@@ -1,14 +1,17 @@
-"""Graphs of which half fit: batching, workload-aware scheduling and balancing, each added to the last: C-SAW figures 13 to 15.
+"""Graphs of which half fit: batching, workload-aware scheduling and balancing, each added to the last.
 
-Figure 13 is ``times``, the rate as a multiple of the baseline's; figure 14 is ``kernel_deviation`` between the streams of a pass, as a share of
-their mean; figure 15 is ``transfers``. In the last line of each work, rows that few instances wait for are read without loading partitions, by a GPU over
-the bus, by a CPU from the store, which C-SAW does not do. ``of_limit`` is the time of copies or of kernels alone, the larger one, as a share of the whole.
+C-SAW figures 13 to 15. Figure 13 is ``times``, the rate as a multiple of the baseline's; figure 14 is
+``kernel_deviation`` between the streams of a pass, as a share of their mean; figure 15 is ``transfers``. In the last
+line of each work, rows that few instances wait for are read without loading partitions, by a GPU over the bus, by a CPU
+from the store, which C-SAW does not do. ``of_limit`` is the time of copies or of kernels alone, the larger one, as a
+share of the whole.
 
-The works are the paper's: biased neighbors, a biased walk, forest fire and unbiased neighbors. With ``--parameters csaw`` the walk is uniform, and layer sampling
-stands in place of the unbiased neighbors.
+The works are the paper's: biased neighbors, a biased walk, forest fire and unbiased neighbors. With ``--parameters
+csaw`` the walk is uniform, and layer sampling stands in place of the unbiased neighbors.
 
-Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in memory, beside the least that they must
-move: see shares.py. With --memory on a CPU or --gpu-memory on a GPU only these, with these budgets, also from disk if a GPU has both.
+Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in
+memory, beside the least that they must move: see shares.py. With --memory on a CPU or --gpu-memory on a GPU only these,
+with these budgets, also from disk if a GPU has both.
 """
 
 import tempfile
@@ -17,7 +20,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from csaw.engine.bench import shares
-from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, by_row, figure, measured, named
+from csaw.engine.bench.bench_row import (
+    Published,
+    Row,
+    Verdict,
+    all_of,
+    beside,
+    by_row,
+    figure,
+    measured,
+    named,
+    rate_of,
+)
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import COPIES
@@ -28,11 +42,13 @@ from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
 
 CLAIM = (
-    "batching makes sampling out of memory at least 2 times as fast, with workload-aware scheduling 3 times, with balancing 3.5 times, and scheduling "
+    "batching makes sampling out of memory at least 2 times as fast, with workload-aware scheduling 3 "
+    "times, with balancing 3.5 times, and scheduling "
     "cuts transfers by 1.2 times (C-SAW, figures 13 and 15)"
 )
 PUBLISHED = (Published("C-SAW, figures 13 and 15", "one NVIDIA V100"),)
-# C-SAW's setting. The plan cuts partitions of which so few fit into smaller pieces, for every policy alike; half of the graph fits in any case.
+# C-SAW's setting. The plan cuts partitions of which so few fit into smaller pieces, for every policy alike; half of the
+# graph fits in any case.
 PARTITIONS, FIT = 4, 2
 ON_BUDGET = {False: 16, True: 32}  # partitions on a CPU and on a GPU, if a budget is given
 READING = "partitions read in order, from the page cache"
@@ -49,11 +65,8 @@ ON_CPU = {
     "and workload-aware": Policy(in_place=False),
     "and in place": Policy(),
 }
-STEPS = {
-    "batching": 2.0,
-    "and workload-aware": 3.0,
-    "and balancing": 3.5,
-}  # rates that the paper reports, as multiples of the baseline
+# Rates that the paper reports, as multiples of the baseline.
+STEPS = {"batching": 2.0, "and workload-aware": 3.0, "and balancing": 3.5}
 FEWER = 1.2  # transfers
 STREAMED = replace(UNIFORM, goal=None)  # its goal is for a graph in memory
 WALKS = Work("uniform walk, 500 x 50", "deepwalk", 500, {"walk_length": 50, "weighted": False})
@@ -88,7 +101,10 @@ def _figures(context: Context, half: Graph) -> Iterator[Row]:
 
 
 def _in_parts(context: Context, graph: Graph, folder: Path) -> Iterator[Row]:
-    """Works with a part of the graph in memory, after the rate of the link: that of copies to a GPU is one of the machine's limits."""
+    """Measure works with a part of the graph in memory, after the rate of the link.
+
+    The rate of copies to a GPU is one of the machine's limits.
+    """
     folder.mkdir()
     count = ON_BUDGET[context.on_gpu] if shares.budget(context) else shares.PARTITIONS
     parted = Graph(graph.label, in_partitions(graph.store, count, folder))
@@ -109,12 +125,10 @@ def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy
     half = shares.share_options(context, graph.store, context.shrunk(work), FIT / PARTITIONS)
     variants = [work.having(name, policy=ways[way], **half) for name, way in asked.items()]
     found = list(context.compare(graph, variants))
-    base = [row["rate"] for row in measured(found, work=f"{work.name}, baseline")]
+    base = rate_of(found, f"{work.name}, baseline")
     for row in found:
         if "rate" in row:
-            row |= {"way": asked[row["work"]]} | (
-                {"times": row["rate"] / base[0], "times_of": "baseline"} if base else {}
-            )
+            row |= {"way": asked[row["work"]]} | beside(row, base, "baseline")
             row |= {"of_limit": _of_limit(context, row)} if context.on_gpu else {}
         yield row
 
@@ -133,7 +147,10 @@ def verdict(rows: list[Row]) -> Verdict:
 
 
 def _has_moved(row: Row) -> bool:
-    """Whether a row is of a run that brought partitions or read rows in place, as each run out of memory does, or of one with all in memory."""
+    """Whether a row is of a run that moved something, or of one with all in memory.
+
+    Each run out of memory brings partitions or reads rows in place.
+    """
     return "transfer_bytes" not in row or row["transfer_bytes"] > 0 or row["in_place"] > 0
 
 
@@ -146,7 +163,7 @@ def _step(rows: list[Row], way: str, least: float) -> Verdict:
 
 
 def _fewer(rows: list[Row]) -> Verdict:
-    """Whether every work needs so much fewer transfers with scheduling than when partitions are loaded in order."""
+    """Whether every work needs so many times fewer transfers with scheduling than with partitions loaded in order."""
     before, after = "batching" if measured(rows, way="batching") else "baseline", "and workload-aware"
     found: dict[str, dict[str, float]] = {before: {}, after: {}}
     for name, row in named(rows).items():

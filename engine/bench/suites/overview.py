@@ -1,4 +1,7 @@
-"""The default suite of ``csaw bench``: this machine's limits, the main algorithms, and a whole run that writes its samples."""
+"""The default suite of ``csaw bench``: this machine's limits, the main algorithms, and a whole run.
+
+The whole run writes its samples.
+"""
 
 import tempfile
 from collections.abc import Iterator
@@ -10,7 +13,8 @@ from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import plain_write
 from csaw.engine.bench.suites.neighbors import BIASED, DISTINCT, FOREST_FIRE, REPLACED
 from csaw.engine.bench.suites.walks import MULTIDIMENSIONAL, NODE2VEC, UNIFORM, WEIGHTED
-from csaw.engine.runs.run import execute, prepare
+from csaw.engine.runs.execute import execute
+from csaw.engine.runs.job import prepare
 
 CLAIM = (
     "a whole run takes little longer than a plain synced write of the same bytes, or than sampling where that is slower"
@@ -36,8 +40,16 @@ def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
     edges, written, plain, sampling = [], [], [], []
     for turn in range(context.repeats + 1):
         with tempfile.TemporaryDirectory(dir=context.out) as folder:
-            job = prepare(graph.store, "deepwalk", walk_length=80, weighted=False, device=context.kind, threads=context.threads,
-                          instances=instances, seed=turn)  # fmt: skip
+            job = prepare(
+                graph.store,
+                "deepwalk",
+                walk_length=80,
+                weighted=False,
+                device=context.kind,
+                threads=context.threads,
+                instances=instances,
+                seed=turn,
+            )
             results = execute(job, Path(folder, "walks.zarr"))
             size = results["bytes_written"]
         seconds = plain_write(context.out, size)
@@ -49,8 +61,15 @@ def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
     one = figure(written, "bytes/s")
     slower = min(figure(plain)["rate"], figure(sampling)["rate"])
     yield context.on(graph) | {"work": PLAIN, **figure(plain, "bytes/s"), "bytes": size}
-    yield context.on(graph) | {"work": WHOLE, **figure(edges), "instances": instances, "bytes": size, "bytes_per_second": one["rate"],
-           "of_plain_write": one["rate"] / figure(plain)["rate"], "of_slower": one["rate"] / slower}  # fmt: skip
+    yield context.on(graph) | {
+        "work": WHOLE,
+        **figure(edges),
+        "instances": instances,
+        "bytes": size,
+        "bytes_per_second": one["rate"],
+        "of_plain_write": one["rate"] / figure(plain)["rate"],
+        "of_slower": one["rate"] / slower,
+    }
 
 
 def verdict(rows: list[Row]) -> Verdict:

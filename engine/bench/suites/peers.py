@@ -1,7 +1,8 @@
-"""csaw beside other samplers on the same graph and work: each in a process of its own with the graph loaded, drawing in turns.
+"""csaw beside other samplers on the same graph and work, drawing in turns, each in a process of its own.
 
-Peers are the samplers that this interpreter has, and those named with ``--peer NAME=PATH``: a Python interpreter, or the folder of a sampler's programs. A peer is
-measured only if its draws of the work on a graph of five vertices follow the law; where that cannot be tested, its row says so. All run on the CPU. A rate is that of the
+Peers are the samplers that this interpreter has, and those named with ``--peer NAME=PATH``: a Python interpreter, or
+the folder of a sampler's programs. A peer is measured only if its draws of the work on a graph of five vertices follow
+the law; where that cannot be tested, its row says so. All run on the CPU, with the graph loaded. A rate is that of the
 call that returns the sample, including the allocation of its memory, and of programs what their own clock says.
 """
 
@@ -14,12 +15,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.bench import group_tc
-from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, named
+from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
@@ -55,14 +55,14 @@ def rows(context: Context) -> Iterator[Row]:
     pythons = _pythons(context)
     for graph in context.graphs() if titles else ():
         if why := _unfit(graph.store):
-            yield context.on(graph) | {"work": "peers", "not_measured": why}
+            yield context.on(graph) | gap("peers", why)
             continue
         for name in (name for name in NAMES if name not in pythons):
             place = (
                 "FOLDER names that of its programs" if _programs(name) else "PYTHON names an interpreter that has it"
             )
             why = f"it is not installed here; --peer {name}={place}"
-            yield context.on(graph) | {"work": name, "not_measured": why}
+            yield context.on(graph) | gap(name, why)
         with tempfile.TemporaryDirectory(dir=context.out) as name:
             whole, small = Path(name, "whole"), Path(name, "small")
             for folder, arrays in ((whole, graph.store.load()), (small, small_graph())):
@@ -78,12 +78,18 @@ def _unfit(store: GraphStore) -> str:
     if store.directed:
         return "the graph is directed, and some peers take undirected graphs only; use an undirected graph"
     if store.edges > MOST_EDGES:
-        return f"the graph has {store.edges:,} edges, and a copy for every peer needs more memory than most machines have; use one of at most {MOST_EDGES:,}"
+        return (
+            f"the graph has {store.edges:,} edges, and a copy for every peer needs more memory than most "
+            f"machines have; use one of at most {MOST_EDGES:,}"
+        )
     return ""
 
 
 def _write(graph: Graph, folder: Path, *, text: bool) -> None:
-    """Write the graph in the formats that peers read: CSR arrays, a store, and for some a text with each edge once."""
+    """Write the graph in the formats that peers read: CSR arrays, a store, and for some a text of edges.
+
+    The text has each edge once.
+    """
     folder.mkdir()
     weights = np.ones(graph.indices.size, np.float32) if graph.weights is None else graph.weights
     np.savez(folder / "csr.npz", indptr=graph.indptr, indices=graph.indices, weights=weights)
@@ -124,11 +130,13 @@ def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path
                     said[name].append(children[name].ask())
                 except PeerError as error:
                     cannot[name] = str(error)
-    return [*_figures(title, {n: drawn for n, drawn in said.items() if n not in cannot}),
-            *({"work": f"{title}, {name}", "peer": name, "not_measured": why} for name, why in cannot.items())]  # fmt: skip
+    return [
+        *_figures(title, {n: drawn for n, drawn in said.items() if n not in cannot}),
+        *(gap(f"{title}, {name}", why) | {"peer": name} for name, why in cannot.items()),
+    ]
 
 
-def _where(folder: Path, context: Context) -> dict[str, Any]:
+def _where(folder: Path, context: Context) -> Row:
     return {"folder": str(folder), "graph": str(folder / "graph.zarr"), "threads": context.threads}
 
 
@@ -158,7 +166,7 @@ def _unchecked(name: str, title: str) -> str:
     )
 
 
-def _check_law(name: str, python: str, how: dict[str, Any]) -> None:
+def _check_law(name: str, python: str, how: Row) -> None:
     """PeerError if a peer's draws of the work on the small graph do not follow the law."""
     listed = np.repeat(np.arange(small_graph().indptr.size - 1), DRAWS).tolist()
     shape = {"length": 4, "rounds": DRAWS, "listed": listed, "together": 1, "keep": True} | (
@@ -183,9 +191,8 @@ def _figures(title: str, said: dict[str, list[dict[str, float]]]) -> Iterator[Ro
             **figure([one["rate"] for one in drawn]),
             **{what: drawn[-1][what] for what in ("peak_mib",) if what in drawn[-1]},
         }
-        beside = {"times": row["rate"] / base, "times_of": FIRST} if base else {}
         note = _unchecked(name, title) if name != FIRST else ""
-        yield row | beside | ({"note": note} if note else {})
+        yield row | beside(row, base, FIRST) | ({"note": note} if note else {})
 
 
 def verdict(rows: list[Row]) -> Verdict:

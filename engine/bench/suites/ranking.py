@@ -1,19 +1,33 @@
-"""PageRank, core numbers and assortativity, from a graph in memory, beside the bytes that must move, and beside networkit and igraph where they are installed.
+"""PageRank, core numbers and assortativity of a graph in memory, beside the bytes that must move, and beside peers.
 
-PageRank ends when an iteration changes ranks by 1e-4 in all, as GAP's does, and sums 64-bit integers; networkit's ends by the same norm, and igraph's by one of its
-own. Rates are entries of rows in a second, and of PageRank those of each iteration. The bytes that must move are the entries of rows, each once an iteration,
-and what is kept of each vertex, at the rate of copies in the memory that holds them.
+The peers are networkit and igraph, where they are installed. PageRank ends when an iteration changes ranks by 1e-4 in
+all, as GAP's does, and sums 64-bit integers; networkit's ends by the same norm, and igraph's by one of its own. Rates
+are entries of rows in a second, and of PageRank those of each iteration. The bytes that must move are the entries of
+rows, each once an iteration, and what is kept of each vertex, at the rate of copies in the memory that holds them.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from csaw.engine.analytics.measure import find
-from csaw.engine.bench import ranking_peers
+from csaw.engine.analytics.network import Network
+from csaw.engine.bench import network_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.networks import GAP, copy_rate, network_of, of_one, timed, waiting, with_gpus, with_ratios
+from csaw.engine.bench.networks import (
+    GAP,
+    beside_goal,
+    copy_rate,
+    goal_verdict,
+    least_seconds,
+    network_of,
+    of_one,
+    timed,
+    timed_row,
+    waiting,
+    with_gpus,
+    with_ratios,
+)
 
 CLAIM = (
     "an iteration of PageRank takes at most 8.6 ps an entry of a row on a GPU (4.5 ms at R-MAT scale 24), "
@@ -39,7 +53,7 @@ def rows(context: Context) -> Iterator[Row]:
             yield from _peers(context, graph)
 
 
-def _works(network: Any) -> dict[str, Callable[[], int]]:
+def _works(network: Network) -> dict[str, Callable[[], int]]:
     """Each work by its name; it returns how many times it has gone through all rows, where that is known."""
 
     def pagerank() -> int:
@@ -52,30 +66,27 @@ def _works(network: Any) -> dict[str, Callable[[], int]]:
     return {ITERATION: pagerank, "core numbers": once("core"), "assortativity": once("assortativity")}
 
 
-def _works_of_several(context: Context, network: Any) -> dict[str, Callable[[], int]]:
-    """The same on all GPUs that were given, if there are several."""
+def _works_of_several(context: Context, network: Network) -> dict[str, Callable[[], int]]:
+    """The works on all GPUs that were given, if there are several."""
     if len(context.devices) < 2:
         return {}
     several = with_gpus(network, context.devices[1:])
     return {f"{work}, {len(context.devices)} GPUs": call for work, call in _works(several).items()}
 
 
-def _row(context: Context, network: Any, work: str, call: Callable[[], int], bandwidth: float) -> Row:
+def _row(context: Context, network: Network, work: str, call: Callable[[], int], bandwidth: float) -> Row:
     turns = call()
-    seconds = sorted(taken / turns for taken in timed(call, context.repeats, waiting(context)))
-    least = (
-        network.id_dtype.itemsize * network.edges + OF_VERTEX[of_one(work, OF_VERTEX)] * network.vertices
-    ) / bandwidth
-    row = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
+    seconds = [taken / turns for taken in timed(call, context.repeats, waiting(context))]
+    least = least_seconds(network, OF_VERTEX[of_one(work, OF_VERTEX)], bandwidth)
+    row = timed_row(work, seconds, network.edges) | {"limits": {"the bytes that must move": least}}
     if work == ITERATION:
-        goal = GOALS[network.device]
-        row |= {"iterations": turns, "goal": goal, "met": network.edges / row["seconds"] >= goal}
-    return row | figure([network.edges / taken for taken in seconds])
+        row |= {"iterations": turns} | beside_goal(row, GOALS[network.device])
+    return row
 
 
 def _peers(context: Context, graph: Graph) -> Iterator[Row]:
     """The whole of each work by a peer: how many are done in a second."""
-    for peer, work, call in ranking_peers.calls(graph.store.load(), graph.store.directed, DAMPING, TOLERANCE):
+    for peer, work, call in network_peers.ranking(graph.store.load(), graph.store.directed, DAMPING, TOLERANCE):
         name = f"{work}, {peer}"
         if context.only in name:
             rates = [1 / taken for taken in timed(call, context.repeats)]
@@ -83,8 +94,5 @@ def _peers(context: Context, graph: Graph) -> Iterator[Row]:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    found = measured(rows, work=ITERATION)
-    if not found:
-        return Verdict(None, "no iteration of PageRank was measured")
-    said = "; ".join(f"{1e12 / row['rate']:.3g} ps an entry on {row['graph']}" for row in found)
-    return Verdict(all(row["met"] for row in found), said)
+    found, none = measured(rows, work=ITERATION), "no iteration of PageRank was measured"
+    return goal_verdict(found, none, lambda row: f"{1e12 / row['rate']:.3g} ps an entry")

@@ -1,14 +1,15 @@
-"""One to all GPUs of a node (C-SAW figure 17), each holding the graph, and the graph spread over all of them; on a CPU, one to all threads.
+"""One to all GPUs of a node, each holding the graph or a part of it (C-SAW figure 17); on a CPU, one to all threads.
 
-``efficiency`` is the rate as a share of the summed rates of the same GPUs alone, each with all instances (GPUs of a kind differ by a tenth), or of
-one thread's rate times their number; the number of instances stays the same. For a pooled graph it is a share of the rate on GPUs that each hold it all.
+``efficiency`` is the rate as a share of the summed rates of the same GPUs alone, each with all instances (GPUs of a
+kind differ by a tenth), or of one thread's rate times their number; the number of instances stays the same. For a
+pooled graph, spread over all GPUs, it is a share of the rate on GPUs that each hold it all.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, by_row, measured, named
+from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, by_row, gap, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.measure import in_turns
@@ -18,7 +19,13 @@ from csaw.engine.bench.suites.walks import NODE2VEC, UNIFORM
 from csaw.engine.bench.work import Work
 from csaw.partition.errors import CsawError
 
-CLAIM = "8000 instances of biased neighbor sampling run 5.2 times as fast on 6 GPUs (C-SAW, figure 17); 4 million walks with 0.95 of the speed of as many single GPUs"
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
+
+CLAIM = (
+    "8000 instances of biased neighbor sampling run 5.2 times as fast on 6 GPUs (C-SAW, figure 17); 4 million "
+    "walks with 0.95 of the speed of as many single GPUs"
+)
 PUBLISHED = (Published("C-SAW, figure 17", "six NVIDIA V100s"),)
 X = "gpus"
 BY_DEGREE = replace(BIASED, name="8000 instances, 2 x 2 by degree", instances=8000)
@@ -54,17 +61,20 @@ def _gpus(context: Context, graph: Graph) -> Iterator[Row]:
 
 
 def _efficiency(row: Row, alone: list[float]) -> Row:
-    """Columns that compare the row's rate with ``alone``, the rates that its GPUs or threads have alone; none if one was not measured."""
+    """Columns that compare the row's rate with ``alone``, the rates that its GPUs or threads have alone.
+
+    None if one was not measured.
+    """
     if "rate" not in row or not all(alone):
         return {}
     return {"efficiency": row["rate"] / sum(alone), "rate_each": row["rate"] / len(alone)}
 
 
-def _measured(context: Context, graph: Graph, work: Work, devices: tuple[Any, ...]) -> Row:
+def _measured(context: Context, graph: Graph, work: Work, devices: "tuple[Device, ...]") -> Row:
     try:
         row = on_gpus(graph.store, work, devices, repeats=context.repeats)
     except (CsawError, MemoryError) as error:
-        row = {"work": work.name, "not_measured": str(error)}
+        row = gap(work.name, error)
     return context.on(graph) | row
 
 

@@ -1,14 +1,15 @@
-"""Selecting without replacement by inverse transform, C-SAW figures 10 to 12: the cost of candidates that were already selected.
+"""Selecting without replacement by inverse transform: the cost of candidates that were already selected.
 
-Figure 10 is ``times``, the rate as a multiple of repeated sampling's; figure 11 is ``iterations_an_edge``, searches of the CTPS
-for each neighbor selected; figure 12 is ``searches_an_edge``, the work of each detector to find repeated candidates. The works are the paper's: biased and
-unbiased neighbors, forest fire, and layer sampling, in one way alone: csaw merges a layer's pools by exponential keys, which do not collide. With
+C-SAW figures 10 to 12. Figure 10 is ``times``, the rate as a multiple of repeated sampling's; figure 11 is
+``iterations_an_edge``, searches of the CTPS for each neighbor selected; figure 12 is ``searches_an_edge``, the work of
+each detector to find repeated candidates. The works are the paper's: biased and unbiased neighbors, forest fire, and
+layer sampling, in one way alone: csaw merges a layer's pools by exponential keys, which do not collide. With
 ``--parameters csaw`` larger neighbors and snowballs stand in place of the layers.
 """
 
 from collections.abc import Callable, Iterator
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, by_row, measured, named
+from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, beside, by_row, measured, named, rate_of
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE, SNOWBALL
@@ -16,7 +17,10 @@ from csaw.engine.bench.work import Work
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.methods import Collision
 
-CLAIM = "bipartite region search is faster than repeated and than updated sampling, with fewer iterations than repeated sampling, and a bitmap takes fewer searches than a list (C-SAW, figures 10 to 12)"
+CLAIM = (
+    "bipartite region search is faster than repeated and than updated sampling, with fewer iterations than "
+    "repeated sampling, and a bitmap takes fewer searches than a list (C-SAW, figures 10 to 12)"
+)
 PUBLISHED = (Published("C-SAW, figures 10 to 12", "one NVIDIA V100"),)
 BASE, BEST = "repeated", "bipartite"
 LIST = f"{BEST}, linear"
@@ -52,20 +56,17 @@ def _compared(context: Context, graph: Graph, work: Work) -> Iterator[Row]:
     """A row for each way to treat a collision."""
     ways = {f"{work.name}, {way}": way for way in WAYS}
     found = list(context.compare(graph, (work.having(name, **WAYS[way]) for name, way in ways.items())))
-    base = [row["rate"] for row in measured(found, work=f"{work.name}, {BASE}")]
+    base = rate_of(found, f"{work.name}, {BASE}")
     for row in found:
-        if "rate" in row:
-            row["way"] = ways[row["work"]]
-            row |= {"times": row["rate"] / base[0], "times_of": BASE} if base else {}
-        yield row
+        yield row | ({"way": ways[row["work"]]} | beside(row, base, BASE) if "rate" in row else {})
 
 
 def verdict(rows: list[Row]) -> Verdict:
     parts = [
-        _beside(rows, BASE, lambda best, other: best["rate"] / other["rate"], f"times the rate of {BASE}"),
-        _beside(rows, BASE, lambda best, other: _ratio(other, best, "iterations"), "times fewer iterations"),
-        _beside(rows, "updated", lambda best, other: best["rate"] / other["rate"], "times the rate of updated"),
-        _beside(rows, LIST, lambda best, other: _ratio(other, best, "searches"), "times fewer searches than a list"),
+        _compare(rows, BASE, lambda best, other: best["rate"] / other["rate"], f"times the rate of {BASE}"),
+        _compare(rows, BASE, lambda best, other: _ratio(other, best, "iterations"), "times fewer iterations"),
+        _compare(rows, "updated", lambda best, other: best["rate"] / other["rate"], "times the rate of updated"),
+        _compare(rows, LIST, lambda best, other: _ratio(other, best, "searches"), "times fewer searches than a list"),
     ]
     found = [part for part in parts if part is not None]
     if not found:
@@ -74,7 +75,7 @@ def verdict(rows: list[Row]) -> Verdict:
     return Verdict(verdict.holds, f"{BEST} has {verdict.found}")
 
 
-def _beside(rows: list[Row], other: str, times: Callable[[Row, Row], float], said: str) -> Verdict | None:
+def _compare(rows: list[Row], other: str, times: Callable[[Row, Row], float], said: str) -> Verdict | None:
     """Whether the best way exceeds another in each work, by ``times`` of both rows; None if no work has both."""
     best = {_case(row): row for row in measured(rows, way=BEST)}
     found = {

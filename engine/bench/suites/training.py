@@ -1,8 +1,9 @@
-"""Training a graph neural network: mini-batches a second alone, and the share of an epoch that waits for them (NextDoor, tables 1 and 5).
+"""Training a graph neural network: mini-batches a second alone, and the share of an epoch that waits for them.
 
-GraphSAGE with csaw's NeighborLoader beside those of PyTorch Geometric and DGL, where this interpreter or one named with ``--peer`` has them, each in a process of its own; and a graph
-convolutional network with the layers that LADIES draws (Zou et al., NeurIPS 2019). Features are random, of the size of ogbn-products'; a mini-batch has 1,024 seeds, and 25 x 10 neighbors without
-replacement or two layers of 512 vertices.
+NextDoor, tables 1 and 5. GraphSAGE with csaw's NeighborLoader beside those of PyTorch Geometric and DGL, where this
+interpreter or one named with ``--peer`` has them, each in a process of its own; and a graph convolutional network with
+the layers that LADIES draws (Zou et al., NeurIPS 2019). Features are random, of the size of ogbn-products'; a
+mini-batch has 1,024 seeds, and 25 x 10 neighbors without replacement or two layers of 512 vertices.
 """
 
 import json
@@ -13,12 +14,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from csaw.engine.bench import training_child
-from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
+from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import PARTITION_BYTES, copied
@@ -27,7 +28,7 @@ CLAIM = "waiting for samples takes less than 5 % of an epoch of GraphSAGE"
 
 
 class Tool(NamedTuple):
-    """What draws mini-batches, and the model that trains with them."""
+    """A tool that draws mini-batches, and the model that trains with them."""
 
     name: str
     model: str = "GraphSAGE"
@@ -75,18 +76,21 @@ def _beside(base: dict[str, float], tool: str, row: Row) -> Row:
     kind = row["work"].partition(",")[0]
     if tool == "csaw" and "rate" in row:
         base[kind] = row["rate"]
-    beside = "rate" in row and kind in base and TOOLS[tool].is_peer
-    return {"times": row["rate"] / base[kind], "times_of": "csaw"} if beside else {}
+    return beside(row, base.get(kind), "csaw") if TOOLS[tool].is_peer else {}
 
 
 def _settings(context: Context, graph: Graph, folder: Path) -> Path:
-    gpu = context.device.number if context.on_gpu else None
+    gpu = context.devices[0].number if context.on_gpu else None
     store = graph.store
     if not store.path.is_dir():  # made on the GPU: another process has to open it
         store = copied(store, 1 + store.edges * store.id_dtype.itemsize // PARTITION_BYTES, folder)
     how = (QUICK if context.quick else FULL) | {
-        "graph": str(store.path), "csr": str(folder / "csr.npz"), "gpu": gpu, "threads": context.threads, "epochs": context.repeats + 1,
-    }  # fmt: skip
+        "graph": str(store.path),
+        "csr": str(folder / "csr.npz"),
+        "gpu": gpu,
+        "threads": context.threads,
+        "epochs": context.repeats + 1,
+    }
     (folder / "settings.json").write_text(json.dumps(how))
     return folder / "settings.json"
 
@@ -103,15 +107,24 @@ def _measured(context: Context, graph: Graph, tool: str, settings: Path) -> list
             if not TOOLS[tool].is_peer
             else f"; --peer {tool}=PYTHON names another interpreter"
         )
-        return [{"work": work, "not_measured": said + more} for work in (alone, epoch) if context.only in work]
+        return [gap(work, said + more) for work in (alone, epoch) if context.only in work]
     except _TooLargeError as error:
-        return [{"work": work, "not_measured": str(error)} for work in (alone, epoch) if context.only in work]
+        return [gap(work, error) for work in (alone, epoch) if context.only in work]
     share = median(one["waiting"] / one["seconds"] for one in epochs)
     found = [
-        {"work": alone, **figure([one["edges"] / one["alone"] for one in epochs]), "seconds": median(one["alone"] for one in epochs)},
-        {"work": epoch, **figure([1 / one["seconds"] for one in epochs], "epochs/s"), "seconds": median(one["seconds"] for one in epochs),
-         "waiting_share": share, "note": f"{100 * share:.1f} % of it waiting"},
-    ]  # fmt: skip
+        {
+            "work": alone,
+            **figure([one["edges"] / one["alone"] for one in epochs]),
+            "seconds": median(one["alone"] for one in epochs),
+        },
+        {
+            "work": epoch,
+            **figure([1 / one["seconds"] for one in epochs], "epochs/s"),
+            "seconds": median(one["seconds"] for one in epochs),
+            "waiting_share": share,
+            "note": f"{100 * share:.1f} % of it waiting",
+        },
+    ]
     return [row for row in found if context.only in row["work"]]
 
 
@@ -119,7 +132,7 @@ class _TooLargeError(Exception):
     """A graph that another tool would need a copy of."""
 
 
-def _run(context: Context, graph: Graph, tool: str, settings: Path) -> list[dict[str, Any]]:
+def _run(context: Context, graph: Graph, tool: str, settings: Path) -> list[Row]:
     """All epochs of a tool, in a process of its own."""
     if TOOLS[tool].is_peer:
         _write(graph, settings.with_name("csr.npz"))

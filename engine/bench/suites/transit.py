@@ -1,13 +1,16 @@
-"""Neighbors of the same part of the graph drawn together, or instance by instance: NextDoor figures 7 and 8, on a GPU."""
+"""Neighbors drawn together for a part of the graph, or instance by instance: NextDoor figures 7 and 8, on a GPU."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, by_row, measured, named
+from csaw.engine.bench.bench_row import Published, Row, Verdict, beside, by_row, gap, named, rate_of
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.suites.neighbors import DISTINCT, REPLACED
 
-CLAIM = "transit-parallel sampling, its grouping included, is faster than sample-parallel sampling (NextDoor, figures 7 and 8)"
+CLAIM = (
+    "transit-parallel sampling, its grouping included, is faster than sample-parallel sampling (NextDoor, "
+    "figures 7 and 8)"
+)
 PUBLISHED = (Published("NextDoor, figures 7 and 8", "one NVIDIA V100"),)
 WAYS = {"off": "sample-parallel", "on": "transit-parallel"}
 FEWER = (100_000, 400_000)  # sources: with fewer picks per edge of the graph, they share fewer rows
@@ -26,10 +29,7 @@ WORKS = (
 
 def rows(context: Context) -> Iterator[Row]:
     if not context.on_gpu:
-        yield {
-            "work": "transit parallelism",
-            "not_measured": "it is for GPUs, and here is none; the CPU draws instance by instance",
-        }
+        yield gap("transit parallelism", "it is for GPUs, and here is none; the CPU draws instance by instance")
         return
     for graph in context.graphs():
         for work in context.wanted(WORKS):
@@ -37,11 +37,8 @@ def rows(context: Context) -> Iterator[Row]:
             found = list(
                 context.compare(graph, (work.having(n, transit_parallel=option) for n, option in variants.items()))
             )
-            base = [row["rate"] for row in measured(found, work=f"{work.name}, {WAYS['off']}")]
-            for row in found:
-                yield row | (
-                    {"times": row["rate"] / base[0], "times_of": WAYS["off"]} if base and "rate" in row else {}
-                )
+            base = rate_of(found, f"{work.name}, {WAYS['off']}")
+            yield from (row | beside(row, base, WAYS["off"]) for row in found)
 
 
 def verdict(rows: list[Row]) -> Verdict:

@@ -1,37 +1,53 @@
-"""Components, breadth-first search, hop counts of 64 sources, shortest ways by weight, and betweenness: tables III to V of Gunrock's multi-GPU paper, on a graph in memory.
+"""Components, breadth-first search, hop counts, shortest ways by weight, and betweenness of a graph in memory.
 
-Rates are edges in a second: of an undirected graph each once. Searches begin at random vertices that have edges, and a time is that of one source, or of 64 together.
-The bytes that must move are the entries of rows, each once, and what is read and written of each vertex, at the rate of copies in the memory that holds them. A
-search may move fewer: a vertex that is reached needs no more of its row. networkit and igraph are measured beside it where they are installed.
+Tables III to V of Gunrock's multi-GPU paper. Rates are edges in a second: of an undirected graph each once. Searches
+begin at random vertices that have edges, and a time is that of one source, or of 64 together. The bytes that must move
+are the entries of rows, each once, and what is read and written of each vertex, at the rate of copies in the memory
+that holds them. A search may move fewer: a vertex that is reached needs no more of its row. networkit and igraph are
+measured beside it where they are installed.
 
-Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches are measured as csaw divides them by itself; and they and shortest ways with all levels divided, where
-what was reached is sent to its owner alone (selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017).
+Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches are measured as csaw divides them by
+itself; and they and shortest ways with all levels divided, where a vertex that was reached is sent to its owner alone
+(selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017).
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.analytics.cuda.levels import Exchange
-from csaw.engine.bench import traversal_peers
-from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.bench import network_peers
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.networks import GAP, copy_rate, network_of, of_one, timed, waiting, with_gpus, with_ratios
+from csaw.engine.bench.networks import (
+    GAP,
+    beside_goal,
+    copy_rate,
+    goal_verdict,
+    least_seconds,
+    network_of,
+    of_one,
+    timed,
+    timed_row,
+    waiting,
+    with_gpus,
+    with_ratios,
+)
+from csaw.partition import GraphStore
 
-CLAIM = "a search reaches 150 G edges in a second on a GPU (R-MAT scale 24), and 1.39 G on two cores (1.2 times the 9.4 ms of GAP at scale 20)"
+CLAIM = (
+    "a search reaches 150 G edges in a second on a GPU (R-MAT scale 24), and 1.39 G on two cores (1.2 times "
+    "the 9.4 ms of GAP at scale 20)"
+)
 PUBLISHED = (GAP,)
 BFS, SSSP = "BFS, a source", "SSSP, a source"
 GOALS = {"cuda": 150e9, "cpu": 31_401_342 / 2 / (1.2 * 9.4e-3)}
 SOURCES = 16
-OF_VERTEX = {
-    "components": 12,
-    BFS: 12,
-    "hops, 64 sources": 96,
-    SSSP: 24,
-    "betweenness, a source": 64,
-}  # bytes read and written of each
+# Bytes that are read and written of each vertex.
+OF_VERTEX = {"components": 12, BFS: 12, "hops, 64 sources": 96, SSSP: 24, "betweenness, a source": 64}
+Works = dict[str, Callable[[], object]]
 ALONE = ("components", SSSP)  # what csaw leaves to the first of several GPUs
 
 
@@ -49,21 +65,20 @@ def rows(context: Context) -> Iterator[Row]:
             yield from _peers(context, graph, sources)
 
 
-def _sources(network: Any) -> list[int]:
-    """The same vertices for all that are compared: random ones that have edges."""
-    degrees = network.degrees if network.device == "cpu" else network.degrees.get()
-    able = np.flatnonzero(degrees)
+def _sources(network: Network) -> list[int]:
+    """Random vertices that have edges, the same for all that are compared."""
+    able = np.flatnonzero(on_host(network.degrees))
     return np.random.default_rng(1).choice(able, SOURCES).tolist() if able.size else [0]
 
 
-def _each(network: Any, what: str, sources: list[int], **options: Any) -> Callable[[], Any]:
+def _each(network: Network, what: str, sources: list[int], **options: Exchange) -> Callable[[], object]:
     return lambda: [network.compute(what, source=source, **options) for source in sources]
 
 
-def _works(network: Any, sources: list[int]) -> dict[str, Callable[[], Any]]:
+def _works(network: Network, sources: list[int]) -> Works:
     """Each work by its name. Those of one source go through all of them."""
     many = np.random.default_rng(2).choice(network.vertices, 64)
-    works: dict[str, Callable[[], Any]] = {
+    works: Works = {
         "components": lambda: network.compute("components"),
         BFS: _each(network, "bfs", sources),
         "hops, 64 sources": lambda: network.compute("hops", sources=many),
@@ -75,8 +90,11 @@ def _works(network: Any, sources: list[int]) -> dict[str, Callable[[], Any]]:
     }
 
 
-def _works_of_several(context: Context, network: Any, sources: list[int]) -> dict[str, Callable[[], Any]]:
-    """What several GPUs share on all that were given, if there are several, and searches by each way in which they exchange levels."""
+def _works_of_several(context: Context, network: Network, sources: list[int]) -> Works:
+    """The works that several GPUs share, on all that were given, and searches by each way to exchange levels.
+
+    Nothing if there are not several.
+    """
     if len(context.devices) < 2:
         return {}
     several, gpus = with_gpus(network, context.devices[1:]), f"{len(context.devices)} GPUs"
@@ -91,35 +109,27 @@ def _works_of_several(context: Context, network: Any, sources: list[int]) -> dic
     return works
 
 
-def _row(context: Context, network: Any, work: str, call: Callable[[], Any], bandwidth: float) -> Row:
+def _row(context: Context, network: Network, work: str, call: Callable[[], object], bandwidth: float) -> Row:
     turns = SOURCES if of_one(work, OF_VERTEX).endswith("a source") else 1
-    seconds = sorted(taken / turns for taken in timed(call, context.repeats, waiting(context)))
-    least = (
-        network.id_dtype.itemsize * network.edges + OF_VERTEX[of_one(work, OF_VERTEX)] * network.vertices
-    ) / bandwidth
-    row: Row = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
-    row |= figure([_edges(network) / taken for taken in seconds])
-    return row | ({"goal": GOALS[network.device], "met": row["rate"] >= GOALS[network.device]} if work == BFS else {})
+    seconds = [taken / turns for taken in timed(call, context.repeats, waiting(context))]
+    least = least_seconds(network, OF_VERTEX[of_one(work, OF_VERTEX)], bandwidth)
+    row = timed_row(work, seconds, _edges(network)) | {"limits": {"the bytes that must move": least}}
+    return row | (beside_goal(row, GOALS[network.device]) if work == BFS else {})
 
 
-def _edges(network: Any) -> float:
-    return network.edges if network.directed else network.edges / 2
+def _edges(graph: Network | GraphStore) -> float:
+    return graph.edges if graph.directed else graph.edges / 2
 
 
 def _peers(context: Context, graph: Graph, sources: list[int]) -> Iterator[Row]:
-    """The same by a peer."""
-    edges = graph.store.edges if graph.store.directed else graph.store.edges / 2
-    for peer, work, call in traversal_peers.calls(graph.store.load(), graph.store.directed, sources):
+    """The rows of the works that peers do."""
+    for peer, work, call in network_peers.traversal(graph.store.load(), graph.store.directed, sources):
         name, turns = f"{work}, {peer}", SOURCES if work == BFS else 1
         if context.only in name:
-            seconds = sorted(taken / turns for taken in timed(call, context.repeats))
-            row = {"work": name, "peer": peer, "seconds": seconds[len(seconds) // 2]}
-            yield context.on(graph) | row | figure([edges / taken for taken in seconds])
+            seconds = [taken / turns for taken in timed(call, context.repeats)]
+            yield context.on(graph) | {"peer": peer} | timed_row(name, seconds, _edges(graph.store))
 
 
 def verdict(rows: list[Row]) -> Verdict:
     found = measured(rows, work=BFS)
-    if not found:
-        return Verdict(None, "no search was measured")
-    said = "; ".join(f"{row['rate'] / 1e9:.3g} G edges/s on {row['graph']}" for row in found)
-    return Verdict(all(row["met"] for row in found), said)
+    return goal_verdict(found, "no search was measured", lambda row: f"{row['rate'] / 1e9:.3g} G edges/s")

@@ -1,9 +1,12 @@
-"""Random walks at full rate: C-SAW figure 9's walks (4000 x 2000, multidimensional with a frontier of 2000), those of NextDoor figure 7
-(DeepWalk and node2vec of length 100, PPR of mean length 99, whose walks end by themselves), and 4 million walks of 80, which keep a GPU's memory busy."""
+"""Random walks at full rate: those of C-SAW's figure 9, those of NextDoor's figure 7, and 4 million walks of 80.
+
+C-SAW's are 4000 x 2000, and multidimensional with a frontier of 2000; NextDoor's DeepWalk and node2vec of length 100,
+and PPR of mean length 99, whose walks end by themselves. The 4 million keep a GPU's memory busy.
+"""
 
 from collections.abc import Iterator
 
-from csaw.engine.bench.bench_row import Row, Verdict, by_row, measured, named
+from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.machine import CHAINED, CHAINS
 from csaw.engine.bench.work import Work
@@ -15,8 +18,13 @@ LONG, PAPER = {"walk_length": 80, "weighted": False}, {"walk_length": 100, "weig
 UNIFORM = Work("uniform walk", "deepwalk", MANY, LONG, 32e9)
 WEIGHTED = Work("weighted walk", "deepwalk", MANY, LONG | {"weighted": True}, 30e9)
 NODE2VEC = Work("node2vec p=2 q=.5", "node2vec", MANY, LONG | {"p": 2.0, "q": 0.5}, 17e9)
-MULTIDIMENSIONAL = Work("multidimensional, frontier 2000", "multidimensional", 2000,
-                        {"frontier_size": 2000, "walk_length": 20000, "weighted": False, "layout": "entries"}, 5e9)  # fmt: skip
+MULTIDIMENSIONAL = Work(
+    "multidimensional, frontier 2000",
+    "multidimensional",
+    2000,
+    {"frontier_size": 2000, "walk_length": 20000, "weighted": False, "layout": "entries"},
+    5e9,
+)
 FEW = ("uniform walk, 4000 x 2000", "biased by degree, 4000 x 2000")
 WORKS = (
     UNIFORM,
@@ -35,7 +43,7 @@ WORKS = (
     Work("walk with jumps", "jump", MANY, LONG),
     Work("Metropolis-Hastings", "metropolis-hastings", MANY, LONG),
     MULTIDIMENSIONAL,
-)  # fmt: skip
+)
 
 
 def rows(context: Context) -> Iterator[Row]:
@@ -45,10 +53,10 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _beside_chains(row: Row, chained: float | None) -> Row:
-    """Columns for walks too few to hide the latency of a gather: their rate as a multiple of that of dependent gathers."""
-    if chained is None or "rate" not in row or row["work"] not in FEW or row["instances"] != CHAINS:
+    """Columns for walks too few to hide the latency of a gather: multiples of the rate of dependent gathers."""
+    if row["work"] not in FEW or row.get("instances") != CHAINS:
         return {}
-    return {"times": row["rate"] / chained, "times_of": "gathers one after the other"}
+    return beside(row, chained, "gathers one after the other")
 
 
 def verdict(rows: list[Row]) -> Verdict:

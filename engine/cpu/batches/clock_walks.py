@@ -1,15 +1,11 @@
 """A batch of multidimensional walks in progress on the CPU."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from csaw.engine.cpu.kernels.clocks import AT, PREV
+from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.waiting import crowds
-
-if TYPE_CHECKING:
-    from csaw.engine.cpu.backend import CpuBackend
 
 INSTANCES_IN_TURN = 4  # instances of a thread that take turns; the state of more would not fit its cache
 
@@ -19,7 +15,7 @@ class ClockWalks:
 
     comes_back = True  # an instance may return to a partition that it has left
 
-    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.graph.store.id_dtype)
         shape = sources.shape
@@ -47,7 +43,10 @@ class ClockWalks:
         return (self.walkers[waiting, self.heap[waiting, 0], AT],)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """Cost of reading rows one by one, for one step of each waiting instance and for all their steps, as bytes read in order in the same time."""
+        """Return the cost of reading rows one by one, for one step of each waiting instance and for all steps.
+
+        The cost is in bytes read in order in the same time.
+        """
         waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.step) * self.alive).sum())
         return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
 
@@ -59,9 +58,21 @@ class ClockWalks:
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         b = self.backend
         b.kernels.run_clocks(
-            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.length, self.walkers,
-            self.keys, self.heap, self.step, self.alive, self.src, self.dst, bad,
-        )  # fmt: skip
+            todo,
+            self.first,
+            b.graph.arrays,
+            b.params,
+            np.uint64(b.seed),
+            self.length,
+            self.walkers,
+            self.keys,
+            self.heap,
+            self.step,
+            self.alive,
+            self.src,
+            self.dst,
+            bad,
+        )
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         taken = np.arange(self.length) < self.step[:, None]

@@ -1,13 +1,9 @@
 """A batch of neighbor samples on the CPU with uniform picks, drawn hop by hop; see kernels/hops.py."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
-
-if TYPE_CHECKING:
-    from csaw.engine.cpu.backend import CpuBackend
 
 SLICE = 16384  # parents of a task
 
@@ -15,7 +11,7 @@ SLICE = 16384  # parents of a task
 class HopTables:
     """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
-    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first = backend, first
         self.tables = [sources.astype(backend.store.id_dtype)]
         self.counts = np.zeros(2, np.int64)  # number of children, and of parents without a neighbor
@@ -38,9 +34,18 @@ class HopTables:
         def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             begin = int(piece[0]) if piece.size else parents.size  # an empty slice compiles the kernel
             backend.kernels.hop(
-                begin, min(begin + SLICE, parents.size), backend.graph.arrays, np.uint64(backend.seed), self.first, width, slot, size,
-                parents.reshape(-1), children.reshape(-1), found[begin // SLICE],
-            )  # fmt: skip
+                begin,
+                min(begin + SLICE, parents.size),
+                backend.graph.arrays,
+                np.uint64(backend.seed),
+                self.first,
+                width,
+                slot,
+                size,
+                parents.reshape(-1),
+                children.reshape(-1),
+                found[begin // SLICE],
+            )
 
         backend.in_slices(begins, 1, task)
         self.counts += found.sum(axis=0)

@@ -1,18 +1,25 @@
-"""Samples of layers on the CPU: instances are added up and matched by threads, without sorting all edges at once; see kernels/layers.py."""
+"""Samples of layers on the CPU: instances are added up and matched by threads, without sorting all edges at once; see
+kernels/layers.py.
+"""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
-from csaw.engine.batches.layer_edges import LayerEdges
-from csaw.engine.batches.layers import Layer, Layers
-from csaw.engine.batches.traversals import begins
+from csaw.engine.batches.layer_edges import Layer, LayerEdges
+from csaw.engine.batches.layers import Layers
+from csaw.engine.batches.ordered import begins
 from csaw.engine.cpu.kernels.layers import add_up, match
+from csaw.engine.cpu.runner import CpuRunner
+
+T = TypeVar("T")
 
 
 class HostLayerEdges(LayerEdges):
-    """As LayerEdges, in the same order."""
+    """The edges of LayerEdges on the CPU, in the same order."""
+
+    backend: CpuRunner
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ends, bits = begins(np, self.local, self.instances), max(self.vertices - 1, 1).bit_length()
@@ -28,19 +35,20 @@ class HostLayerEdges(LayerEdges):
         kept, draw, times = np.concatenate([np.zeros((3, 0), np.int64), *found], axis=1)
         return kept, draw, times
 
-    def _of_instances(self, task: Callable[[int], Any]) -> list[Any]:
+    def _of_instances(self, task: Callable[[int], T]) -> list[T]:
         """``task(instance)`` of each, by threads."""
-        found: list[Any] = [None] * self.instances
+        found: list = [None] * self.instances
 
         def run(some: np.ndarray, *_: np.ndarray) -> None:
             for i in some.tolist():
                 found[i] = task(i)
 
-        self.batch.backend.in_slices(np.arange(self.instances), 1, run)  # type: ignore[attr-defined]
+        self.backend.in_slices(np.arange(self.instances), 1, run)
         return found
 
 
 class HostLayers(Layers):
-    """As Layers, with the same sample."""
+    """The batch of Layers on the CPU, with the same sample."""
 
-    edges_of = HostLayerEdges
+    def _edges_to_layers(self) -> LayerEdges:
+        return HostLayerEdges(self)

@@ -1,22 +1,24 @@
-"""Mini-batches on the CPU with picks that are uniform or from running sums, each drawn by one thread; see kernels/minibatches.py."""
+"""Mini-batches on the CPU with picks that are uniform or from running sums, each drawn by one thread.
 
-from typing import TYPE_CHECKING
+See kernels/minibatches.py.
+"""
 
 import numpy as np
 
 from csaw.engine.batches.minibatches import check_nodes
+from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
-
-if TYPE_CHECKING:
-    from csaw.engine.cpu.backend import CpuBackend
 
 DRAWN = ("n_id", "batch", "row", "col", "e_id")  # what the kernel returns of a mini-batch
 
 
 class WholeMiniBatches:
-    """The mini-batches from number ``first`` on. ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none."""
+    """The mini-batches from number ``first`` on.
 
-    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
+    ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none.
+    """
+
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.sources = backend, first, sources
         instances, hops = len(sources), len(backend.plan.sizes)
         self.drawn: list[tuple[np.ndarray, ...]] = [()] * instances  # of each mini-batch: the arrays named by DRAWN
@@ -39,8 +41,16 @@ class WholeMiniBatches:
                     else np.zeros((2, sizes.size + 1), np.int64)
                 )
                 drawn = backend.kernels.draw_minibatch(
-                    np.ascontiguousarray(seeds[seeds >= 0]), backend.graph.arrays, seed, self.first + number, disjoint, sizes, *hops, self.counts[number], tally
-                )  # fmt: skip
+                    np.ascontiguousarray(seeds[seeds >= 0]),
+                    backend.graph.arrays,
+                    seed,
+                    self.first + number,
+                    disjoint,
+                    sizes,
+                    *hops,
+                    self.counts[number],
+                    tally,
+                )
                 if piece.size:
                     self.drawn[number] = drawn
 

@@ -8,9 +8,12 @@ MOST_ENTRIES = 2  # times the number of walkers, in a queue, before repeated one
 
 
 class Queues:
-    """A queue of walkers for each partition. ``counts`` [partitions]: the walkers that wait for each, as their owner keeps it right.
+    """A queue of walkers for each partition.
 
-    A walker that either of two partitions serves is in two queues. What one of them has served stays in the other until that is taken.
+    ``counts`` [partitions]: the walkers that wait for each, as their owner keeps it right.
+
+    A walker that either of two partitions serves is in two queues. What one of them has served stays in the other until
+    that is taken.
     """
 
     def __init__(self, partitions: int, walkers: int) -> None:

@@ -1,18 +1,25 @@
 """Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see specialize.py.
 
-indptr    int64 [V + 1]   always whole
-indices   id    [E]       neighbors. On a streamed graph they have address space for single rows (single_rows.py), and behind them slots for partitions (slots.py)
-weights   f32   [E]       only where the kernel reads them
-table     id    [3 E]     alias entries {neighbor, its alias, threshold}, in place of indices and weights
-sums      i64   [E]       running sums of a row's biases, if selection searches in them; possible u32 [V] number of its edges with a bias above zero
-strength  f64   [V]       sum of a row's biases, if the return edge is drawn apart
-bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
-moved     i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it is not loaded
-loaded    u8    [P + 1]   whether each partition can be read, and last, whether there are single rows: alone u8 [V / 8 + 1], a bit for each
-path      id    [L + 1]   the walk whose next step is drawn, where hooks read it
-columns   f64   [columns * V] data of vertices, column after column
-known     i64   [3]       an edge a -> b, and whether it exists, 1 or 0; -1: not known
-near      u32   [V / 64 + 1] the partition of the first vertex of each block of 64; begins i64 [P + 1] the first vertex of each partition
+indptr        int64 [V + 1]   always whole
+indices       id    [E]       neighbors. On a streamed graph they have address space for single rows (single_rows.py),
+                              and behind them slots for partitions (slots.py)
+weights       f32   [E]       only where the kernel reads them
+table         id    [3 E]     alias entries {neighbor, its alias, threshold}, in place of indices and weights
+sums          i64   [E]       running sums of a row's biases, if selection searches in them
+possible      u32   [V]       number of a vertex's edges with a bias above zero, beside sums
+strength      f64   [V]       sum of a row's biases, if the return edge is drawn apart
+bloom         u64   [E / 8]   8 bits an edge, row after row; empty when there is none
+moved         i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it
+                              is not loaded
+loaded        u8    [P + 1]   whether each partition can be read, and last, whether there are single rows
+near          u32   [V / 64 + 1]  the partition of the first vertex of each block of 64
+begins        i64   [P + 1]   the first vertex of each partition
+alone         u8    [V / 8 + 1]  a bit for each vertex: whether its row is there by itself
+columns       f64   [columns * V]  data of vertices, column after column
+edge_columns  [E] each        a tuple of the edge columns that hooks read beside weights, of their own types
+path          id    [L + 1]   the walk whose next step is drawn, where hooks read it
+known         i64   [3]       an edge a -> b, and whether it exists, 1 or 0; -1: not known
+edge          integer         place of the edge whose columns a hook reads
 """
 
 import math
@@ -43,54 +50,30 @@ class GraphArrays(NamedTuple):
     begins: np.ndarray
     alone: np.ndarray
     columns: np.ndarray
+    edge_columns: tuple[np.ndarray, ...]
     path: np.ndarray
     known: np.ndarray
+    edge: int
 
 
 @inner
 def borrowed(graph):
     """The graph without reference counts, for use inside a kernel: see memory.borrow."""
-    return GraphArrays(
-        borrow(graph.indptr),
-        borrow(graph.indices),
-        borrow(graph.weights),
-        borrow(graph.table),
-        borrow(graph.sums),
-        borrow(graph.possible),
-        borrow(graph.strength),
-        borrow(graph.bloom),
-        borrow(graph.moved),
-        borrow(graph.loaded),
-        borrow(graph.near),
-        borrow(graph.begins),
-        borrow(graph.alone),
-        borrow(graph.columns),
-        borrow(graph.path),
-        borrow(graph.known),
-    )
+    return borrow(graph)
 
 
 @inner
 def for_hooks(graph, path, known):
-    """The graph as hooks read it: with the ``path`` of one walk, and with ``known``, the answer to one question whether an edge exists."""
-    return GraphArrays(
-        graph.indptr,
-        graph.indices,
-        graph.weights,
-        graph.table,
-        graph.sums,
-        graph.possible,
-        graph.strength,
-        graph.bloom,
-        graph.moved,
-        graph.loaded,
-        graph.near,
-        graph.begins,
-        graph.alone,
-        graph.columns,
-        path,
-        known,
-    )
+    """The graph as hooks read it: with the ``path`` of one walk, and with ``known``, the answer to one question whether
+    an edge exists.
+    """
+    return GraphArrays(*graph[:-3], path, known, graph.edge)
+
+
+@inner
+def at_edge(graph, position):
+    """The graph as hooks read it of one edge: that at ``position``."""
+    return GraphArrays(*graph[:-1], int64(position))
 
 
 @njit(inline="always")
@@ -124,6 +107,18 @@ def column_value(graph, column, v):
 
 
 @njit(inline="always")
+def edge_integer(graph, column):
+    """The number of the edge at hand in a column of integers; ``column`` is a constant, because each has its type."""
+    return int64(graph.edge_columns[column][graph.edge])
+
+
+@njit(inline="always")
+def edge_real(graph, column):
+    """The number of the edge at hand in a column of floats; ``column`` is a constant, because each has its type."""
+    return np.float64(graph.edge_columns[column][graph.edge])
+
+
+@njit(inline="always")
 def path_vertex(graph, depth, steps):
     """The vertex so many steps back on the walk from where it is after ``depth`` steps; -1 before its source."""
     return int64(graph.path[depth - steps]) if 0 <= steps <= depth else int64(-1)
@@ -143,7 +138,9 @@ def stored_weight(graph, position):
 
 @njit(inline="always")
 def prefetch_edge(graph, position):
-    """Ask for the memory of an edge; an alias entry may lie in two lines (asking for both: 10 % faster weighted walks)."""
+    """Ask for the memory of an edge; an alias entry may lie in two lines (asking for both: 10
+    % faster weighted walks).
+    """
     if TABLE:
         prefetch(graph.table, uint64(3) * uint64(position))
         prefetch(graph.table, uint64(3) * uint64(position) + uint64(2))

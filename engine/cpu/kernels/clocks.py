@@ -1,10 +1,13 @@
-"""Frontier sampling by exponential clocks (Ribeiro and Towsley, IMC 2010, section 5): events of an instance's walkers in order of time.
+"""Frontier sampling by exponential clocks (Ribeiro and Towsley, IMC 2010, section 5): events of an instance's walkers
+in order of time.
 
-Walker w of an instance reads slot w: draw m, words 0-1 for its m-th waiting time, words 2-3 for the neighbor it then takes. So the walkers of an
-instance are independent, and the earliest ``length`` events are the sample in whatever order they are computed.
+Walker w of an instance reads slot w: draw m, words 0-1 for its m-th waiting time, words 2-3 for the neighbor it then
+takes. So the walkers of an instance are independent, and the earliest ``length`` events are the sample in whatever
+order they are computed.
 
-walkers  int64 [instances, walkers, 4]  AT, PREV, MOVE: moves so far, SPOT: the edge of the next move, if biases are equal or summed beforehand
-keys     f64   [instances, walkers]     time of the next move, a min-heap by (time, walker); heap int64: the walkers in its order
+walkers  int64 [instances, walkers, 4]  AT, PREV, MOVE: moves so far, SPOT: the edge of the next move, if biases are
+         equal or summed beforehand keys     f64   [instances, walkers]     time of the next move, a min-heap by (time,
+         walker); heap int64: the walkers in its order
 """
 
 import numpy as np
@@ -76,7 +79,9 @@ def start_clocks(todo, first, graph, params, seed, walkers, keys, heap, bad):
 
 @njit(nogil=True)
 def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, step, alive, src, dst, bad):
-    """Draw events of instances ``todo``, until each has ``length``, all its walkers are stuck, or the next walker's row is not in memory.
+    """Draw events of instances ``todo`` until each is done or must wait.
+
+    It has ``length`` events, all its walkers are stuck, or the next walker's row is not in memory.
 
     The instances take turns, an event each, so that none waits for the memory reads of another.
     """

@@ -20,6 +20,7 @@ HAS_DEAD_END = False
 CHECKED = False  # update and dead_end are a user's own, and may return no vertex
 UNIFORM = True  # every edge has the same bias
 NEIGHBOR_WEIGHTS = False  # some hook reads e.weight
+EDGE_COLUMNS = 0  # number of edge columns that hooks read beside it
 SELECT = "uniform"
 COLLISION = "bipartite"
 DETECT = "contiguous"

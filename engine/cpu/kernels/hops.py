@@ -1,6 +1,8 @@
-"""Neighbor samples with uniform picks: children of cell c of a hop are cells c * size .. c * size + size - 1 of the next one.
+"""Neighbor samples with uniform picks: children of cell c of a hop are cells c * size .. c * size + size - 1 of the
+next one.
 
-A cell depends on its parent alone, so parents are served in groups whose memory lines are prefetched. The twin of engine/cuda/kernels/hops.cu.
+A cell depends on its parent alone, so parents are served in groups whose memory lines are prefetched. The twin of
+engine/cuda/kernels/hops.cu.
 """
 
 import numpy as np
@@ -17,9 +19,11 @@ PARENTS = 32  # in a group
 
 @njit(nogil=True)
 def hop(begin, end, graph, seed, first, width, slot, size, parent, child, counts):
-    """Draw the children of cells begin .. end - 1 of ``parent``; add the numbers of children, and of parents without a neighbor, to ``counts``.
+    """Draw the children of cells begin .. end - 1 of ``parent``; add the numbers of children, and of parents without a
+    neighbor, to ``counts``.
 
-    ``first``: number of the first instance. ``width``: cells of an instance in ``parent``. ``slot``: slot of the first of these cells.
+    ``first``: number of the first instance. ``width``: cells of an instance in ``parent``. ``slot``: slot of the first
+    of these cells.
     """
     graph = borrowed(graph)
     none = child.dtype.type(-1)

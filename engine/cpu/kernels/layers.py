@@ -1,4 +1,7 @@
-"""Sums of biases by vertex, and the edges to drawn vertices, of samples of layers: a thread does an instance. See engine/batches/layers.py."""
+"""Sums of biases by vertex, and the edges to drawn vertices, of samples of layers: a thread does an instance.
+
+See engine/batches/layers.py.
+"""
 
 import numpy as np
 
@@ -31,7 +34,8 @@ def sort_by_vertex(vertex, unit, bits):
 
 @njit(nogil=True)
 def add_up(low, high, dst, bias, bits):
-    """The different vertices, ascending, that the edges low .. high - 1 of an instance lead to, and the sums of their biases as integers of one scale: int64 both.
+    """The different vertices, ascending, that the edges low .. high - 1 of an instance lead to, and the sums of their
+    biases as integers of one scale: int64 both.
 
     ``dst`` int64, ``bias`` float64: of each edge; ``bits``: of the largest vertex.
     """
@@ -56,7 +60,8 @@ def add_up(low, high, dst, bias, bits):
 
 @njit(nogil=True)
 def match(first_draw, last_draw, drawn, low, high, dst):
-    """The edges low .. high - 1 of an instance that lead to vertices it has drawn: int64 [n] their numbers, the first draw that gave the vertex, and how many did.
+    """The edges low .. high - 1 of an instance that lead to vertices it has drawn: int64 [n] their numbers, the first
+    draw that gave the vertex, and how many did.
 
     ``drawn`` int64: the vertex of each draw, of which the instance has first_draw .. last_draw - 1.
     """

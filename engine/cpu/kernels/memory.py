@@ -1,7 +1,9 @@
-"""What Numba does not offer by itself: prefetching a cache line, adding atomically, and arrays without reference counts.
+"""Prefetching a cache line, adding atomically, and arrays without reference counts.
 
-Random walks are bound by memory latency: with 64 walkers in flight a thread, a line that was asked for has arrived when its walker's
-turn comes (13 times the rate of one walker at a time).
+Numba does not offer these by itself.
+
+Random walks are bound by memory latency: with 64 walkers in flight a thread, a line that was asked for has arrived when
+its walker's turn comes (13 times the rate of one walker at a time).
 """
 
 from llvmlite import ir
@@ -12,7 +14,10 @@ from numba.extending import intrinsic
 
 @intrinsic
 def prefetch(typingctx, array, index):
-    """Read-prefetch the line of ``array[index]`` (1-d, C order) into all cache levels; no bounds check, never faults."""
+    """Read-prefetch the line of ``array[index]`` (1-d, C order) into all cache levels.
+
+    It checks no bounds and never faults.
+    """
 
     def codegen(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -28,16 +33,29 @@ def prefetch(typingctx, array, index):
 
 
 @intrinsic
-def borrow(typingctx, array):
-    """The same array without its reference count, which would be updated atomically, by every thread, at each use from a tuple."""
+def borrow(typingctx, value):
+    """Return the same array without its reference count; of a tuple, the same with each array in it.
+
+    Every thread would update the count atomically at each use from a tuple.
+    """
 
     def codegen(context, builder, signature, arguments):
-        view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        view.meminfo = ir.Constant(view.meminfo.type, None)
-        view.parent = ir.Constant(view.parent.type, None)
-        return view._getvalue()
+        return _borrowed(context, builder, signature.args[0], arguments[0])
 
-    return array(array), codegen
+    return value(value), codegen
+
+
+def _borrowed(context, builder, kind, value):
+    """The code of a value of this type without reference counts."""
+    if isinstance(kind, types.BaseTuple):
+        parts = [_borrowed(context, builder, one, builder.extract_value(value, k)) for k, one in enumerate(kind)]
+        return context.make_tuple(builder, kind, parts)
+    if not isinstance(kind, types.Array):
+        return value
+    view = context.make_array(kind)(context, builder, value)
+    view.meminfo = ir.Constant(view.meminfo.type, None)
+    view.parent = ir.Constant(view.parent.type, None)
+    return view._getvalue()
 
 
 @intrinsic

@@ -1,7 +1,10 @@
-"""Mini-batches with picks that are uniform or from running sums: a thread takes a mini-batch through all hops, and numbers its vertices by a hash table.
+"""Mini-batches with picks that are uniform or from running sums: a thread takes a mini-batch through all hops, and
+numbers its vertices by a hash table.
 
-A cell of the table, in open addressing, has 32 bits by which a node is known above the number of the node. Where they are its vertex (PACKED), a cell is all that a
-search reads; else the vertex of a node is in ``n_id``, its seed in ``owner``. Rows, edges and cells of the table are prefetched for a group of nodes at a time. The same sample as engine/batches/minibatches.py draws hop by hop.
+A cell of the table, in open addressing, has 32 bits by which a node is known above the number of the node. Where they
+are its vertex (PACKED), a cell is all that a search reads; else the vertex of a node is in ``n_id``, its seed in
+``owner``. Rows, edges and cells of the table are prefetched for a group of nodes at a time. The same sample as
+engine/batches/minibatches.py draws hop by hop.
 """
 
 import numpy as np
@@ -44,7 +47,9 @@ def cell_of(vertex, seed, cells):
 
 @inner
 def key_of(vertex, seed):
-    """32 bits by which a node is known: its vertex where that is all there is to it, else some of the bits of its hash."""
+    """32 bits by which a node is known: its vertex where that is all there is to it, else some
+    of the bits of its hash.
+    """
     return uint64(vertex) if PACKED else hash_of(vertex, seed) >> SHIFT
 
 
@@ -65,7 +70,10 @@ def enter(table, n_id, owner, vertex, seed, nodes):
 
 @inner
 def table_of(n_id, owner, nodes, room):
-    """A table of the first ``nodes`` nodes, with room for ``room``, at most two thirds full. Of equal nodes the first is there."""
+    """A table of the first ``nodes`` nodes, with room for ``room``, at most two thirds full.
+
+    Of equal nodes the first is there.
+    """
     cells = int64(64)
     while 2 * cells < 3 * room:
         cells <<= 1
@@ -83,7 +91,9 @@ def seed_of(owner, node):
 
 @inner
 def read_rows(graph, n_id, begin, end, size, rows, degrees):
-    """Read where the rows of nodes begin .. end - 1 begin and how long they are; returns the number of edges that these nodes select."""
+    """Read where the rows of nodes begin .. end - 1 begin and how long they are; returns the number of edges that these
+    nodes select.
+    """
     picks = int64(0)
     for node in range(begin, end):
         if node + NODES < end:
@@ -107,7 +117,9 @@ def widest(sizes):
 
 @inner
 def prefetch_sums(graph, n_id, first, last, begin, rows, degrees):
-    """Ask for what the picks of nodes first .. last - 1 read first; ``rows`` and ``degrees`` begin with those of node ``begin``."""
+    """Ask for what the picks of nodes first .. last - 1 read first; ``rows`` and ``degrees`` begin with those of node
+    ``begin``.
+    """
     for node in range(first, last):
         row, degree = rows[node - begin], degrees[node - begin]
         if degree > 0:
@@ -122,7 +134,8 @@ def choose_by_sums(
 ):
     """Write the edges of one node's picks to e_id[base:], drawn by the running sums of its row; returns their number.
 
-    ``targets`` and ``picked`` have room for ``size`` picks; ``spare`` and ``taken`` stand for arrays that other ways of picking need.
+    ``targets`` and ``picked`` have room for ``size`` picks; ``spare`` and ``taken`` stand for arrays that other ways of
+    picking need.
     """
     if degree == 0 or size == 0 or graph.sums[row + degree - 1] == 0:
         return 0
@@ -143,8 +156,9 @@ def choose_by_sums(
 def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop_edges, counts, tally):
     """Draw a mini-batch that starts from ``seeds``, vertices, by the address of ``instance``.
 
-    Fills the numbers of nodes and edges of each hop, adds that of vertices without a neighbor to counts[0], and counts of selection to ``tally``.
-    Returns the nodes' vertices and seeds, and of each edge the row, the column and its number in the graph.
+    Fills the numbers of nodes and edges of each hop, adds that of vertices without a neighbor to counts[0], and counts
+    of selection to ``tally``. Returns the nodes' vertices and seeds, and of each edge the row, the column and its
+    number in the graph.
     """
     graph = borrowed(graph)
     nodes, edges = seeds.size, int64(0)
@@ -188,7 +202,23 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
                 wanted = degree if size < 0 else size
                 before = edges
                 if SUMS:
-                    edges += choose_by_sums(graph, seed, instance, node, wanted, n_id[node], rows[node - begin], degree, spare, taken, targets, picks, e_id, edges, tally)  # fmt: skip
+                    edges += choose_by_sums(
+                        graph,
+                        seed,
+                        instance,
+                        node,
+                        wanted,
+                        n_id[node],
+                        rows[node - begin],
+                        degree,
+                        spare,
+                        taken,
+                        targets,
+                        picks,
+                        e_id,
+                        edges,
+                        tally,
+                    )
                 else:
                     edges += choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
                 for k in range(before, edges):

@@ -1,4 +1,7 @@
-"""Uniform picks from a pool of several vertices: draw numbers, and look up the edges with these numbers. See engine/batches/pools.py."""
+"""Uniform picks from a pool of several vertices: draw numbers, and look up the edges with these numbers.
+
+See engine/batches/pools.py.
+"""
 
 from numba import int64, uint64
 
@@ -19,9 +22,11 @@ def draw_numbers(rows, seed, instance, slot, bound, out):
 
 
 @njit(nogil=True)
-def look_up(entries, graph, vertex, seen_from, seen_to, seen, start, capacity, offset, out):
+def look_up(entries, graph, frontier, offset):
     """Write the targets of the edges at ``offset`` in the entries' rows to ``out``, if they may be selected at all."""
     graph = borrowed(graph)
+    vertex, start, capacity, out = frontier.vertex, frontier.start, frontier.capacity, frontier.out
+    seen_from, seen_to, seen = frontier.seen_from, frontier.seen_to, frontier.seen
     for i in entries:
         v = vertex[i]
         row = row_of(graph, v)

@@ -1,14 +1,10 @@
 """Second-order walks on a graph in parts: questions that no row in memory can answer are asked later.
 
-A trial's candidate is accepted or not by whether the previous vertex has an edge to it. If neither that vertex's row is in memory nor, on an
-undirected graph, the candidate's, a walker notes the candidate and its coin and makes its next trial, until one needs no answer (``sure``) or it
-has noted as many as it can. It then waits for a row that answers the first question, instead of for two partitions at a time. Random numbers have
-addresses, so its walk is the same.
-
-trials      u32 [n]     the trial to make next in the present step
-asked       u8  [n]     how many questions a walker waits with; a walker with none waits for the row of its own vertex
-candidates  id  [n, 4]  and coins f64 [n, 4]: the questions, in the order of trials
-sure        i64 [n]     the vertex to go to if all answers are no; -1: make more trials
+A trial's candidate is accepted or not by whether the previous vertex has an edge to it. If neither that vertex's row is
+in memory nor, on an undirected graph, the candidate's, a walker notes the candidate and its coin and makes its next
+trial, until one needs no answer (``sure``) or it has noted as many as it can. It then waits for a row that answers the
+first question, instead of for two partitions at a time. Random numbers have addresses, so its walk is the same. See
+engine/batches/waiting_walks.py for the arrays.
 """
 
 import numpy as np
@@ -23,15 +19,20 @@ from csaw.partition.base.compile import inner, njit
 
 
 @njit(nogil=True)
-def answer_questions(
-    todo, first, graph, params, bounds, seed, length, source, at, prev, step, alive, trials, asked, candidates, coins, sure, out, bad
-):  # fmt: skip
-    """Answer the questions of the walkers of ``todo``, as many as rows in memory can, and let those who know where to go take their step."""
+def answer_questions(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad):
+    """Answer the questions of the walkers of ``todo``, as many as rows in memory can.
+
+    Walkers that know where to go take their step.
+    """
     graph = borrowed(graph)
+    source, at, prev = walkers.source, walkers.at, walkers.previous
+    step, alive = walkers.step, walkers.alive
+    trials, asked, sure = questions.trials, questions.asked, questions.sure
+    candidates, coins = questions.candidates, questions.coins
     goals, answered = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     for begin in range(0, todo.size, LANES):
         lanes = todo[begin : begin + LANES]
-        find_goals(lanes, first, graph, params, bounds[1], seed, source, at, prev, step, asked, candidates, coins, goals, answered)  # fmt: skip
+        find_goals(lanes, first, graph, params, bounds[1], seed, walkers, questions, goals, answered)
         for j in range(lanes.size):
             w = lanes[j]
             v, back, t = at[w], prev[w], step[w]
@@ -50,9 +51,14 @@ def answer_questions(
 
 
 @inner
-def find_goals(lanes, first, graph, params, high, seed, source, at, prev, step, asked, candidates, coins, goals, answered):  # fmt: skip
-    """For each walker, the first candidate that its answer accepts, or -1, and how many of its questions are answered until then."""
+def find_goals(lanes, first, graph, params, high, seed, walkers, questions, goals, answered):
+    """Find the first candidate that each walker's answer accepts, or -1.
+
+    It also counts the walker's questions that are answered until then.
+    """
     graph, answer = borrowed(graph), np.full(3, -1)
+    source, at, prev, step = walkers.source, walkers.at, walkers.previous, walkers.step
+    asked, candidates, coins = questions.asked, questions.candidates, questions.coins
     told, scratch, exists = for_hooks(graph, graph.path, answer), search_scratch(LANES), np.empty(LANES, np.int64)
     back, dst, over = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.zeros(LANES, np.uint8)
     for j in range(lanes.size):

@@ -1,7 +1,8 @@
 """Second-order walks by rejection: propose a neighbor by weight, accept it by bias; see walk.py for the walkers' state.
 
-If a row accepts hardly any proposal, because its biases or weights are far apart, the step is drawn from the whole row instead. This
-depends on the row alone, and rejected trials carry no information about the accepted one, so the law is the same.
+If a row accepts hardly any proposal, because its biases or weights are far apart, the step is drawn from the whole row
+instead. This depends on the row alone, and rejected trials carry no information about the accepted one, so the law is
+the same.
 """
 
 import numpy as np
@@ -53,10 +54,12 @@ TRY_ON = -2  # returned instead of a vertex
 
 @inner
 def from_whole_row(params, graph, seed, instance, step, source, back, here, row, count, high, trial, bad):
-    """Draw a neighbor by inverse transform over the row if trials are hopeless, else return TRY_ON; -1 at a dead end or a bad bias.
+    """Draw a neighbor by inverse transform over the row if trials are hopeless, else return TRY_ON.
 
-    The share of trials that accept is the sum of ``weight * bias`` over the sum of ``weight * max(high, bias)``, because the part of the
-    return edge's bias above ``high`` is drawn apart.
+    It returns -1 at a dead end or a bad bias.
+
+    The share of trials that accept is the sum of ``weight * bias`` over the sum of ``weight * max(high, bias)``,
+    because the part of the return edge's bias above ``high`` is drawn apart.
     """
     biases, ctps = np.empty(count, np.float64), np.empty(count, np.int64)
     accepted, proposed, largest = 0.0, 0.0, 0.0
@@ -88,17 +91,18 @@ def take_over(j, last, lane, here, back, instance, steps, trial, returns, fresh,
 
 
 @njit(nogil=True)
-def walk_by_rejection(
-    todo, first, graph, params, bounds, seed, length, source, at, prev, step, alive, trials, asked, candidates, coins, sure, out, bad, tally
-):  # fmt: skip
+def walk_by_rejection(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad, tally):
     """Second-order walks: propose by weight, accept by bias / bound; no lane waits for another's trials.
 
-    ``bounds``: (low, high, back) of Walk.bias_range. If back > high, the part of the return edge's bias above high is drawn apart, so the
-    expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
-    For ``trials`` to ``sure`` see questions.py.
+    ``bounds``: (low, high, back) of Walk.bias_range. If back > high, the part of the return edge's bias above high is
+    drawn apart, so the expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP
+    2019, section 4.3). For ``questions`` see questions.py.
     """
     graph, out = borrowed(graph), borrowed_out(out)
-    at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
+    source, at, prev = borrow(walkers.source), borrow(walkers.at), borrow(walkers.previous)
+    step, alive = borrow(walkers.step), borrow(walkers.alive)
+    trials, asked, sure = questions.trials, questions.asked, questions.sure
+    candidates, coins = questions.candidates, questions.coins
     low, high, returning = bounds
     apart = returning > high
     lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)

@@ -1,4 +1,7 @@
-"""Whole rows with the biases of their edges, and races of numbers: what layers of vertices are drawn with. See engine/batches/layers.py."""
+"""Whole rows with the biases of their edges, and races of numbers: what layers of vertices are drawn with.
+
+See engine/batches/layers.py.
+"""
 
 import numpy as np
 from numba import int64, uint64
@@ -27,7 +30,9 @@ def weigh_rows(entries, graph, params, vertex, start, out, biases, bad):
 
 @njit(nogil=True)
 def race_numbers(rows, seed, instance, slot, number, rate, times):
-    """times[i] for i in ``rows``: when number[i] of a pool arrives, at an exponential time of rate[i] (Efraimidis and Spirakis, IPL 97(5), 2006)."""
+    """times[i] for i in ``rows``: when number[i] of a pool arrives, at an exponential time of rate[i] (Efraimidis and
+    Spirakis, IPL 97(5), 2006).
+    """
     for i in rows:
         word = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(number[i]))
         times[i] = neg_log(word) / float(rate[i])
@@ -45,9 +50,12 @@ def list_rows(entries, graph, vertex, start, out):
 
 @njit(nogil=True)
 def list_members(entries, graph, met, vertices, counts, out):
-    """Write the neighbors of ``entries``, numbers in ``met``, that are members of the same instance to ``out``, and how many each has to ``counts``; their sum.
+    """Write the neighbors of ``entries`` that are members of the same instance to ``out``.
 
-    met: instance * vertices + vertex of each member, ascending. An instance's members are in a hash table with linear probing, at most half full, while its
+    Entries are numbers in ``met``. The number of each goes to ``counts``; returns their sum.
+
+    met: instance * vertices + vertex of each member, ascending. An instance's members are in a hash table with linear
+    probing, at most half full, while its
     edges are looked up: it stays in a core's cache, where a bitmap of all vertices does not.
     """
     graph = borrowed(graph)
@@ -84,7 +92,10 @@ def member_table(keys, base, like):
 
 @inner
 def member_cell(table, vertex):
-    """The cell of a vertex in a table, or the free one in which it would be (Fibonacci hashing: Knuth, TAOCP 3, 6.4)."""
+    """Return the cell of a vertex in a table, or the free one in which it would be.
+
+    This is Fibonacci hashing (Knuth, TAOCP 3, 6.4).
+    """
     mask = uint64(table.size - 1)
     cell = ((uint64(vertex) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & mask
     while table[cell] != ~table.dtype.type(0) and table[cell] != table.dtype.type(vertex):
@@ -94,7 +105,9 @@ def member_cell(table, vertex):
 
 @njit(nogil=True)
 def select_shared(entries, graph, seed, instance, vertex, start, depth, size, out):
-    """Write the neighbors that entries of degree d keep to ``out`` from start[i] on: those whose number of [0, 1) is below size / d; -1 keeps all."""
+    """Write the neighbors that entries of degree d keep to ``out`` from start[i] on: those whose number of [0, 1) is
+    below size / d; -1 keeps all.
+    """
     graph = borrowed(graph)
     for i in entries:
         row = row_of(graph, vertex[i])

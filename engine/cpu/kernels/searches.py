@@ -1,4 +1,7 @@
-"""Searches in sorted rows, many side by side: none waits for another's memory reads. A search by itself took 270 ns in rows of R-MAT scale 20, one of 64 takes 70."""
+"""Searches in sorted rows, many side by side: none waits for another's memory reads.
+
+A search by itself took 270 ns in rows of R-MAT scale 20, one of 64 takes 70.
+"""
 
 import numpy as np
 from numba import int64, uint64
@@ -20,7 +23,9 @@ from csaw.partition.base.compile import inner
 
 @inner
 def search_scratch(lanes):
-    """Arrays for the searches of ``lanes`` lanes: the lane of each, where it is, how far it goes from there, where its row ends, and the neighbor that it looks for."""
+    """Arrays for the searches of ``lanes`` lanes: the lane of each, where it is, how far it goes from there, where its
+    row ends, and the neighbor that it looks for.
+    """
     return (
         np.empty(lanes, np.int64),
         np.empty(lanes, np.uint64),
@@ -32,7 +37,10 @@ def search_scratch(lanes):
 
 @inner
 def search_side_by_side(graph, count, low, width, goal):
-    """For each of ``count`` searches, move ``low`` to the first of the ``width`` positions from there on whose neighbor is at least ``goal``, or behind them all."""
+    """Move ``low`` of ``count`` searches to the first position whose neighbor is at least ``goal``.
+
+    It is among the ``width`` positions from there on, or behind them all.
+    """
     graph, one, searching = borrowed(graph), uint64(1), True
     while searching:
         searching = False
@@ -54,7 +62,10 @@ def search_side_by_side(graph, count, low, width, goal):
 
 @inner
 def find_edges(graph, lanes, back, goal, decided, exists, scratch):
-    """For each lane that is not decided, write to ``exists`` whether the edge back -> goal is there, 1 or 0; -1 where that is not asked, or no row in memory tells."""
+    """Write to ``exists`` whether the edge back -> goal of each lane is there, 1 or 0.
+
+    Decided lanes are left out; -1 where that is not asked, or no row in memory tells.
+    """
     graph, count = borrowed(graph), 0
     lane, low, width, end, wanted = scratch
     for j in range(lanes):
@@ -71,7 +82,9 @@ def find_edges(graph, lanes, back, goal, decided, exists, scratch):
 
 @inner
 def find_returns(graph, lanes, here, back, fresh, rows, counts, returns, scratch):
-    """For each ``fresh`` lane, one that takes up a step, write the sum of weights of its return edges, to the vertex it came from, to ``returns``.
+    """Write the sum of weights of the return edges of each ``fresh`` lane to ``returns``.
+
+    A fresh lane takes up a step; its return edges lead to the vertex it came from.
 
     An undirected edge that is not repeated weighs the same from both ends, so the shorter row is searched.
     """

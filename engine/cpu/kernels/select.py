@@ -1,8 +1,9 @@
 """Selecting neighbors of one vertex from its pool: the methods of C-SAW section IV and their rivals, one function each.
 
-Every function fills ``picked`` with positions within the row, in order of selection, and returns their number. The pool is ``chosen[:count]``
-(positions within the row), or the whole row where ``chosen`` is empty. Pick number n reads half n & 1 of draw n >> 1; trial t of
-pick j of k is number j + k t. ``tally`` has the counts of TALLY in engine/schedule/backend.py.
+Every function fills ``picked`` with positions within the row, in order of selection, and returns their number. The pool
+is ``chosen[:count]`` (positions within the row), or the whole row where ``chosen`` is empty. Pick number n reads half n
+& 1 of draw n >> 1; trial t of pick j of k is number j + k t. ``tally`` has the counts of TALLY in
+engine/schedule/backend.py.
 """
 
 from numba import int64, uint64
@@ -55,15 +56,19 @@ def is_taken(candidate, picked, size, taken, tally):
 
 @inner
 def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, taken, targets, picked, tally):
-    """Select k of the pool one after the other by inverse transform; COLLISION says what to do with a repeated candidate.
+    """Select k of the pool one after the other by inverse transform.
 
-    bipartite  remove the region of the repeated candidate from the space and search again (C-SAW, section IV-B, repaired: the
+    COLLISION says what to do with a repeated candidate.
+
+    bipartite  remove the region of the repeated candidate from the space and search again (C-SAW, section IV-B,
+               repaired: the
                rest of the draw is rescaled before it is used again, otherwise it would not be uniform)
     repeated   draw again
     updated    rebuild the space without the selected candidate after every pick
 
-    A pick that has met many selected candidates is drawn from the remaining space: if a few candidates have nearly all of the
-    weight, the others would be hit once in billions of tries. This takes time in proportion to the number of earlier picks.
+    A pick that has met many selected candidates is drawn from the remaining space: if a few candidates have nearly all
+    of the weight, the others would be hit once in billions of tries. This takes time in proportion to the number of
+    earlier picks.
     """
     total = accumulate(biases, count, largest, ctps)
     possible = 0
@@ -75,7 +80,10 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
 
 @inner
 def successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, targets, picked, tally):
-    """The k picks of ``by_inverse_transform`` in the space ``ctps``; "updated" rebuilds it from ``biases`` and ``largest``."""
+    """Return the k picks of ``by_inverse_transform`` in the space ``ctps``.
+
+    "updated" rebuilds it from ``biases`` and ``largest``.
+    """
     if DETECT != "linear":
         taken[: (count >> 6) + 1] = uint64(0)
     if COLLISION != "updated":
@@ -121,7 +129,10 @@ def successive(seed, instance, slot, biases, count, largest, k, ctps, total, tak
 
 @inner
 def search_first(seed, instance, slot, k, ctps, count, total, targets, picked):
-    """Find the first target and candidate of every pick, side by side, so that no search waits for another's memory reads."""
+    """Find the first target and candidate of every pick, side by side.
+
+    No search then waits for another's memory reads.
+    """
     for j in range(k):
         targets[j] = int64(below_wide(pick_word(seed, instance, slot, uint64(j)), uint64(total)))
         picked[j] = 0  # number of sums known not to exceed the target
@@ -163,9 +174,12 @@ def rest_upto(ctps, last, picked, size):
 
 @inner
 def by_keys(seed, instance, slot, biases, chosen, count, uniform, k, keys, picked):
-    """Select the k smallest keys -log(u) / bias, one u an edge, smallest first (Efraimidis and Spirakis, IPL 97(5), 2006).
+    """Select the k smallest keys -log(u) / bias, one u an edge, smallest first.
 
-    An exponential race selects as successive draws do. ``keys`` gets the times, by which pools of several vertices merge.
+    See Efraimidis and Spirakis, IPL 97(5), 2006.
+
+    An exponential race selects as successive draws do. ``keys`` gets the times, by which pools of several vertices
+    merge.
     """
     size = 0
     for i in range(count):

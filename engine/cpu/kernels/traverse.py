@@ -1,7 +1,8 @@
 """Traversal kernels: neighbors for a list of frontier entries, each (instance, slot, vertex, previous vertex).
 
-Entry i writes at most ``capacity[i]`` neighbors from ``start[i]`` on, and their number to ``found[i]``. The rows of all entries of a call
-must be in memory; results do not depend on which call serves an entry. Where PLACED, ``edge`` gets the number of each neighbor's edge, counted through all rows.
+Entry i writes at most ``capacity[i]`` neighbors from ``start[i]`` on, and their number to ``found[i]``. The rows of all
+entries of a call must be in memory; results do not depend on which call serves an entry. Where PLACED, ``edge`` gets
+the number of each neighbor's edge, counted through all rows.
 """
 
 import numpy as np
@@ -58,7 +59,9 @@ def fill_pool(graph, v, row, count, seen, low, high, chosen):
 
 @njit(nogil=True)
 def geometric_sizes(instance, slot, seed, limit, rest, most, sizes):
-    """Forest fire's neighbor sizes: the number of coins that succeed before the first failure, at most ``most``; see selection.coin."""
+    """Forest fire's neighbor sizes: the number of coins that succeed before the first failure, at most ``most``; see
+    selection.coin.
+    """
     for i in range(instance.size):
         flips = uint64(0)
         while flips < uint64(most[i]):
@@ -78,12 +81,11 @@ def rest_succeeds(seed, instance, slot, number, rest):
 
 
 @njit(nogil=True)
-def select_neighbors(
-    entries, graph, params, seed, depth, instance, slot, vertex, previous, source,
-    seen_from, seen_to, seen, start, capacity, found, out, edge, out_key, bad, tally,
-):  # fmt: skip
+def select_neighbors(entries, graph, params, seed, depth, frontier, bad, tally):
     """Select neighbors of the frontier entries numbered ``entries``, by the method that the constants name."""
     graph = borrowed(graph)
+    instance, slot, vertex, previous, source, seen_from, seen_to, seen = frontier[:8]
+    start, capacity, found, out, edge, out_key = frontier[8:]
     room = 64
     biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
     pool, picked, targets = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
@@ -145,9 +147,14 @@ def select_neighbors(
 
 
 @njit(nogil=True)
-def select_by_sums(entries, graph, seed, instance, slot, vertex, start, capacity, found, out, tally):
-    """As ``select_neighbors`` for whole rows whose running sums were made beforehand: entries in groups, with memory lines prefetched."""
+def select_by_sums(entries, graph, seed, frontier, tally):
+    """Select like ``select_neighbors``, for whole rows whose running sums were made beforehand.
+
+    Entries come in groups, with memory lines prefetched.
+    """
     graph = borrowed(graph)
+    instance, slot, vertex, found = frontier.instance, frontier.slot, frontier.vertex, frontier.found
+    start, capacity, out = frontier.start, frontier.capacity, frontier.out
     rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
     picked, targets, biases, taken = (
         np.empty(1, np.int64),
@@ -204,9 +211,13 @@ def with_weight(sums, count, picked):
 
 
 @njit(nogil=True)
-def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacity, found, out, edge):
-    """Select with replacement, uniformly or by alias table: frontier entries in groups, with memory lines prefetched."""
+def select_by_table(entries, graph, seed, frontier):
+    """Select with replacement, uniformly or by alias table: frontier entries in groups, with
+    memory lines prefetched.
+    """
     graph = borrowed(graph)
+    instance, slot, vertex, found = frontier.instance, frontier.slot, frontier.vertex, frontier.found
+    start, capacity, out, edge = frontier.start, frontier.capacity, frontier.out, frontier.edge
     rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
     for group in range(0, entries.size, AHEAD):
         size = min(AHEAD, entries.size - group)

@@ -1,15 +1,17 @@
 """Walk kernels: 64 walkers of a thread advance in turn, and each memory line is prefetched before its walker needs it.
 
-A walker's state lives in the batch's arrays between calls: ``at``, ``prev``, ``step``, and ``alive`` until its walk is complete.
-A kernel takes the walkers of ``todo`` on until they are done or need a row that is not in memory. Row w of ``out`` is the walk of instance first + w.
-Where walks have no limit, ``length`` is the last step of the present round, and ``out`` is a tuple: an array of vertices, and for each walker the place in it
-of step 0, from which its steps of this round follow; see engine/cpu/batches/rounds.py.
+Between calls the state of the ``walkers`` lives in the batch's arrays: see state.py. A kernel takes the walkers of
+``todo`` on until they are done or need a row that is not in memory. Row w of ``out`` is the walk of instance first + w.
+Where walks have no limit, ``length`` is the last step of the present round, and ``out`` is a tuple: an array of
+vertices, and for each walker the place in it of step 0, from which its steps of this round follow; see
+engine/batches/rounds.py.
 """
 
 import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import (
+    at_edge,
     bloom_word,
     borrowed,
     degree,
@@ -24,6 +26,7 @@ from csaw.engine.cpu.kernels.access import (
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     CHECKED,
+    EDGE_COLUMNS,
     HAS_DEAD_END,
     HAS_UPDATE,
     LOGGED,
@@ -46,7 +49,8 @@ GROUP = 16  # of these lanes take turns in walk_by_edge
 
 @njit(inline="always")
 def after(params, graph, seed, instance, step, source, prev, src, dst, weight, bad):
-    """The next vertex of a walk: the selected dst, unless ``update`` replaces it; at a dead end dst is -1, and ``dead_end`` decides.
+    """The next vertex of a walk: the selected dst, unless ``update`` replaces it; at a dead end dst is -1, and
+    ``dead_end`` decides.
 
     If a user's own hook returns no vertex, the walk ends and ``bad`` names the place.
     """
@@ -70,7 +74,9 @@ def goes_on(graph, here, then, step, length):
 
 @njit(inline="always")
 def put(out, w, step, v):
-    """Note that walker w arrives at v with a step: in its row of ``out``, or in the next entry of a log, whose first entry counts them."""
+    """Note that walker w arrives at v with a step: in its row of ``out``, or in the next entry of a log, whose first
+    entry counts them.
+    """
     if LOGGED:
         entry = uint64(out[0, 0]) + uint64(1)
         out[0, 0] = entry
@@ -122,7 +128,10 @@ def save(w, here, then, taken, length, at, prev, step, alive, out):
 
 @njit(inline="always")
 def neighbor_by_alias(graph, spot, count, word):
-    """The neighbor that the alias entry at ``spot``, of a row of ``count``, and the coin in ``word`` decide on; -1 if all biases are zero."""
+    """Return the neighbor that the alias entry at ``spot`` of a row of ``count`` and the coin in ``word`` decide on.
+
+    It is -1 if all biases are zero.
+    """
     entry = uint64(3) * uint64(spot)
     coin = (word * uint64(count)) >> SHIFT
     dst = graph.table[entry] if coin < uint64(graph.table[entry + uint64(2)]) else graph.table[entry + uint64(1)]
@@ -139,7 +148,10 @@ def drawn_neighbor(graph, spot, count, word):
 
 @njit(inline="always")
 def draw_words(group, seed, instance, steps, words):
-    """Draw the random words of a group's next steps. Nothing else is in the loop, so that it runs in vector registers."""
+    """Draw the random words of a group's next steps.
+
+    Nothing else is in the loop, so that it runs in vector registers.
+    """
     for j in range(uint64(group), uint64(group + GROUP)):
         w0, w1, _, _ = philox(seed, instance[j], steps[j], uint64(0))
         words[j] = (w0 << SHIFT) | w1
@@ -156,14 +168,16 @@ def request_edges(group, graph, here, words, counts, spots):
 
 
 @njit(nogil=True)
-def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, step, alive, out, bad):
+def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
     """Walks whose bias is uniform or in the alias table: one neighbor a draw.
 
-    Groups of lanes take turns: each makes the step whose memory lines were asked for a turn ago, and draws words for its next one, while
-    the rows that the group before it came to arrive. So requests are spread over time, and arithmetic runs beside them.
+    Groups of lanes take turns: each makes the step whose memory lines were asked for a turn ago, and draws words for
+    its next one, while the rows that the group before it came to arrive. So requests are spread over time, and
+    arithmetic runs beside them.
     """
     graph, out = borrowed(graph), borrowed_out(out)
-    at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
+    source, at, prev = borrow(walkers.source), borrow(walkers.at), borrow(walkers.previous)
+    step, alive = borrow(walkers.step), borrow(walkers.alive)
     lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
     lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
     instance, steps, words = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.empty(LANES, np.uint64)
@@ -200,9 +214,11 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
 
 
 @njit(nogil=True)
-def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step, alive, out, bad):
+def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
     """Walks of any bias: inverse transform over the whole row at every step."""
     graph = borrowed(graph)
+    source, at, prev = walkers.source, walkers.at, walkers.previous
+    step, alive = walkers.step, walkers.alive
     size = 64
     biases, ctps, whole = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(0, np.int64)
     for w in todo:
@@ -219,13 +235,14 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
             largest = weigh(params, graph, seed, first + w, t, source[w], back, v, row, whole, count, biases, bad)
             if largest < 0.0:
                 return
-            dst, weight = int64(-1), 1.0
+            position, dst, weight = row, int64(-1), 1.0
             if accumulate(biases, count, largest, ctps) > 0:
                 word = draw64(seed, uint64(first + w), uint64(t), uint64(0))
                 position = row + inverse_transform(ctps, count, word)
                 dst = neighbor_at(graph, position)
                 weight = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0
-            then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight, bad)
+            seen = at_edge(graph, position) if EDGE_COLUMNS else graph
+            then = after(params, seen, seed, first + w, t, source[w], back, v, dst, weight, bad)
             if then >= 0:
                 t += 1
                 put(out, w, t, then)
@@ -238,7 +255,9 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
 
 @njit(nogil=True)
 def gather_round(low, high, first, walkers, before, steps, places, vertices, out):
-    """Copy the steps that the walkers[low:high] of a round took to their walks; that of walker w begins at out[places[w - first]].
+    """Copy the steps that the walkers[low:high] of a round took to their walks.
+
+    That of walker w begins at out[places[w - first]].
 
     ``vertices``: a row for each walker of the round. ``before``: steps before the round.
     """
@@ -251,7 +270,10 @@ def gather_round(low, high, first, walkers, before, steps, places, vertices, out
 
 @njit(nogil=True)
 def build_bloom(graph, bloom, first_vertex, last_vertex):
-    """Fill the filters of some vertices' rows; see access.bloom_word. Neighboring rows share a word: one thread at a time."""
+    """Fill the filters of some vertices' rows; see access.bloom_word.
+
+    Neighboring rows share a word: one thread at a time.
+    """
     for v in range(first_vertex, last_vertex):
         row = graph.indptr[v]
         width = graph.indptr[v + 1] - row

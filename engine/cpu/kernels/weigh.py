@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import degree, neighbor_at, row_of, stored_weight
-from csaw.engine.cpu.kernels.constants import NEIGHBOR_WEIGHTS, edge_bias
+from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of, stored_weight
+from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, edge_bias
 from csaw.engine.draws.random import below_wide
 from csaw.partition.base.compile import inner, njit
 
@@ -29,7 +29,9 @@ def scaled(bias, shift):
 
 @inner
 def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, count, biases, bad):
-    """Write the biases of ``count`` edges of v to ``biases``; returns the largest, or -1 if one is bad, with its edge in ``bad``.
+    """Write the biases of ``count`` edges of v to ``biases``; return the largest.
+
+    It is -1 if one is bad, with its edge in ``bad``.
 
     ``chosen``: positions within the row of these edges; empty means the whole row.
     """
@@ -38,7 +40,8 @@ def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, co
         position = row + (chosen[i] if chosen.size > 0 else i)
         dst = neighbor_at(graph, position)
         weight = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0
-        bias = float(edge_bias(params, graph, seed, instance, depth, source, prev, v, dst, weight))
+        seen = at_edge(graph, position) if EDGE_COLUMNS else graph
+        bias = float(edge_bias(params, seen, seed, instance, depth, source, prev, v, dst, weight))
         if not (bias >= 0.0) or bias == np.inf:
             bad[0], bad[1], bad[2] = 1, v, dst
             return -1.0
@@ -80,7 +83,9 @@ def inverse_transform(ctps, count, word):
 
 @njit(nogil=True)
 def build_table(params, graph, first_vertex, last_vertex, bad):
-    """Build the alias entries of the rows of a range of vertices, from ``indices`` and ``weights`` (Walker 1977, by a sweep in integers).
+    """Build the alias entries of the rows of a range of vertices, from ``indices`` and ``weights``.
+
+    A sweep in integers makes them (Walker 1977).
 
     A row of d edges has d * 2^32 units of chance, 2^32 a bucket. A row whose biases are all zero gets all-ones aliases.
     """
@@ -145,7 +150,10 @@ def quantise(ctps, count, total, units):
 
 @inner
 def sweep(table, row, count, units):
-    """Fill light buckets from heavy ones, both in order of position. Integers make every device build the same table."""
+    """Fill light buckets from heavy ones, both in order of position.
+
+    Integers make every device build the same table.
+    """
     bucket = int64(1) << 32
     heavy = 0
     while heavy < count and units[heavy] <= bucket:

@@ -1,18 +1,14 @@
 """A batch of multidimensional walks on a GPU: rounds of walkers that run side by side; see clocks.cu."""
 
-from typing import TYPE_CHECKING
-
 import cupy
 import numpy as np
 
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
+from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import record, struct
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.waiting import crowds
-
-if TYPE_CHECKING:
-    from csaw.engine.cuda.backend import CudaBackend
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: dtype of vertex ids
 
@@ -26,16 +22,20 @@ class ClockWalks:
 
     comes_back = True  # an instance may return to a partition that it has left
 
-    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.store.id_dtype)
         self.instances, self.walkers = sources.shape
         self.sources = cupy.asarray(sources, np.int64)
         n = self.sources.size
         self.state = {
-            "at": self.sources.ravel().copy(), "prev": cupy.full(n, -1, np.int64), "moves": cupy.zeros(n, np.int64),
-            "next": cupy.empty(n, np.float64), "rate": cupy.empty(n, np.float64), "queue": cupy.empty(n, np.int64),
-        }  # fmt: skip
+            "at": self.sources.ravel().copy(),
+            "prev": cupy.full(n, -1, np.int64),
+            "moves": cupy.zeros(n, np.int64),
+            "next": cupy.empty(n, np.float64),
+            "rate": cupy.empty(n, np.float64),
+            "queue": cupy.empty(n, np.int64),
+        }
         self.looks = cupy.zeros(4 + self.instances, np.int64)  # counters that the host copies together
         self.tally, self.settled = self.looks[:4], self.looks[4:]
         self.capacity = self.length + self.length // 4 + 64
@@ -52,12 +52,25 @@ class ClockWalks:
 
     def _clocks(self) -> np.ndarray:
         return struct(
-            "Clocks", first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
-            **self.state, tally=self.tally.view(np.uint64), **self.events, count=self.count, since=self.since, horizon=self.horizon, last=self.last, settled=self.settled, done=self.done,
-        )  # fmt: skip
+            "Clocks",
+            first=self.first,
+            instances=self.instances,
+            walkers=self.walkers,
+            length=self.length,
+            capacity=self.capacity,
+            **self.state,
+            tally=self.tally.view(np.uint64),
+            **self.events,
+            count=self.count,
+            since=self.since,
+            horizon=self.horizon,
+            last=self.last,
+            settled=self.settled,
+            done=self.done,
+        )
 
     def wants(self) -> np.ndarray:
-        """The partitions that walkers wait for: see schedule/crowds.py."""
+        """The partitions that walkers wait for: see schedule/waiting.py."""
         return crowds(cupy, self.backend.partitions, self.needs())
 
     def needs(self) -> tuple[Array]:
@@ -66,13 +79,19 @@ class ClockWalks:
         return (self.state["at"][cupy.flatnonzero(ahead & (self.done[:, None] == 0))],)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """Cost of one event of each waiting walker, and of all events, without loading partitions, as bytes a copy moves in the same time."""
+        """Return the cost of one event of each waiting walker, and of all events, without loading partitions.
+
+        The cost is in bytes that a copy moves in the same time.
+        """
         return self.backend.bytes_of_picks(int(wants[:, 2].sum())), self.backend.bytes_of_picks(
             self.instances * self.length
         )
 
     def advance(self) -> None:
-        """Run rounds until all instances are drawn or rows are missing. Each round moves the horizon on, so that few surplus events are drawn."""
+        """Run rounds until all instances are drawn or rows are missing.
+
+        Each round moves the horizon on, so that few surplus events are drawn.
+        """
         backend, walkers = self.backend, self.instances * self.walkers
         kernels, seed = backend.kernels, np.uint64(backend.seed)
         if walkers == 0 or self.samples:
@@ -118,7 +137,10 @@ class ClockWalks:
             self.events[name][:, : events.shape[1]] = events
 
     def _samples(self, settled: np.ndarray) -> dict[str, Array]:
-        """The samples: each instance's first ``length`` settled events by time, ties by walker. ``settled`` [n]: number of settled events."""
+        """The samples: each instance's first ``length`` settled events by time, ties by walker.
+
+        ``settled`` [n]: number of settled events.
+        """
         kernels, clocks, slots = self.backend.kernels, self._clocks(), self.instances * self.capacity
         kept, spans = self.kept, max(self.capacity // SPAN_EVENTS, 1)
         held, place = cupy.zeros(self.instances * spans, np.uint32), cupy.empty(slots, np.uint32)
@@ -126,7 +148,18 @@ class ClockWalks:
         start = cupy.asarray(kept.cumsum() - kept)
         src, dst, depth = (cupy.empty(int(kept.sum()), kind) for kind in (self.dtype, self.dtype, np.int64))
         events = event.nbytes // EVENT.itemsize
-        order = struct("Order", spans=spans, held=held, place=place, event=event, events=events, start=start, src=src, dst=dst, depth=depth)  # fmt: skip
+        order = struct(
+            "Order",
+            spans=spans,
+            held=held,
+            place=place,
+            event=event,
+            events=events,
+            start=start,
+            src=src,
+            dst=dst,
+            depth=depth,
+        )
         kernels.over("count_spans", slots, clocks, order)
         cupy.cumsum(held, dtype=held.dtype, out=held)
         kernels.over("fill_spans", slots, clocks, order)

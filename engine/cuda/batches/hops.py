@@ -1,18 +1,17 @@
-"""A batch of neighbor samples on a GPU, drawn hop by hop, with picks that are uniform or from alias tables or running sums made beforehand."""
+"""A batch of neighbor samples on a GPU, drawn hop by hop.
 
-from typing import TYPE_CHECKING
+Picks are uniform or from alias tables or running sums made beforehand.
+"""
 
 import cupy
 import numpy as np
 
 from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
-from csaw.engine.plan.hop_tables import worth_grouping
+from csaw.engine.plan.grouping import worth_grouping
 from csaw.engine.schedule.backend import ALL
-
-if TYPE_CHECKING:
-    from csaw.engine.cuda.backend import CudaBackend
 
 UNGROUP = 4 * BLOCK  # (vertex, cell) pairs that a block of `ungroup` moves
 
@@ -20,7 +19,7 @@ UNGROUP = 4 * BLOCK  # (vertex, cell) pairs that a block of `ungroup` moves
 class Hops:
     """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
-    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first = backend, first
         self.tables = [cupy.asarray(sources, backend.store.id_dtype)]
         self.counts = cupy.zeros(2, np.uint64)  # dead ends, edges
@@ -50,9 +49,18 @@ class Hops:
         kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout.has_sums
         staged = kernels.staged(parents.size, size)
         hop = struct(
-            "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
-            parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
-        )  # fmt: skip
+            "Hop",
+            first=self.first,
+            parents=parents.size,
+            width=np.uint32(parents.shape[1]),
+            size=np.uint32(size),
+            slot=np.uint32(slot),
+            parent=parents,
+            child=children,
+            grouped=grouped,
+            grouped_parents=count,
+            staged=np.uint32(staged),
+        )
         replace = self.backend.algorithm.replace
         name = "with_replacement" if replace else "distinct_by_sums" if by_sums else "distinct"
         tally = (self.backend.counts,) if name == "distinct_by_sums" else ()

@@ -1,7 +1,8 @@
 """Samples of layers on a GPU, whose edges are counted by bits: twin of engine/batches/layer_edges.py.
 
-An instance has a bit for each vertex of the graph. How many bits are set before one is its vertex's place among the candidates, so sums are added without
-sorting the edges, and come in the order of the vertices. Where there are fewer edges than words of bits, they are sorted.
+An instance has a bit for each vertex of the graph. How many bits are set before one is its vertex's place among the
+candidates, so sums are added without sorting the edges, and come in the order of the vertices. Where there are fewer
+edges than words of bits, they are sorted.
 """
 
 import cupy
@@ -10,9 +11,9 @@ import numpy as np
 from csaw.engine.batches.fixed import shifts
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
 from csaw.engine.batches.layers import Layer, Layers
-from csaw.engine.batches.traversals import begins
+from csaw.engine.batches.ordered import begins
 from csaw.engine.cuda.constants import BLOCK
-from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.contracts import Array
 
 WORD = 32  # vertices of a word of bits
@@ -21,11 +22,14 @@ MOST_ROWS = 1 << 15  # of a grid
 
 
 class DeviceLayerEdges(LayerEdges):
-    """As LayerEdges. Edges are taken out of the batch's arrays only if they lead to drawn vertices."""
+    """The edges of LayerEdges on a GPU.
 
-    def __init__(self, batch: Layers) -> None:
-        self.batch, self.xp = batch, batch.xp
-        self.kernels: Kernels = batch.backend.kernels  # type: ignore[attr-defined]
+    Edges are taken out of the batch's arrays only if they lead to drawn vertices.
+    """
+
+    def __init__(self, batch: "DeviceLayers") -> None:
+        self.batch, self.backend, self.xp = batch, batch.backend, batch.xp
+        self.kernels = self.backend.kernels
         self.instances, self.vertices = batch.instances, batch.backend.store.vertices
         self.width = words(self.vertices)
         self.row_ends = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(batch.capacity)])
@@ -78,9 +82,23 @@ class DeviceLayerEdges(LayerEdges):
         cell = cupy.flatnonzero(found)
         kept = cupy.empty((6, cell.size), np.int64)
         self.kernels.over(
-            "take_edges", cell.size, cell.size, cell, batch.local.size, self.row_ends, batch.local, batch.vertex, batch.out, batch.keys,
-            self.width, self.bits, self.before, draw, times, kept,
-        )  # fmt: skip
+            "take_edges",
+            cell.size,
+            cell.size,
+            cell,
+            batch.local.size,
+            self.row_ends,
+            batch.local,
+            batch.vertex,
+            batch.out,
+            batch.keys,
+            self.width,
+            self.bits,
+            self.before,
+            draw,
+            times,
+            kept,
+        )
         local, src, dst, bias, of, many = kept
         return Kept(local, src, dst, bias.view(np.float64), of, many)
 
@@ -88,14 +106,15 @@ class DeviceLayerEdges(LayerEdges):
 class DeviceLayers(Layers):
     """A batch of samples of layers on a GPU."""
 
-    @staticmethod
-    def edges_of(batch: Layers) -> LayerEdges:
-        """The edges of a depth, in whichever way needs less memory."""
-        by_bits = batch.instances * words(batch.backend.store.vertices) <= batch.keys.size
-        return (DeviceLayerEdges if by_bits else LayerEdges)(batch)
+    backend: CudaRunner
+
+    def _edges_to_layers(self) -> LayerEdges:
+        """The edges from the frontier, in whichever way needs less memory."""
+        by_bits = self.instances * words(self.backend.store.vertices) <= self.keys.size
+        return DeviceLayerEdges(self) if by_bits else LayerEdges(self)
 
     def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
-        found, kernels = cupy.empty(target.shape, np.int64), self.backend.kernels  # type: ignore[attr-defined]
+        found, kernels = cupy.empty(target.shape, np.int64), self.backend.kernels
         kernels.over(
             "find_candidates",
             target.size,

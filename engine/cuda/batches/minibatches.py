@@ -1,29 +1,33 @@
-"""Mini-batches on a GPU with uniform picks, some at a time through all hops, with hash tables of their vertices in shared memory; see minibatches.cu."""
+"""Mini-batches on a GPU with uniform picks, some at a time through all hops; see minibatches.cu.
 
-from typing import TYPE_CHECKING
+Hash tables of their vertices are in shared memory.
+"""
 
 import cupy
 import numpy as np
 
-from csaw.engine.batches.minibatches import check_nodes, frontiers
+from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_KEYS, PART_TILE
+from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.minibatches import frontiers
 from csaw.engine.schedule.backend import ALL
 
-if TYPE_CHECKING:
-    from csaw.engine.cuda.backend import CudaBackend
-
 MOST_ROWS = 65535  # blocks of the second dimension of a launch
-# Most scratch memory of the mini-batches that are drawn at a time, unless the plan's batch has less: of few at a time, launches take longer than kernels.
+# Most scratch memory of the mini-batches that are drawn at a time, unless the plan's batch has less: of few at a time,
+# launches take longer than kernels.
 SCRATCH_BYTES = 512 << 20
 NO_SCRATCH = dict.fromkeys(("vertex", "items", "totals", "taken", "begins"))
 
 
 class DeviceMiniBatches:
-    """The mini-batches from number ``first`` on. ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none."""
+    """The mini-batches from number ``first`` on.
 
-    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
+    ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none.
+    """
+
+    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.disjoint = backend, first, bool(backend.algorithm.disjoint)
         self.sizes, self.dtype = backend.plan.sizes, np.dtype(backend.store.id_dtype)
         self.instances, self.seeds = len(sources), sources.shape[1]
@@ -94,59 +98,83 @@ class DeviceMiniBatches:
 
     def _hop(self, hop: int, staged: int, item_room: int, scratch: dict[str, Array]) -> np.ndarray:
         return struct(
-            "MiniHop", hop=np.uint32(hop), width=np.uint32(self.widths[hop]), size=np.uint32(self.sizes[hop]), staged=np.uint32(staged),
-            cells=np.uint32(sum(self.cells[:hop])), chunks=np.uint32(sum(self.chunks[:hop])), parts=np.uint32(self._parts(hop)), item_room=np.uint32(item_room),
+            "MiniHop",
+            hop=np.uint32(hop),
+            width=np.uint32(self.widths[hop]),
+            size=np.uint32(self.sizes[hop]),
+            staged=np.uint32(staged),
+            cells=np.uint32(sum(self.cells[:hop])),
+            chunks=np.uint32(sum(self.chunks[:hop])),
+            parts=np.uint32(self._parts(hop)),
+            item_room=np.uint32(item_room),
             **scratch,
-        )  # fmt: skip
+        )
 
     def _struct(self, low: int, high: int) -> np.ndarray:
         """The struct of mini-batches low .. high - 1 of the batch."""
         at = slice(low, high)
         return struct(
-            "MiniBatches", first=self.first + low, count=np.uint32(high - low), seeds=np.uint32(self.seeds), hops=np.uint32(len(self.sizes)),
-            room=np.uint32(self.room), edge_room=np.uint32(self.edge_room), chunks=np.uint32(sum(self.chunks)), sources=self.sources[at],
-            n_id=self.n_id[at], owner=None if self.owner is None else self.owner[at], node_ends=self.node_ends[at], edge_ends=self.edge_ends[at],
-            value=self.value[at], e_id=self.e_id[at], counts=self.counts[at], dead=self.dead,
-        )  # fmt: skip
+            "MiniBatches",
+            first=self.first + low,
+            count=np.uint32(high - low),
+            seeds=np.uint32(self.seeds),
+            hops=np.uint32(len(self.sizes)),
+            room=np.uint32(self.room),
+            edge_room=np.uint32(self.edge_room),
+            chunks=np.uint32(sum(self.chunks)),
+            sources=self.sources[at],
+            n_id=self.n_id[at],
+            owner=None if self.owner is None else self.owner[at],
+            node_ends=self.node_ends[at],
+            edge_ends=self.edge_ends[at],
+            value=self.value[at],
+            e_id=self.e_id[at],
+            counts=self.counts[at],
+            dead=self.dead,
+        )
 
     def _blocks(self, items: int) -> int:
         return max(1, min(-(-items // BLOCK), 64))
 
     def _packed(self) -> dict[str, Array]:
         """The arrays of a sample store, in order of instance."""
-        kernels, whole, n, hops = self.backend.kernels, self._struct(0, self.instances), self.instances, len(self.sizes)
+        n, hops = self.instances, len(self.sizes)
         counts = cupy.empty((5, n), np.int64)
-        nodes, edges, seeds, nodes_upto, edges_upto = counts
-        hop_nodes, hop_edges = cupy.empty((n, hops + 1), np.int64), cupy.empty((n, hops), np.int64)
-        numbers = struct("Numbers", nodes=nodes, edges=edges, seeds=seeds, nodes_upto=nodes_upto, edges_upto=edges_upto,
-                         hop_nodes=hop_nodes, hop_edges=hop_edges)  # fmt: skip
-        kernels.launch("sum_up", 1, BLOCK, whole, numbers)
-        all_nodes, all_edges = counts[3:, -1].get().tolist() if n else (0, 0)
-        self.found = all_edges
-        n_id = cupy.empty(all_nodes, self.dtype)
-        batch = cupy.empty(all_nodes if self.disjoint else 0, np.int32)
-        row, col, e_id = (cupy.empty(all_edges, kind) for kind in (np.int32, np.int32, np.int64))
-        for low in range(0, n, MOST_ROWS):
-            some = slice(low, min(low + MOST_ROWS, n))
+        numbers = dict(zip(("nodes", "edges", "seeds", "nodes_upto", "edges_upto"), counts, strict=True))
+        by_hop = {"hop_nodes": cupy.empty((n, hops + 1), np.int64), "hop_edges": cupy.empty((n, hops), np.int64)}
+        self.backend.kernels.launch("sum_up", 1, BLOCK, self._struct(0, n), struct("Numbers", **numbers, **by_hop))
+        nodes, self.found = counts[3:, -1].get().tolist() if n else (0, 0)
+        n_id, batch, of_edges = self._pack(nodes, numbers["nodes_upto"], numbers["edges_upto"])
+        positions = self.sources[:, :, 1].ravel()
+        return {
+            "node_counts": numbers["nodes"],
+            "n_id": n_id,
+            "edge_counts": numbers["edges"],
+            **of_edges,
+            **by_hop,
+            "seed_counts": numbers["seeds"],
+            "input_id": positions if self.is_full else positions[positions >= 0],
+            **({"batch": batch} if self.disjoint else {}),
+        }
+
+    def _pack(self, nodes: int, nodes_upto: Array, edges_upto: Array) -> tuple[Array, Array, dict[str, Array]]:
+        """The vertices of all ``nodes``, if disjoint their seeds, and the arrays of all edges: mini-batch after
+        mini-batch.
+
+        ``nodes_upto``, ``edges_upto`` int64 [instances]: running sums of their numbers.
+        """
+        kernels = self.backend.kernels
+        n_id, batch = cupy.empty(nodes, self.dtype), cupy.empty(nodes if self.disjoint else 0, np.int32)
+        kinds = {"row": np.int32, "col": np.int32, "e_id": np.int64}
+        edges = {name: cupy.empty(self.found, kind) for name, kind in kinds.items()}
+        for low in range(0, self.instances, MOST_ROWS):
+            some = slice(low, min(low + MOST_ROWS, self.instances))
             given, count = self._struct(some.start, some.stop), some.stop - low
             kernels.launch("pack_nodes", (self._blocks(self.room), count), BLOCK, given, nodes_upto[some], n_id, batch)
             for hop, chunks in enumerate(self.chunks):
                 this = self._hop(hop, 0, 0, NO_SCRATCH)
-                kernels.launch("pack_edges", (chunks, count), BLOCK, given, this, edges_upto[some], row, col, e_id)
-        positions = self.sources[:, :, 1].ravel()
-        return {
-            "node_counts": nodes,
-            "n_id": n_id,
-            "edge_counts": edges,
-            "row": row,
-            "col": col,
-            "e_id": e_id,
-            "hop_nodes": hop_nodes,
-            "hop_edges": hop_edges,
-            "seed_counts": seeds,
-            "input_id": positions if self.is_full else positions[positions >= 0],
-            **({"batch": batch} if self.disjoint else {}),
-        }
+                kernels.launch("pack_edges", (chunks, count), BLOCK, given, this, edges_upto[some], *edges.values())
+        return n_id, batch, edges
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)

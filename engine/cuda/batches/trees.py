@@ -1,21 +1,20 @@
-"""A batch of traversal samples on a GPU with uniform picks: one kernel takes every instance through all depths; see trees.cu."""
+"""A batch of traversal samples on a GPU with uniform picks: one kernel takes every instance through all depths; see
+trees.cu.
+"""
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import cupy
 import numpy as np
 
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import TREE_BLOCK, WARP
+from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.backend import ALL
-
-if TYPE_CHECKING:
-    from csaw.engine.cuda.backend import CudaBackend
 
 ROOM_BYTES = 1 << 30  # memory for the instances drawn at a time
 ROOM_GROWTH = 8  # factor by which the room of an instance grows when it was too small
@@ -35,8 +34,8 @@ class Grown:
 class Trees:
     """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
-    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
-        self.backend, self.first, self.span = backend, first, backend.tree_span
+    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.span = backend, first, backend.plan.tree_edges
         self.instances, self.width = len(sources), 0 if backend.needs.everywhere else sources.shape[1]
         self.dtype = np.dtype(backend.store.id_dtype)
         self.sources = cupy.asarray(sources[:, : self.width], self.dtype)
@@ -56,7 +55,10 @@ class Trees:
         self.samples = whole | {"source_counts": self.source_counts, "sources": self.kept.ravel()}
 
     def _draw(self, low: int, high: int) -> dict[str, Array]:
-        """Draw instances low .. high - 1 of the batch; those whose room is too small are drawn again with more. MemoryError if one is too large."""
+        """Draw instances low .. high - 1 of the batch; those whose room is too small are drawn again with more.
+
+        MemoryError if one is too large.
+        """
         counts, span = cupy.empty(high - low, np.int64), self.span
         grown, missing = [], None
         totals = cupy.zeros(3, np.uint64)  # instances short of room, edges, dead ends
@@ -90,10 +92,24 @@ class Trees:
         room = {name: begin for (name, _), begin in zip(self._room(span), begins, strict=False)}
         limit, rest = (np.uint64(number) for number in ((0, 0) if algorithm.geometric is None else coin(algorithm)))
         trees = struct(
-            "Trees", first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),
+            "Trees",
+            first=self.first + low,
+            count=count,
+            numbers=missing,
+            width=self.width,
+            depths=self.sizes.size,
+            span=span,
+            buckets=_buckets(self.width + span),
             total=LARGEST if algorithm.total is None else algorithm.total,
-            sizes=self.sizes, limit=limit, rest=rest, sources=self.sources[low:high], **room, counts=counts, again=again, totals=totals,
-        )  # fmt: skip
+            sizes=self.sizes,
+            limit=limit,
+            rest=rest,
+            sources=self.sources[low:high],
+            **room,
+            counts=counts,
+            again=again,
+            totals=totals,
+        )
         kernels.launch("grow_trees", count, TREE_BLOCK, trees, np.uint64(self.backend.seed))
         return Grown(trees, count, (missing, memory))
 
@@ -102,15 +118,29 @@ class Trees:
         cells, item, by_pool = self.width + span, self.dtype.itemsize, int(self.backend.needs.in_pools)
         buckets, by_row = _buckets(cells), 1 - by_pool
         return [
-            ("vertex", item * cells), ("src", item * span), ("stage", by_row * item * span), ("picked", by_row * item * span),
-            ("seen", item * buckets), ("depth", 2 * span), ("frontier", 4 * cells), ("start", by_row * 4 * cells), ("found", by_row * 4 * cells),
-            ("gaps", by_row * TREE_BLOCK // WARP * 4 * cells), ("order", 4 * buckets), ("sums", by_pool * 8 * cells), ("chosen", by_pool * 8 * span),
+            ("vertex", item * cells),
+            ("src", item * span),
+            ("stage", by_row * item * span),
+            ("picked", by_row * item * span),
+            ("seen", item * buckets),
+            ("depth", 2 * span),
+            ("frontier", 4 * cells),
+            ("start", by_row * 4 * cells),
+            ("found", by_row * 4 * cells),
+            ("gaps", by_row * TREE_BLOCK // WARP * 4 * cells),
+            ("order", 4 * buckets),
+            ("sums", by_pool * 8 * cells),
+            ("chosen", by_pool * 8 * span),
             ("held", 8),
-        ]  # fmt: skip
+        ]
 
     def _pack(self, grown: list[Grown], upto: Array, found: int) -> dict[str, Array]:
         """The ``found`` edges of all launches in order of instance. ``upto``: running sums of the instances' edges."""
-        edges = {"src": cupy.empty(found, self.dtype), "dst": cupy.empty(found, self.dtype), "depth": cupy.empty(found, np.int64)}  # fmt: skip
+        edges = {
+            "src": cupy.empty(found, self.dtype),
+            "dst": cupy.empty(found, self.dtype),
+            "depth": cupy.empty(found, np.int64),
+        }
         for one in grown if found else ():
             self.backend.kernels.over("pack_trees", WARP * one.count, one.trees, upto, *edges.values())
         return edges

@@ -1,11 +1,11 @@
 """A batch of walks on a GPU."""
 
-from typing import TYPE_CHECKING
-
 import cupy
 import numpy as np
 
+from csaw.engine.batches.waiting_walks import Questions, WaitingWalks
 from csaw.engine.cuda.constants import BLOCK, WARP
+from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
@@ -15,21 +15,18 @@ from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.waiting import crowds, rows_of
 
-if TYPE_CHECKING:
-    from csaw.engine.cuda.backend import CudaBackend
-
 # Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
 SPREAD = 8  # warps of a multiprocessor to spread few walkers over
 NO_VERTEX = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
 
-class Walks:
+class Walks(WaitingWalks):
     """Walkers of instances ``first .. first + len(sources) - 1``; ``walks`` [n, L + 1] as they are stored."""
 
-    comes_back = True  # an instance may return to a partition that it has left
+    backend: CudaRunner
 
-    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray, length: int | None = None) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
         self.source = cupy.asarray(sources, backend.store.id_dtype)
@@ -44,13 +41,12 @@ class Walks:
         self.previous: Array = None
         self.alive: Array = None
         self.queue: Array = None
-        self.questions: dict[str, Array] = dict.fromkeys(("trials", "asked", "candidates", "coins", "sure"))
-        if backend.asks_later:
-            self.questions = self._no_questions(sources.size)
+        self.none = NO_VERTEX[self.source.dtype]
+        self.questions = self._no_questions(sources.size) if backend.asks_later else Questions(*[None] * 5)
         if backend.streamed or backend.unlimited:
             self.at, self.previous = (
                 self.source.copy(),
-                cupy.full(sources.size, NO_VERTEX[self.source.dtype], self.source.dtype),
+                cupy.full(sources.size, self.none, self.source.dtype),
             )
             self.alive = cupy.full(sources.size, self.length > 0, np.uint8)
             self.lengths.fill(0)
@@ -62,28 +58,18 @@ class Walks:
         """An array for the walks of so many walkers."""
         return cupy.empty((walkers, self.length + 1), self.source.dtype)
 
-    def _no_questions(self, walkers: int) -> dict[str, Array]:
-        """The arrays of cpu/kernels/questions.py."""
+    def _no_questions(self, walkers: int) -> Questions:
         kind = self.source.dtype
-        return {
-            "trials": cupy.zeros(walkers, np.uint32), "asked": cupy.zeros(walkers, np.uint8), "sure": cupy.full(walkers, NO_VERTEX[kind], kind),
-            "candidates": cupy.zeros((walkers, QUESTIONS), kind), "coins": cupy.zeros((walkers, QUESTIONS), np.float64),
-        }  # fmt: skip
-
-    def _waiting(self) -> tuple[Array, list[Array]]:
-        """The vertices of waiting walkers without a question, and for each of the others the vertices whose rows answer its first one.
-
-        The latter are one array, or two on an undirected graph.
-        """
-        asks = self.questions["asked"] > 0
-        asking = cupy.flatnonzero(self.alive.astype(bool) & asks)
-        answers = [self.previous[asking]]
-        if not self.backend.store.directed:
-            answers.append(self.questions["candidates"][asking, 0])
-        return self.at[self.alive.astype(bool) & ~asks], answers
+        return Questions(
+            trials=cupy.zeros(walkers, np.uint32),
+            asked=cupy.zeros(walkers, np.uint8),
+            candidates=cupy.zeros((walkers, QUESTIONS), kind),
+            coins=cupy.zeros((walkers, QUESTIONS), np.float64),
+            sure=cupy.full(walkers, self.none, kind),
+        )
 
     def wants(self) -> np.ndarray:
-        """The partitions that walkers wait for: see schedule/crowds.py."""
+        """The partitions that walkers wait for: see schedule/waiting.py."""
         parts, n = self.backend.partitions.loaded.size, self.source.size
         counts = cupy.zeros(parts + 2, np.uint64)
         blocks = min(-(-n // BLOCK), 4 * self.backend.kernels.device.processors)
@@ -93,26 +79,6 @@ class Walks:
         if self.backend.needs.partitions_at_once == 1:
             return rows_of(np.array(waiting, np.int64))
         return crowds(cupy, self.backend.partitions, self.needs())
-
-    def needs(self) -> tuple[Array, ...]:
-        """The vertex whose row each waiting walker needs; for second-order walks that cannot ask later also its previous vertex, whose row it needs too."""
-        if self.backend.asks_later:
-            walking, answers = self._waiting()
-            shortest = answers[0]
-            if len(answers) == 2:
-                degrees = [self.backend.graph.degrees(vertices) for vertices in answers]
-                shortest = cupy.where(degrees[1] < degrees[0], answers[1], answers[0])
-            return (cupy.concatenate([walking, shortest]),)
-        waiting = cupy.flatnonzero(self.alive)
-        here = self.at[waiting]
-        if not self.backend.needs.second_order:
-            return (here,)
-        previous = self.previous[waiting]
-        return here, cupy.where(previous == NO_VERTEX[previous.dtype], here, previous)
-
-    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """Cost of one step of each waiting walker, and of all their steps, without loading partitions, as bytes a copy moves in the same time."""
-        return self.backend.bytes_of_picks(self.still), self.backend.bytes_of_picks(self.rest)
 
     def advance(self) -> None:
         backend = self.backend
@@ -130,7 +96,10 @@ class Walks:
         )
 
     def _serve_loaded(self) -> None:
-        """Advance all walkers whose partitions are loaded. If each partition has its own launch, repeat until no walker crosses from one to another."""
+        """Advance all walkers whose partitions are loaded.
+
+        If each partition has its own launch, repeat until no walker crosses from one to another.
+        """
         backend, loaded = self.backend, self.backend.graph.loaded
         if backend.asks_later:
             self._answer()
@@ -147,11 +116,22 @@ class Walks:
         backend, n = self.backend, self.source.size
         output, (_, high, _) = self._output(slice(0, n), ALL_PARTITIONS), bounds(backend.algorithm)
         backend.kernels.over(
-            "answer_questions", n, output, self.first, backend.kernels.params, high, np.uint64(backend.seed), self.source, backend.bad
-        )  # fmt: skip
+            "answer_questions",
+            n,
+            output,
+            self.first,
+            backend.kernels.params,
+            high,
+            np.uint64(backend.seed),
+            self.source,
+            backend.bad,
+        )
 
     def _launch(self, only: int, share: int) -> None:
-        """Launch all walkers at once, or each alone without batching. ``only``: the partition to serve; ``share``: launches that share the GPU."""
+        """Launch all walkers at once, or each alone without batching.
+
+        ``only``: the partition to serve; ``share``: launches that share the GPU.
+        """
         n, each = self.source.size, self.source.size if self.backend.plan.policy.batching else 1
         for low in range(0, n, max(each, 1)):
             self._launch_some(slice(low, low + each), only, share)
@@ -159,9 +139,22 @@ class Walks:
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu for walkers ``rows``; ``only``: the partition to serve."""
         return struct(
-            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, places=self.places, before=self.before, at=self.at, previous=self.previous,
-            alive=self.alive, queue=self.queue, only=only, taken=self.taken, **self.questions,
-        )  # fmt: skip
+            "Output",
+            begin=rows.start,
+            end=rows.stop,
+            length=self.length,
+            walks=self.walks,
+            steps=self.lengths,
+            places=self.places,
+            before=self.before,
+            at=self.at,
+            previous=self.previous,
+            alive=self.alive,
+            queue=self.queue,
+            only=only,
+            taken=self.taken,
+            **self.questions._asdict(),
+        )
 
     def _launch_some(self, rows: slice, only: int, share: int) -> None:
         backend, n = self.backend, rows.stop - rows.start

@@ -1,19 +1,29 @@
-"""The state that the GPUs of one run share: a copy of the graph in host memory, pieces in each other's memory, or the first GPU's layout."""
+"""The state that the GPUs of one run share: a copy of the graph in host memory, pieces in each other's memory, or the
+first GPU's layout.
+"""
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol, Self, TypeVar, cast
 
 import cupy
 
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import DeviceError
 
-if TYPE_CHECKING:
-    from csaw.engine.cuda.graphs.resident import DeviceGraph
-
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
+
+
+class Whole(Protocol):
+    """A graph that is whole on a GPU, and can be copied to the current one."""
+
+    def copy(self) -> Self:
+        """Copy it to the memory of the current GPU."""
+
+
+Held = TypeVar("Held", bound=Whole)
 
 
 class Node:
@@ -22,27 +32,26 @@ class Node:
     def __init__(self, count: int) -> None:
         self.lock, self.waiting = threading.Lock(), count
         self.all_here = threading.Barrier(count)
-        self.first: DeviceGraph | None = None
+        self.first: Whole | None = None
         self.host: HostPartitions | None = None
-        self.pieces: dict[int, tuple[Array, Array, Array]] = {}  # arrays of each partition of a pooled graph
+        self.pieces: dict[int, EdgeArrays] = {}  # of each partition of a pooled graph
         self.strengths: dict[int, Array] = {}  # row sums of a GPU's vertices, by the GPU's number
 
-    def resident(self, load: "Callable[[], DeviceGraph]") -> "DeviceGraph":
+    def resident(self, load: Callable[[], Held]) -> Held:
         """The graph on the current GPU. The first GPU that asks loads it; the others copy it from there."""
         with self.lock:
             if self.first is None:
-                self.first = load()
+                self.first = graph = load()
                 cupy.cuda.get_current_stream().synchronize()
-                graph = self.first
             else:
-                graph = self.first.copy()
+                graph = cast(Held, self.first).copy()
             self.waiting -= 1
             if self.waiting == 0:
                 self.first = None
         return graph
 
     def host_copy(self, make: Callable[[], HostPartitions]) -> HostPartitions:
-        """The one copy of the graph in host memory, made by the first GPU that asks."""
+        """Return the one copy of the graph in host memory, made by the first GPU that asks."""
         with self.lock:
             if self.host is None:
                 self.host = make()
@@ -63,7 +72,8 @@ class Node:
         if self.host is not None:
             self.host.close()
         self.host = self.first = None
-        holders = {array.device.id for arrays in self.pieces.values() for array in arrays if array is not None}
+        pieces = [(*piece.stored.values(), piece.entries) for piece in self.pieces.values()]
+        holders = {array.device.id for arrays in pieces for array in arrays if array is not None}
         self.pieces.clear()
         self.strengths.clear()
         for number in holders:

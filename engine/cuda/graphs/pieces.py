@@ -1,4 +1,6 @@
-"""A graph in pieces: each partition has arrays of its own, on this GPU, on another one or in host memory; see graph.cuh."""
+"""A graph in pieces: each partition has arrays of its own, on this GPU, on another one or in host memory; see
+graph.cuh.
+"""
 
 from functools import cached_property
 
@@ -6,42 +8,49 @@ import cupy
 import numpy as np
 
 from csaw.engine.cuda.constants import OFFSET_BITS
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays
 from csaw.engine.cuda.graphs.resident import build_alias
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import record, struct
 from csaw.engine.plan.contracts import Array, Store
-from csaw.engine.plan.needs import ALIAS_IDS
+from csaw.engine.plan.layouts import ALIAS_IDS
+from csaw.engine.plan.needs import Needs
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.partition import Partition
+from csaw.partition.graph.edge_columns import WEIGHT
+from csaw.partition.graph.store import INDICES
 
 OFFSET = (1 << OFFSET_BITS) - 1
 PIECE_RECORD = record("Piece")
 
 
 class Pieces:
-    """The kernels' view of partitions: ``indptr`` int64 [V + 1] = {partition, offset}, and the addresses of each piece's arrays.
+    """The kernels' view of partitions: ``indptr`` int64 [V + 1] = {partition, offset}, and the addresses of each
+    piece's arrays.
 
-    ``loaded`` uint8 [P]: whether each partition can be read now. Beside partitions, up to ``rows`` single rows can be pieces; ``used``: pieces in use.
-    ``columns`` float64 [columns, V]: data of vertices, None without.
+    ``loaded`` uint8 [P]: whether each partition can be read now. Beside partitions, up to ``rows`` single rows can be
+    pieces; ``used``: pieces in use. ``columns`` float64 [columns, V]: data of vertices, None without.
     ``place`` notes addresses on the host; ``tell`` copies them to where kernels read them.
     """
 
-    def __init__(self, store: Store, *, strength: bool, columns: Array, rows: int = 0) -> None:
-        self.store, self.columns = store, columns
+    def __init__(self, store: Store, needs: Needs, *, columns: Array, rows: int = 0) -> None:
+        self.store, self.columns, self.edge_columns = store, columns, needs.edge_columns
         self.transfers, self.transfer_bytes = 0, 0
         indptr = store.read_indptr()
         for part in store.partitions:
             indptr[part.first_vertex : part.last_vertex] |= part.number << OFFSET_BITS
         indptr[-1] |= len(store.partitions) << OFFSET_BITS  # ascending to the end, because ends_of searches in it
         self.indptr = on_device(indptr)
-        self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
+        self.strength = cupy.zeros(store.vertices, np.float64) if needs.row_weights else None
         self.used = len(store.partitions)
         self.readable = np.zeros(self.used + rows, np.uint8)
         self.loaded = self.readable[: self.used]
         self.pieces = np.zeros(self.readable.size, PIECE_RECORD)
         self.device_readable = cupy.asarray(self.readable)
         self.device_pieces = cupy.zeros(self.pieces.nbytes, np.uint8)
+        self.column_places = np.zeros((self.readable.size, len(needs.edge_columns)), np.uint64)
+        self.device_column_places = cupy.zeros(self.column_places.size, np.uint64) if needs.edge_columns else None
 
     def partition_of(self, vertices: Array) -> Array:
         return self.indptr[vertices] >> OFFSET_BITS
@@ -70,19 +79,20 @@ class Pieces:
             squares += float((self.degrees(some).astype(np.float64) ** 2).sum())
         return squares / max(self.store.edges, 1)
 
-    def place(self, number: int, indices: Array, weights: Array, entries: Array) -> None:
-        """Note where a partition is. Arrays of its edges, on a GPU or page-locked; None for those that the layout lacks."""
-        self.place_pieces(number, self.store.partitions[number].first_edge, indices, weights, entries)
+    def place(self, number: int, arrays: EdgeArrays) -> None:
+        """Note where a partition is."""
+        self.place_pieces(number, self.store.partitions[number].first_edge, arrays)
 
-    def place_pieces(
-        self, which: int | slice, first: int | np.ndarray, indices: Array, weights: Array, entries: Array
-    ) -> None:
-        """Note where pieces ``which`` are; ``first``: the number of the edge that would be first in the arrays, for each piece."""
-        item = self.store.id_dtype.itemsize
-        alias = ALIAS_IDS * item
-        for name, array, size in (("indices", indices, item), ("weights", weights, 4), ("entries", entries, alias)):
-            address = 0 if array is None else _address(array) - np.int64(first) * size
-            self.pieces[name][which] = np.asarray(address, np.int64).view(np.uint64)
+    def place_pieces(self, which: int | slice, first: int | np.ndarray, arrays: EdgeArrays) -> None:
+        """Note where pieces ``which`` are; ``first``: the number of the edge that would be first in the arrays, for
+        each piece.
+        """
+        item, stored = self.store.id_dtype.itemsize, arrays.stored
+        self.pieces["indices"][which] = _begin(stored.get(INDICES), first, item)
+        self.pieces["weights"][which] = _begin(stored.get(WEIGHT.array), first, WEIGHT.dtype.itemsize)
+        self.pieces["entries"][which] = _begin(arrays.entries, first, ALIAS_IDS * item)
+        for number, column in enumerate(self.edge_columns):
+            self.column_places[which, number] = _begin(stored.get(column.array), first, column.dtype.itemsize)
 
     def build_table(self, builder: Kernels, part: Partition) -> None:
         """Build the alias tables of a partition whose arrays are placed."""
@@ -93,18 +103,40 @@ class Pieces:
         """Copy the addresses and ``loaded`` to where kernels read them, in the order of the current stream."""
         self.device_readable[: self.used].set(self.readable[: self.used])
         self.device_pieces[: self.used * PIECE_RECORD.itemsize].set(self.pieces[: self.used].view(np.uint8))
+        if self.device_column_places is not None:
+            places = self.column_places[: self.used].ravel()
+            self.device_column_places[: places.size].set(places)
 
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh, filled for this graph."""
         return struct(
-            "Graph", indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
-            possible=None, columns=self.columns, pieces=self.device_pieces, loaded=self.device_readable, vertices=self.store.vertices,
-        )  # fmt: skip
+            "Graph",
+            indptr=self.indptr,
+            indices=None,
+            weights=None,
+            entries=None,
+            strength=self.strength,
+            bloom=None,
+            members=None,
+            possible=None,
+            columns=self.columns,
+            pieces=self.device_pieces,
+            loaded=self.device_readable,
+            edge_columns=self.device_column_places,
+            vertices=self.store.vertices,
+        )
 
     def check(self, bad: Array) -> None:
         """Raise the error that a kernel has noted in ``bad``."""
         check_bias(self.store, bad.tolist())
 
 
-def _address(array: Array) -> int:
-    return int(array.data.ptr) if isinstance(array, cupy.ndarray) else int(array.ctypes.data)
+def _begin(array: Array, first: int | np.ndarray, size: int) -> np.ndarray:
+    """Return the addresses that edge 0 of the graph would have, uint64, if ``array`` began with edge ``first``.
+
+    There is one for each of these; without an array, they are 0.
+    """
+    if array is None:
+        return np.zeros((), np.uint64)
+    address = int(array.data.ptr) if isinstance(array, cupy.ndarray) else int(array.ctypes.data)
+    return np.asarray(address - np.int64(first) * size, np.int64).view(np.uint64)

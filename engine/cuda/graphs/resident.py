@@ -1,14 +1,14 @@
 """A resident graph: all of it in the memory of one GPU, in the layout that the kernels read (see graph.cuh)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any
 
 import cupy
 import numpy as np
 
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.graphs.edge_arrays import addresses, made
 from csaw.engine.cuda.graphs.node import copied
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
@@ -19,6 +19,8 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import check_bias
 from csaw.partition import Partition
+from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
+from csaw.partition.graph.store import INDICES
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
 
@@ -26,19 +28,34 @@ EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
 class DeviceGraph:
     """Loads all partitions, builds the layout with ``builder``, and drops the arrays that kernels do not read.
 
-    Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64 [V], bloom
-    and members as graph.cuh declares them, None if the run does not need them. ``columns`` float64 [columns, V]: data of vertices, None without.
+    Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64
+    [V], bloom and members as graph.cuh declares them, None if the run does not need them. ``columns`` float64 [columns,
+    V]: data of vertices, None without. ``edge_columns``: [E] each, those that hooks read beside weights, none once
+    dropped; ``column_places`` uint64, their addresses, None without.
     """
 
-    def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
-                 keeps_indices: bool, keeps_weights: bool, columns: Array) -> None:  # fmt: skip
+    def __init__(
+        self,
+        store: Store,
+        layout: GraphLayout,
+        builder: Kernels,
+        needs: Needs,
+        *,
+        membership: str,
+        weighs_members: bool,
+        keeps_indices: bool,
+        keeps_weights: bool,
+        columns: Array,
+    ) -> None:
         self.store, self.layout, self.builder, self.columns = store, layout, builder, columns
         self.transfers, self.transfer_bytes = 0, 0
         self.loaded = np.ones(len(store.partitions), np.uint8)
         host_indptr = store.read_indptr()
         self.indptr = on_device(host_indptr)
-        self.indices: Array = cupy.empty(store.edges, store.id_dtype)
-        self.weights: Array = cupy.empty(store.edges, np.float32) if needs.weights else None
+        stored = made(cupy.empty, store.edges, store, needs.stored_columns)
+        self.indices, self.weights = stored[INDICES], stored.get(WEIGHT.array)
+        self.edge_columns = tuple(stored[column.array] for column in needs.edge_columns)
+        self.column_places = addresses(self.edge_columns)
         self.strength = cupy.zeros(store.vertices, np.float64) if needs.row_weights else None
         self.bloom = cupy.zeros(filter_words(store.edges), np.uint64) if membership == "filter" else None
         slots = member_slots(store.edges, store.vertices) if membership == "hash" else 0
@@ -46,19 +63,24 @@ class DeviceGraph:
         self.entries: Array = None
         self.possible: Array = None
         self.built_bytes = needs.edge.built(layout) * store.edges
-        self._read()
+        self._read(stored, needs.stored_columns)
+        del stored
         if membership != "search" or layout.is_built:
             self._build(host_indptr)
         if not keeps_indices:
             self.indices = None
         if not keeps_weights:
             self.weights = None
+        if not layout.keeps_weights:
+            self.edge_columns, self.column_places = (), None
 
     def copy(self) -> "DeviceGraph":
         """Copy the graph to the memory of the current GPU."""
         other = copy(self)
         for name, value in vars(self).items():
             setattr(other, name, copied(value))
+        other.edge_columns = tuple(map(copied, self.edge_columns))
+        other.column_places = addresses(other.edge_columns)
         other.transfers, other.transfer_bytes = 0, 0
         cupy.cuda.get_current_stream().synchronize()
         return other
@@ -72,12 +94,12 @@ class DeviceGraph:
         vertex = cupy.searchsorted(self.indptr, edges, side="right") - 1
         return vertex, edges - self.indptr[vertex]
 
-    def _read(self) -> None:
-        staging = Staging(self.store, self.weights is not None)
+    def _read(self, stored: dict[str, Array], columns: Sequence[EdgeColumn]) -> None:
+        """Fill arrays of all edges, neighbors and ``columns``, by their names in the store."""
+        staging = Staging(self.store, columns)
         for part in self.store.partitions:
             span = slice(part.first_edge, part.first_edge + part.edges)
-            weights = None if self.weights is None else self.weights[span]
-            self.transfer_bytes += staging.upload(part, self.indices[span], weights)
+            self.transfer_bytes += staging.upload(part, {name: array[span] for name, array in stored.items()})
             self.transfers += 1
 
     def _build(self, indptr: np.ndarray) -> None:
@@ -116,9 +138,21 @@ class DeviceGraph:
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh, filled for this graph."""
         return struct(
-            "Graph", indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, members=self.members, possible=self.possible, columns=self.columns, pieces=None, loaded=None, vertices=self.store.vertices,
-        )  # fmt: skip
+            "Graph",
+            indptr=self.indptr,
+            indices=self.indices,
+            weights=self.weights,
+            entries=self.entries,
+            strength=self.strength,
+            bloom=self.bloom,
+            members=self.members,
+            possible=self.possible,
+            columns=self.columns,
+            pieces=None,
+            loaded=None,
+            edge_columns=self.column_places,
+            vertices=self.store.vertices,
+        )
 
     def check(self, bad: Array) -> None:
         """Raise the error that a kernel has noted in ``bad``."""
@@ -126,23 +160,23 @@ class DeviceGraph:
 
 
 class Staging:
-    """A page-locked buffer through which partitions go to the current GPU, one after the other."""
+    """A page-locked buffer through which partitions go to the current GPU, one after the other.
 
-    def __init__(self, store: Store, weights: bool) -> None:
+    It takes their neighbors and ``columns``.
+    """
+
+    def __init__(self, store: Store, columns: Sequence[EdgeColumn]) -> None:
         self.store = store
-        self.indices = page_locked(store.largest_partition, store.id_dtype)
-        self.weights = page_locked(store.largest_partition if weights else 0, np.float32)
+        self.room = made(page_locked, store.largest_partition, store, columns)
 
-    def upload(self, part: Partition, indices: Array, weights: Array) -> int:
-        """Copy a partition into arrays on the GPU: ``indices``, and ``weights`` unless None. Returns the bytes copied."""
-        pairs = [(self.indices[: part.edges], indices)]
-        if weights is not None:
-            pairs.append((self.weights[: part.edges], weights))
-        self.store.read_partition(part.number, *(host for host, _ in pairs))
-        for host, device in pairs:
-            device.set(host)
+    def upload(self, part: Partition, arrays: Mapping[str, Array]) -> int:
+        """Copy a partition into arrays on the GPU, by their names in the store. Returns the bytes copied."""
+        held = {name: self.room[name][: part.edges] for name in arrays}
+        self.store.read_edges(part.number, held)
+        for name, device in arrays.items():
+            device.set(held[name])
         cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
-        return sum(host.nbytes for host, _ in pairs)
+        return sum(host.nbytes for host in held.values())
 
 
 def blocks_of(vertices: int, device: Device) -> dict[int, int]:
@@ -151,9 +185,12 @@ def blocks_of(vertices: int, device: Device) -> dict[int, int]:
 
 
 def build_alias(
-    builder: Kernels, spans: list[tuple[int, int, int, Any]], edges: int, strength: Array, check: Callable
+    builder: Kernels, spans: list[tuple[int, int, int, Array]], edges: int, strength: Array, check: Callable
 ) -> None:
-    """Build alias tables of spans of rows, each (first vertex, end vertex, number of its first edge, table to fill) of at most ``edges`` edges."""
+    """Build alias tables of spans of rows, each of at most ``edges`` edges.
+
+    A span is (first vertex, end vertex, number of its first edge, table to fill).
+    """
     bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
     for first, last, origin, entries in spans:
         for block, blocks in blocks_of(last - first, builder.device).items():
@@ -179,10 +216,25 @@ def build_alias(
 def build_alias_of_rows(
     builder: Kernels, rows: Array, starts: Array, edges: int, strength: Array, check: Callable
 ) -> None:
-    """Build alias tables of rows that are pieces of their own, of ``edges`` edges in all; ``starts``: edges of the rows before each."""
+    """Build alias tables of rows that are pieces of their own, of ``edges`` edges in all; ``starts``: edges of the rows
+    before each.
+    """
     bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
     for block, blocks in blocks_of(rows.size, builder.device).items():
         builder.launch(
-            "build_alias", blocks, block, 0, rows.size, rows, starts, builder.params, 0, need, spare, None, strength, bad
-        )  # fmt: skip
+            "build_alias",
+            blocks,
+            block,
+            0,
+            rows.size,
+            rows,
+            starts,
+            builder.params,
+            0,
+            need,
+            spare,
+            None,
+            strength,
+            bad,
+        )
     check(bad)

@@ -1,35 +1,76 @@
 """Single rows on a GPU: they share a slot of a streamed graph, and each is a piece of its own."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import cupy
 import numpy as np
 
 from csaw.engine.cuda.constants import OFFSET_BITS
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
 from csaw.engine.cuda.graphs.pieces import OFFSET
 from csaw.engine.cuda.graphs.resident import build_alias_of_rows
+from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import page_locked
-from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.schedule.single_rows import SingleRows
-
-if TYPE_CHECKING:
-    from csaw.engine.cuda.graphs.streamed import StreamedGraph
+from csaw.partition.graph.edge_columns import EdgeColumn
 
 MOST_ROWS = 1 << 14  # rows in the slot at a time
 STAGED = 1 << 20  # edges that the page-locked buffer holds
 
 
+class RowsGraph(Protocol):
+    """A graph on a GPU whose slots can hold single rows; see StreamedGraph."""
+
+    store: Store
+    builder: Kernels
+    stored_columns: tuple[EdgeColumn, ...]
+    indptr: Array
+    strength: Array
+    readable: np.ndarray
+    free: list[int]
+    used: int
+    edge_bytes: int
+    stored_bytes: int
+    transfer_bytes: int
+
+    @property
+    def slot_bytes(self) -> int:
+        """Bytes of a slot."""
+
+    def degrees(self, vertices: Array) -> Array:
+        """Neighbors of each vertex."""
+
+    def can_read(self, vertices: Array) -> Array:
+        """Whether the rows of vertices can be read now."""
+
+    def room_of_rows(self, slot: int, first: int, last: int) -> EdgeArrays:
+        """The arrays for edges first .. last - 1 of a slot's single rows."""
+
+    def place_pieces(self, which: int | slice, first: int | np.ndarray, arrays: EdgeArrays) -> None:
+        """Note where pieces are."""
+
+    def tell(self) -> None:
+        """Copy what is noted to where kernels read it."""
+
+    def check(self, bad: Array) -> None:
+        """Raise the error that a kernel has noted."""
+
+
 class DeviceRows(SingleRows):
-    """Single rows of a ``StreamedGraph``. Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph."""
+    """Single rows of a streamed graph.
+
+    Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph.
+    """
 
     most = MOST_ROWS
 
-    def __init__(self, graph: "StreamedGraph") -> None:
+    def __init__(self, graph: RowsGraph) -> None:
         super().__init__(graph)
         self.partitions = len(graph.store.partitions)
         self.home = cupy.arange(self.partitions + MOST_ROWS)  # the partition that each piece belongs to
         self.slot: int | None = None
-        self.stage: tuple[np.ndarray, np.ndarray] | None = None
+        self.stage: dict[str, np.ndarray] = {}
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes that the row of each vertex takes in the slot."""
@@ -56,36 +97,36 @@ class DeviceRows(SingleRows):
         start = degree.cumsum() - degree
         edges = int(degree.sum())
         upto = self.bytes // graph.edge_bytes  # end of the slot's edges in use, with the new rows
-        indices, weights, table = graph.room_of_rows(self.slot, upto - edges, upto)
-        self._read(begin, start, edges, (indices, weights))
+        arrays = graph.room_of_rows(self.slot, upto - edges, upto)
+        self._read(begin, start, edges, arrays.stored)
         last = self.partitions + self.vertices.size
         pieces = slice(last - vertices.size, last)
-        graph.place_pieces(pieces, begin - start, indices, weights, table)
+        graph.place_pieces(pieces, begin - start, arrays)
         self.home[pieces] = cupy.asarray(number)
         graph.indptr[at] = graph.indptr[at] & OFFSET | cupy.arange(pieces.start, last) << OFFSET_BITS
         graph.readable[pieces], graph.used = 1, last
         graph.tell()
-        if table is not None:
+        if arrays.entries is not None:
             build_alias_of_rows(graph.builder, at, cupy.asarray(start), edges, graph.strength, graph.check)
         graph.transfer_bytes += edges * graph.stored_bytes
 
-    def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Array, Array]) -> None:
-        """Copy rows to ``arrays`` (neighbors, weights) on the GPU: row i from edge begin[i] of the graph to position start[i].
+    def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: dict[str, Array]) -> None:
+        """Copy rows to ``arrays`` on the GPU, by their names in the store: row i from edge begin[i] of the graph to
+        position start[i].
 
-        ``edges``: edges of all rows. They pass through a page-locked buffer of STAGED edges, so a long row comes in parts.
+        ``edges``: edges of all rows. They pass through a page-locked buffer of STAGED edges, so a long row comes in
+        parts.
         """
-        if self.stage is None:
-            weights = STAGED if self.graph.weighted else 0
-            self.stage = page_locked(STAGED, self.graph.store.id_dtype), page_locked(weights, np.float32)
+        if not self.stage:
+            self.stage = made(page_locked, STAGED, self.graph.store, self.graph.stored_columns)
         end = np.append(start[1:], edges)
         for low in range(0, edges, STAGED):
             high = min(low + STAGED, edges)
             here = np.flatnonzero((start < high) & (end > low))
             first, last = np.maximum(start[here], low), np.minimum(end[here], high)
-            self.read_edges(begin[here] - start[here] + first, last - first, first - low, *self.stage)
-            for device, host in zip(arrays, self.stage, strict=True):
-                if device is not None:
-                    device[low:high].set(host[: high - low])
+            self.read_edges(begin[here] - start[here] + first, last - first, first - low, self.stage)
+            for name, device in arrays.items():
+                device[low:high].set(self.stage[name][: high - low])
             cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
 
     def forget(self) -> None:

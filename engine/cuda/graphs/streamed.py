@@ -1,30 +1,32 @@
-"""A graph larger than a GPU's budget: partitions in host memory or on disk, some of them in slots on the device (C-SAW, section V).
+"""A graph larger than a GPU's budget: partitions in host memory or on disk, some of them in slots on the device (C-SAW,
+section V).
 
-A slot has room for the largest partition and holds any one. When few instances wait for the other partitions, the GPU reads single
-rows in host memory over the bus, or single rows are copied from the disk, without loading partitions.
+A slot has room for the largest partition and holds any one. When few instances wait for the other partitions, the GPU
+reads single rows in host memory over the bus, or single rows are copied from the disk, without loading partitions.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import cupy
 import numpy as np
 
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.single_rows import MOST_ROWS, DeviceRows
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array, Partitions, Store, WaitingBatch
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.needs import ALIAS_IDS, Needs
+from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
+from csaw.engine.plan.needs import Needs
 
 
 class StreamedGraph(Pieces, Partitions):
     """Loads partitions into slots and evicts them, on a stream of its own. ``capacity``: bytes of GPU memory for slots.
 
-    If host memory holds all partitions, and the layout needs nothing built, kernels can read them there over the bus. Otherwise single
-    rows can be copied from the disk, if ``few`` allows it. ``disk_cost``: that of reading a byte of the store, as bytes copied to a GPU in the same time.
+    If host memory holds all partitions, and the layout needs nothing built, kernels can read them there over the bus.
+    Otherwise single rows can be copied from the disk, if ``few`` allows it. ``disk_cost``: that of reading a byte of
+    the store, as bytes copied to a GPU in the same time.
     """
 
     fetches = True
@@ -43,17 +45,18 @@ class StreamedGraph(Pieces, Partitions):
         columns: Array,
     ) -> None:
         single = few and not host.whole and store.is_plain
-        super().__init__(store, strength=needs.row_weights, columns=columns, rows=MOST_ROWS if single else 0)
-        self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
+        super().__init__(store, needs, columns=columns, rows=MOST_ROWS if single else 0)
+        self.layout, self.builder, self.host, self.stored_columns = layout, builder, host, needs.stored_columns
         self.edge_bytes = needs.edge.piece  # of an edge in a slot
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
         self.disk_cost = disk_cost
         self.edges = store.largest_partition  # that a slot has room for
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
         self.slots = [self._slot() for _ in range(count)]
-        self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
+        self.free = list(range(count))
+        self.slot_of: dict[int, int] = {}
         self.ready: set[int] = set()  # partitions that kernels can read in their slots
-        self.coming: dict[int, Any] = {}  # events that end the copies under way
+        self.coming: dict[int, cupy.cuda.Event] = {}  # events that end the copies under way
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.rows = DeviceRows(self) if single else None
         builder.set_graph(self.address())
@@ -62,10 +65,9 @@ class StreamedGraph(Pieces, Partitions):
     def reads_in_place(self) -> bool:  # type: ignore[override]
         return self.rows is not None or (self.host.whole and not self.layout.is_built)
 
-    def _slot(self) -> tuple[Array, Array, Array]:
+    def _slot(self) -> EdgeArrays:
         table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout.has_alias_tables else None
-        weights = cupy.empty(self.edges, np.float32) if self.weighted else None
-        return cupy.empty(self.edges, self.store.id_dtype), weights, table
+        return EdgeArrays(made(cupy.empty, self.edges, self.store, self.stored_columns), table)
 
     @property
     def slot_bytes(self) -> int:
@@ -76,7 +78,9 @@ class StreamedGraph(Pieces, Partitions):
         return np.full(len(self.store.partitions), self.slot_bytes, np.int64)
 
     def costs(self) -> np.ndarray:
-        """int64 [partitions]: cost of loading each one, as bytes copied to a GPU; reading it from the store first costs more."""
+        """int64 [partitions]: cost of loading each one, as bytes copied to a GPU; reading it from the store first costs
+        more.
+        """
         copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
         if self.host.whole:
             return copied
@@ -95,12 +99,9 @@ class StreamedGraph(Pieces, Partitions):
         if self.rows is not None:
             self.rows.drop()
 
-    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Array, Array, Array]:
-        """The arrays for edges first .. last - 1 of a slot's single rows: indices, weights and alias table, None for those the layout lacks."""
-        indices, weights, table = self.slots[slot]
-        span = slice(first, last)
-        weights = None if weights is None else weights[span]
-        return indices[span], weights, None if table is None else table[ALIAS_IDS * first : ALIAS_IDS * last]
+    def room_of_rows(self, slot: int, first: int, last: int) -> EdgeArrays:
+        """The arrays for edges first .. last - 1 of a slot's single rows."""
+        return self.slots[slot].part(first, last)
 
     def fetch(self, number: int) -> None:
         """Begin to copy a partition into a free slot while kernels run. Single rows are dropped if no slot is free."""
@@ -120,21 +121,19 @@ class StreamedGraph(Pieces, Partitions):
             raise
 
     def _begin_copy(self, number: int) -> None:
-        indices, weights, _ = self.slots[self.slot_of[number]]
-        buffer = self.host.take(number)
+        slot, buffer = self.slots[self.slot_of[number]], self.host.take(number)
         try:
-            self._copy(number, ((indices, buffer.indices), (weights, buffer.weights)))
+            self._copy(number, [(slot.stored[name], host) for name, host in buffer.arrays.items()])
         except BaseException:
             self.host.give_back(number)
             raise
 
-    def _copy(self, number: int, pairs: Iterable[tuple[Any, Any]]) -> None:
-        """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array, host array), or None for both or the first."""
+    def _copy(self, number: int, pairs: Iterable[tuple[Array, np.ndarray]]) -> None:
+        """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array, host array)."""
         for device, host in pairs:
-            if device is not None:
-                size = min(device.size, host.size)
-                device[:size].set(host[:size], stream=self.copies)
-                self.transfer_bytes += size * host.itemsize
+            size = min(device.size, host.size)
+            device[:size].set(host[:size], stream=self.copies)
+            self.transfer_bytes += size * host.itemsize
         self.transfers += 1
         self.coming[number] = self.copies.record()
 
@@ -158,7 +157,7 @@ class StreamedGraph(Pieces, Partitions):
 
     def _make_ready(self, number: int) -> None:
         self._arrive(number)
-        self.place(number, *self.slots[self.slot_of[number]])
+        self.place(number, self.slots[self.slot_of[number]])
         if self.layout.has_alias_tables:
             self.tell()
             self.build_table(self.builder, self.store.partitions[number])
@@ -181,7 +180,10 @@ class StreamedGraph(Pieces, Partitions):
                 self._arrive(number)
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Begin to read the partition that most instances wait for from the store, if host memory does not hold them all."""
+        """Begin to read the partition that most instances wait for from the store.
+
+        Nothing is read where host memory holds them all.
+        """
         if not self.host.whole:
             self.host.ahead(waiting)
 
@@ -193,7 +195,9 @@ class StreamedGraph(Pieces, Partitions):
         return self.slot_bytes if self.rows is not None and self.rows.slot is not None else 0
 
     def reach(self, batch: WaitingBatch, room: float) -> bool:
-        """Make the rows that the batch needs readable until ``leave``: copy them from the disk, or let kernels read host memory over the bus."""
+        """Make the rows that the batch needs readable until ``leave``: copy them from the disk, or let kernels read
+        host memory over the bus.
+        """
         if self.rows is not None:
             return self.rows.read(batch.needs(), room)
         for part in self.store.partitions:
@@ -205,7 +209,7 @@ class StreamedGraph(Pieces, Partitions):
 
     def _place_in_host(self, number: int) -> None:
         buffer = self.host.take(number)
-        self.place(number, buffer.indices, buffer.weights if self.weighted else None, None)
+        self.place(number, EdgeArrays(buffer.arrays))
         self.host.give_back(number)  # host memory holds all partitions to the end
 
     def leave(self) -> None:

@@ -38,6 +38,7 @@ struct Graph {
     const double* columns;    // data of vertices, [V] each, column after column; null when there are none
     const Piece* pieces;          // PIECES: where each of them is; indices, weights and entries above are null then
     const unsigned char* loaded;  // STREAMED: whether a piece can be read now
+    const u64* edge_columns;  // EDGE_COLUMNS addresses, of each piece if there are any, each as if it began with the graph's first edge
     i64 vertices;
 };
 
@@ -46,8 +47,8 @@ __constant__ Graph GRAPH;
 struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
 
 // What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
-// path: the walk so far, where hooks read it.
-struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; };
+// path: the walk so far, where hooks read it. edge: the position of the edge, where hooks read its columns.
+struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; i64 edge; };
 
 __device__ __forceinline__ Place locate(i64 v)
 {
@@ -240,6 +241,32 @@ extern "C" __device__ double csaw_column_value(u64, i64 column, i64 v)
 {
     return v < 0 || v >= GRAPH.vertices ? __longlong_as_double(0x7FF8000000000000ll) : __ldg(GRAPH.columns + column * GRAPH.vertices + v);
 }
+
+#if EDGE_COLUMNS
+// The number of the edge at hand in a column. EDGE_TYPES has four bits for each column: the place of its type in DTYPES of edge_columns.py.
+template <typename Number>
+__device__ __forceinline__ Number edge_number(u64 context, i64 column)
+{
+    const i64 position = ((const Context*)context)->edge, at = offset_of(position);
+    const u64 values = GRAPH.edge_columns[(PIECES ? position >> OFFSET_BITS : 0) * EDGE_COLUMNS + column];
+    switch (EDGE_TYPES >> 4 * column & 15) {
+    case 0: return (Number)((const signed char*)values)[at];
+    case 1: return (Number)((const short*)values)[at];
+    case 2: return (Number)((const int*)values)[at];
+    case 3: return (Number)((const i64*)values)[at];
+    case 4: return (Number)((const unsigned char*)values)[at];
+    case 5: return (Number)((const unsigned short*)values)[at];
+    case 6: return (Number)((const u32*)values)[at];
+    case 7: return (Number)((const u64*)values)[at];
+    case 8: return (Number)((const float*)values)[at];
+    default: return (Number)((const double*)values)[at];
+    }
+}
+
+extern "C" __device__ i64 csaw_edge_integer(u64 context, i64 column) { return edge_number<i64>(context, column); }
+
+extern "C" __device__ double csaw_edge_real(u64 context, i64 column) { return edge_number<double>(context, column); }
+#endif
 
 extern "C" __device__ i64 csaw_path_vertex(u64 context, i64 depth, i64 steps)
 {

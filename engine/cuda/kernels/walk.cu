@@ -193,7 +193,9 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
-            const i64 then = after(params, w.context(-1, {0, 0}, path_of(o, n)), seed, first, w, dst, weight, bad);
+            Context context = w.context(-1, {0, 0}, path_of(o, n));
+            context.edge = w.row + position;
+            const i64 then = after(params, context, seed, first, w, dst, weight, bad);
             ended = then < 0;
             if (ended) break;
             if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;

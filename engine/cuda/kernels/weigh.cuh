@@ -36,7 +36,7 @@ struct Row {  // one selection: where, and the path that led there
 __device__ __forceinline__ double bias_at(const Params& params, u64 seed, const Row& row, i64 index)
 {
     const i64 position = row.place.row + index, dst = neighbor_at(position);
-    const Context context = {row.prev, row.v, -1, row.prev_place, row.place, {0, 0}, row.path};
+    const Context context = {row.prev, row.v, -1, row.prev_place, row.place, {0, 0}, row.path, position};
     return edge_bias(params, context, seed, row.instance, row.depth, row.source, row.prev, row.v, dst, weight_at(position));
 }
 

@@ -1,4 +1,7 @@
-"""CSV: a header, and rows ``source,target``, with ``weight`` and ``edge_id`` where the store has them. An undirected edge is one row."""
+"""CSV: a header, and rows ``source,target``, with ``weight`` and ``edge_id`` where the store has them.
+
+An undirected edge is one row.
+"""
 
 from collections.abc import Callable
 from typing import IO

@@ -1,6 +1,8 @@
-"""GraphML: a node for each vertex, whose id is the original one, and an edge for each edge, with its weight and its number in the input where the store has them.
+"""GraphML: a node for each vertex, whose id is the original one, and an edge for each edge, with its weight and its
+number in the input where the store has them.
 
-An undirected edge is written once. (Brandes, Eiglsperger, Herman, Himsolt and Marshall, GraphML progress report, GD 2001.)
+An undirected edge is written once. (Brandes, Eiglsperger, Herman, Himsolt and Marshall, GraphML progress report, GD
+2001.)
 """
 
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Original ids: a line for each vertex in the order of dense ids. Line i names row i of Matrix Market and METIS files."""
+"""Original ids: a line for each vertex in the order of dense ids.
+
+Line i names row i of Matrix Market and METIS files.
+"""
 
 from collections.abc import Callable
 from typing import IO

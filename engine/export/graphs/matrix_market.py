@@ -1,7 +1,9 @@
-"""Matrix Market: the matrix of V rows in which entry (i, j) is the weight of the edge from vertex i to vertex j, counted from 1 in the order of dense ids.
+"""Matrix Market: the matrix of V rows in which entry (i, j) is the weight of the edge from vertex i to vertex j,
+counted from 1 in the order of dense ids.
 
-A directed graph is ``general``; an undirected one ``symmetric``, of which the lower triangle is written. Without weights it is a ``pattern``. A repeated edge is an entry for each time:
-readers add them up. (Boisvert, Pozo and Remington, The Matrix Market exchange formats, NISTIR 5935, 1996.)
+A directed graph is ``general``; an undirected one ``symmetric``, of which the lower triangle is written. Without
+weights it is a ``pattern``. A repeated edge is an entry for each time: readers add them up. (Boisvert, Pozo and
+Remington, The Matrix Market exchange formats, NISTIR 5935, 1996.)
 """
 
 from collections.abc import Callable

@@ -1,10 +1,12 @@
-"""METIS: the numbers of vertices and edges, then a line for each vertex with its neighbors, counted from 1 in the order of dense ids, and with weights if they are positive integers.
+"""METIS: the numbers of vertices and edges, then a line for each vertex with its neighbors, counted from 1 in the order
+of dense ids, and with weights if they are positive integers.
 
-The format is of undirected graphs without loops and repeated edges (METIS manual 5.1, section 4.1.1), so others are refused.
+The format is of undirected graphs without loops and repeated edges (METIS manual 5.1, section 4.1.1), so others are
+refused.
 """
 
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from csaw.engine.export.tables import packed
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.store import Partition
+from csaw.partition.graph.store import GraphStore, Partition
 
 SUFFIXES = (".metis", ".graph")
 HOLDS = ("vertices", "direction", "numbers")
@@ -24,11 +26,13 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
     store = edges.store
     if store.directed:
         raise OptionError(
-            f"{store.path} is directed, and METIS files are of undirected graphs; make the store with csaw partition --undirected"
+            f"{store.path} is directed, and METIS files are of undirected graphs; make the store with csaw "
+            "partition --undirected"
         )
     if store.multigraph:
         raise OptionError(
-            f"{store.path} has repeated edges, which METIS files cannot have; make the store with csaw partition --duplicates sum or first"
+            f"{store.path} has repeated edges, which METIS files cannot have; make the store with csaw "
+            "partition --duplicates sum or first"
         )
 
     def made(part: Partition, offsets: np.ndarray, low: int, high: int) -> tuple[int, memoryview]:
@@ -36,7 +40,10 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
 
     with packed(file, name) as out, Crew(edges.threads, WORK) as crew:
         out.write(
-            f"% written by csaw {VERSION}, fingerprint {store.fingerprint}; line i below the counts is the vertex with the dense id i - 1\n".encode()
+            (
+                f"% written by csaw {VERSION}, fingerprint {store.fingerprint}; line i below the counts is the "
+                "vertex with the dense id i - 1\n"
+            ).encode()
         )
         out.write(f"{store.vertices} {store.edges // 2}{' 001' if store.weighted else ''}\n".encode())
         for done, lines in crew.in_order(made, _spans(edges), PIECE * EDGE_BYTES):
@@ -69,7 +76,8 @@ def _lines(edges: Edges, part: Partition, offsets: np.ndarray, low: int, high: i
     if (loops := owners == neighbors).any():
         vertex = store.original_ids(owners[loops][:1])[0]
         raise OptionError(
-            f"{store.path} has an edge from vertex {vertex} to itself, which METIS files cannot have; make the store with csaw partition --self-loops drop"
+            f"{store.path} has an edge from vertex {vertex} to itself, which METIS files cannot have; make "
+            "the store with csaw partition --self-loops drop"
         )
     room = neighbors.size * (21 + 11 * store.weighted) + bounds.size + 32
     out = np.empty(room, np.uint8)
@@ -77,14 +85,15 @@ def _lines(edges: Edges, part: Partition, offsets: np.ndarray, low: int, high: i
     return out[:size].data
 
 
-def _integers(store: Any, weights: np.ndarray | None) -> np.ndarray:
+def _integers(store: GraphStore, weights: np.ndarray | None) -> np.ndarray:
     """Weights as METIS has them; OptionError for one that it cannot have."""
     if weights is None:
         return np.zeros(0, np.uint64)
     wrong = ~((weights >= 1) & (weights <= LARGEST) & (weights == np.floor(weights)))
     if wrong.any():
         raise OptionError(
-            f"{store.path} has an edge of weight {weights[wrong][0]}, and weights of METIS files are integers from 1 to {LARGEST:,}; "
+            f"{store.path} has an edge of weight {weights[wrong][0]}, and weights of METIS files are "
+            f"integers from 1 to {LARGEST:,}; "
             "make the store with csaw partition --weight-column none, or with weights that are"
         )
     return weights.astype(np.uint64)

@@ -1,17 +1,22 @@
-"""NumPy's .npz: the CSR matrix that ``scipy.sparse.load_npz`` reads, [V, V] by dense id, in which entry (i, j) is the edge from vertex i to vertex j; an undirected edge is two.
+"""NumPy's .npz: the CSR matrix that ``scipy.sparse.load_npz`` reads, [V, V] by dense id, in which entry (i, j) is the
+edge from vertex i to vertex j; an undirected edge is two.
 
-``indptr`` [V + 1] and ``indices`` [E], int32 or int64; ``data`` float32 [E], the weights, or bool, all true; ``edge_ids`` int64 [E] where the store has them. Original ids are
-``vertex_ids`` [V], or ``original_id_offsets`` int64 [V + 1] and ``original_id_text`` uint8, UTF-8; neither where they are the dense ones. ``directed`` and ``fingerprint`` say the rest.
+``indptr`` [V + 1] and ``indices`` [E], int32 or int64; ``data`` float32 [E], the weights, or bool, all true;
+``edge_ids`` int64 [E] where the store has them. Original ids are ``vertex_ids`` [V], or ``original_id_offsets`` int64
+[V + 1] and ``original_id_text`` uint8, UTF-8; neither where they are the dense ones. ``directed`` and ``fingerprint``
+say the rest.
 """
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from operator import attrgetter
+from typing import IO
 
 import numpy as np
 
 from csaw.engine.export.edges import Edges, Piece
 
+Pick = Callable[[Piece], np.ndarray]
 SUFFIXES = (".npz",)
 HOLDS = ("ids", "names", "edge_ids", "vertices", "direction")
 
@@ -35,15 +40,15 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
             _put(archive, key, array.shape, array.dtype, [array])
 
 
-def _columns(edges: Edges, small: np.dtype) -> list[tuple[str, np.dtype, Callable[[Piece], Any]]]:
+def _columns(edges: Edges, small: np.dtype) -> list[tuple[str, np.dtype, Pick]]:
     """The arrays with an entry for each edge: name, element type, and what a piece of edges has of it."""
     weighted = edges.store.weighted
-    data = (lambda piece: piece.weights) if weighted else (lambda piece: np.ones(piece.dst.size, bool))
+    data = attrgetter("weights") if weighted else (lambda piece: np.ones(piece.dst.size, bool))
     found = [
         ("indices", small, lambda piece: piece.dst.astype(small)),
         ("data", np.dtype(np.float32 if weighted else bool), data),
     ]
-    return found + [("edge_ids", np.dtype(np.int64), lambda piece: piece.edge_ids)] * edges.has_edge_ids
+    return found + [("edge_ids", np.dtype(np.int64), attrgetter("edge_ids"))] * edges.has_edge_ids
 
 
 def _offsets(edges: Edges, dtype: np.dtype) -> Iterator[np.ndarray]:
@@ -52,7 +57,7 @@ def _offsets(edges: Edges, dtype: np.dtype) -> Iterator[np.ndarray]:
         yield (edges.store.read_offsets(part.number)[1:] + part.first_edge).astype(dtype)
 
 
-def _pieces(edges: Edges, pick: Callable[[Piece], Any], update: Callable[[int], None] | None) -> Iterator[np.ndarray]:
+def _pieces(edges: Edges, pick: Pick, update: Callable[[int], None] | None) -> Iterator[np.ndarray]:
     for done, some in edges.map(pick):
         yield some
         if update:

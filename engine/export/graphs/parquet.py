@@ -1,11 +1,17 @@
-"""Parquet: rows (source, target), with ``weight`` and ``edge_id`` where the store has them. An undirected edge is one row."""
+"""Parquet: rows (source, target), with ``weight`` and ``edge_id`` where the store has them.
+
+An undirected edge is one row.
+"""
 
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from csaw.engine.export.arrow import pyarrow, schema_of, vertices, writer
 from csaw.engine.export.edges import Edges, Piece
 from csaw.partition.graph.about import NUMBER
+
+if TYPE_CHECKING:
+    from pyarrow import Schema, Table
 
 SUFFIXES = (".parquet",)
 HOLDS = ("ids", "names", "edge_ids")
@@ -15,8 +21,8 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
     pa, store, words = pyarrow(), edges.store, edges.words
     schema = _schema(edges)
 
-    def made(piece: Piece) -> Any:
-        ends = [vertices(edges.original(dense), words, where=store.path) for dense in (piece.src, piece.dst)]
+    def made(piece: Piece) -> "Table":
+        ends = [vertices(edges.original(dense), words, store.path) for dense in (piece.src, piece.dst)]
         columns = [*ends, *(pa.array(one) for one in (piece.weights, piece.edge_ids) if one is not None)]
         return pa.table([column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
 
@@ -26,7 +32,7 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
             update(done)
 
 
-def _schema(edges: Edges) -> Any:
+def _schema(edges: Edges) -> "Schema":
     pa, store = pyarrow(), edges.store
     vertex = pa.dictionary(pa.int64(), pa.string()) if edges.words is not None else pa.from_numpy_dtype(edges.id_dtype)
     fields = {

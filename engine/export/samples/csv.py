@@ -1,4 +1,5 @@
-"""CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end; or rows ``instance,src,dst,depth``, of which dst and depth are empty for a vertex without an
+"""CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end; or rows
+``instance,src,dst,depth``, of which dst and depth are empty for a vertex without an
 edge."""
 
 from collections.abc import Callable
@@ -12,21 +13,21 @@ from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
-from csaw.engine.samples.edges import ALONE, EDGE, FIRST, edge_arrays, numbered_edges
-from csaw.engine.samples.layout import RAGGED_WALKS
+from csaw.engine.samples.edges import ALONE, edge_arrays, numbered_edges
+from csaw.engine.samples.layouts.layout import EDGE
 from csaw.partition.errors import OptionError
 
 SUFFIXES = (".csv", ".csv.gz")
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
-    if samples.layout == RAGGED_WALKS:
+    if samples.has_walks and not samples.layout.has_limit:
         raise OptionError(
             f"{samples.path}: walks without a limit are no table, as a .csv file is; export to .parquet, .txt or .npz"
         )
-    walks = samples.layout == "walks"
+    walks = samples.layout.has_limit
     names = ["instance", *(f"v{k}" for k in range(samples.walks.shape[1]))] if walks else list(EDGE)
-    ids = kind_of_ids(samples[FIRST[samples.layout]].dtype, samples.words)
+    ids = kind_of_ids(samples.vertex_dtype, samples.words)
     kinds = [NUMBER, *[ids] * (len(names) - 1)] if walks else [NUMBER, ids, ids, NUMBER]
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 

@@ -1,7 +1,10 @@
-"""GraphML: one graph that has every instance, none joined with another. A node ``INSTANCE:VERTEX`` has both as data; an edge leads from the vertex that it was drawn from, and has its
+"""GraphML: one graph that has every instance, none joined with another.
+
+A node ``INSTANCE:VERTEX`` has both as data; an edge leads from the vertex that it was drawn from, and has its
 depth.
 
-Repeated edges are as many edges. Vertices without an edge are nodes as well. (Brandes, Eiglsperger, Herman, Himsolt and Marshall, GraphML progress report, GD 2001.)
+Repeated edges are as many edges. Vertices without an edge are nodes as well. (Brandes, Eiglsperger, Herman, Himsolt and
+Marshall, GraphML progress report, GD 2001.)
 """
 
 from collections.abc import Callable
@@ -16,18 +19,15 @@ from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
-from csaw.engine.samples.edges import FIRST, edge_arrays, edges_between, edges_in
-from csaw.engine.samples.layout import RAGGED_WALKS
+from csaw.engine.samples.edges import edge_arrays, edges_between
 
 SUFFIXES = (".graphml", ".graphml.gz")
 SAID = ("algorithm", "seed", "fingerprint")  # of the request
-OWNERS = {"sources": "source_counts", "vertices": "vertex_counts", "n_id": "node_counts"}
-"""Arrays of vertices that instances have beside the ends of edges, and what says how many of each."""
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     words = xml_words(samples.words)
-    ids = kind_of_ids(samples[FIRST[samples.layout]].dtype, samples.words)
+    ids = kind_of_ids(samples.vertex_dtype, samples.words)
     inside = b'"><data key="instance">', b'</data><data key="vertex">', b"</data></node>\n"
     nodes = Rows([NODE[0], b":", *inside], [NUMBER, ids, NUMBER, ids], words)
     around = [BETWEEN[0], b":", BETWEEN[1], b":", b'"><data key="depth">', b"</data></edge>\n"]
@@ -46,7 +46,11 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         return lines.text([instance, edges["src"], instance, edges["dst"], edges["depth"]])
 
     request = samples.manifest.get("request", {})
-    keys = {"instance": ("node", "long"), "vertex": ("node", "long" if words is None else "string"), "depth": ("edge", "int")}  # fmt: skip
+    keys = {
+        "instance": ("node", "long"),
+        "vertex": ("node", "long" if words is None else "string"),
+        "depth": ("edge", "int"),
+    }
     with packed(file, name) as out:
         out.write(document(keys, {key: request[key] for key in SAID if key in request}, directed=True))
         for before, made in ((0, nodes_of), (samples.instances, edges_of)):
@@ -58,21 +62,9 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
 
 def _nodes(samples: Samples, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The instance, from 0, and the id of each vertex that an instance has, in order of both."""
-    edges = edges_in(samples.layout, arrays, samples.fill)
+    edges = samples.layout.edges(arrays, samples.fill)
     met = [(edges["instance"], edges["src"]), (edges["instance"], edges["dst"])]
-    met += [
-        (np.repeat(np.arange(arrays[counts].size), arrays[counts]), arrays[name])
-        for name, counts in OWNERS.items()
-        if name in arrays
-    ]
-    if samples.layout == "hops":
-        instance, column = np.nonzero(arrays["hop_0"] != samples.fill)
-        met.append((instance, arrays["hop_0"][instance, column]))
-    if samples.layout == "walks":
-        met.append((np.arange(len(arrays["walks"])), arrays["walks"][:, 0]))
-    if samples.layout == RAGGED_WALKS:
-        sizes = arrays["lengths"].astype(np.int64) + 1
-        met.append((np.arange(sizes.size), arrays["walks"][np.cumsum(sizes) - sizes]))
+    met += samples.layout.members(arrays, samples.fill)
     instance, vertex = (np.concatenate([one[k] for one in met]) for k in (0, 1))
     order = np.lexsort((vertex, instance))
     instance, vertex = instance[order], vertex[order]

@@ -1,4 +1,6 @@
-"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth). A vertex without an edge is a record whose dst is the fill value
+"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth).
+
+A vertex without an edge is a record whose dst is the fill value
 (of string ids the empty string) and whose depth is -1.
 
 All string ids of a file are as wide as the longest, so long ones are refused.
@@ -11,12 +13,10 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.ahead import EDGES, in_order, pieces
+from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
-from csaw.engine.samples.edges import ALONE, FIRST, edge_arrays, numbered_edges
+from csaw.engine.samples.edges import ALONE, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layout import RAGGED_WALKS
-from csaw.engine.samples.sizes import edges_of
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
 
@@ -26,23 +26,24 @@ PIECE = 1 << 26  # bytes made at a time
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
-    if samples.layout == RAGGED_WALKS:
+    if samples.has_walks and not samples.layout.has_limit:
         raise OptionError(
             f"{samples.path}: walks without a limit are no table, as an .npy file is; export to .parquet, .txt or .npz"
         )
-    vertex = _kind(samples, samples[FIRST[samples.layout]].dtype)
-    if samples.layout == "walks":
+    vertex = _kind(samples, samples.vertex_dtype)
+    walks = samples.layout.has_limit
+    if walks:
         _header(file, samples.walks.shape, vertex)
     else:
         _header(file, (total := _count(samples, threads),), _record(vertex))
-    put, names = (_walks, ["walks"]) if samples.layout == "walks" else (_edges, edge_arrays(samples))
+    put, names = (_walks, ["walks"]) if walks else (_edges, edge_arrays(samples))
     rows = 0
     for done, made in in_order(samples, names, pieces(samples), partial(put, samples, vertex), threads):
         for some in made:
-            file.write(some)
+            file.write(some.data)
             rows += len(some)
         update(done)
-    if samples.layout != "walks" and rows != total:
+    if not walks and rows != total:
         raise StoreError(f"{samples.path}: expected {total:,} edges, as its results say, found {rows:,}; {AGAIN}")
 
 
@@ -68,23 +69,16 @@ def _record(vertex: np.dtype) -> np.dtype:
 
 def _count(samples: Samples, threads: int) -> int:
     """All edges, by what the store says, or else counted; of subgraphs with the vertices that have none."""
-    if samples.layout == "subgraphs":
-        names = edge_arrays(samples)
-        return sum(
-            n
-            for _, n in in_order(
-                samples, names, pieces(samples), lambda *some: numbered_edges(samples, *some)["src"].size, threads
-            )
-        )
-    if samples.layout in EDGES:
-        return len(samples[EDGES[samples.layout][1]])
-    if samples.sizes is not None:
+    layout = samples.layout
+    if not layout.lists_lonely and samples.sizes is not None:
         return int(samples.sizes["edges"])
 
     def counted(start: int, stop: int) -> int:
-        return int(edges_of(samples.group(start, stop), samples.fill).sum())
+        if layout.lists_lonely:
+            return numbered_edges(samples, start, stop)["src"].size
+        return int(layout.edges_of_each(samples.group(start, stop), samples.fill).sum())
 
-    return sum(count for _, count in in_order(samples, samples.hop_names(), pieces(samples), counted, threads))
+    return sum(count for _, count in in_order(samples, edge_arrays(samples), pieces(samples), counted, threads))
 
 
 def _pieces(rows: int, row_bytes: int) -> list[slice]:
@@ -93,13 +87,16 @@ def _pieces(rows: int, row_bytes: int) -> list[slice]:
 
 
 def _kind(samples: Samples, stored: np.dtype) -> np.dtype:
-    """The element type of a vertex: the stored one, or a string as wide as the longest; OptionError where that is too wide."""
+    """The element type of a vertex: the stored one, or a string as wide as the longest; OptionError where that is too
+    wide.
+    """
     if samples.words is None:
         return stored
     width = _width(samples.words)
     if width > WIDEST:
         raise OptionError(
-            f"in an .npy file, every string id takes the room of the longest one, which has {width:,} characters, and {WIDEST:,} are allowed; "
+            f"in an .npy file, every string id takes the room of the longest one, which has {width:,} "
+            f"characters, and {WIDEST:,} are allowed; "
             f"export to .parquet or .txt"
         )
     return np.dtype(f"<U{max(width, 1)}")

@@ -1,7 +1,8 @@
-"""PyTorch Geometric's arrays in an .npz, by the names of :mod:`csaw.engine.samples.pyg`: all instances as one batch; no torch needed.
+"""PyTorch Geometric's arrays in an .npz, by the names of :mod:`csaw.engine.samples.pyg`: all instances as one batch; no
+torch needed.
 
-String ids are ``original_id_offsets`` int64 [vertices + 1] and ``original_id_text`` uint8, UTF-8: that of node k is the text from
-``original_id_offsets[n_id[k]]`` to before the next offset. It is made in memory.
+String ids are ``original_id_offsets`` int64 [vertices + 1] and ``original_id_text`` uint8, UTF-8: that of node k is the
+text from ``original_id_offsets[n_id[k]]`` to before the next offset. It is made in memory.
 """
 
 from collections.abc import Callable

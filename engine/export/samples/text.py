@@ -1,4 +1,6 @@
-"""Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst depth``, and ``instance vertex`` for one without an edge."""
+"""Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst
+depth``, and ``instance vertex`` for one without an edge.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import IO
@@ -11,7 +13,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges
-from csaw.engine.samples.layout import bits
+from csaw.engine.samples.ids import bits
 from csaw.partition.arrays.words import Words
 
 SUFFIXES = (".txt", ".txt.gz")
@@ -34,7 +36,9 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
 
 
 def _pieces(rooms: np.ndarray) -> Iterator[tuple[slice, int]]:
-    """Spans of lines that are formatted together, and the bytes that they may take; ``rooms`` are those of each line."""
+    """Spans of lines that are formatted together, and the bytes that they may take; ``rooms``
+    are those of each line.
+    """
     ends, first = np.cumsum(rooms), 0
     while first < ends.size:
         before = int(ends[first - 1]) if first else 0

@@ -1,4 +1,5 @@
-"""PyTorch: what pyg.py writes as tensors in a dict, from which ``Data(**torch.load(OUT, weights_only=True))`` makes PyG's batch.
+"""PyTorch: what pyg.py writes as tensors in a dict, from which ``Data(**torch.load(OUT, weights_only=True))`` makes
+PyG's batch.
 
 Counts are ints and lists of them, as PyG's loaders give them; string ids, ``original_id``, are a list of ``str``.
 """

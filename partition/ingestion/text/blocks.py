@@ -42,7 +42,10 @@ def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
 
 
 class Blocks:
-    """Blocks of whole lines, in order. A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where."""
+    """Blocks of whole lines, in order.
+
+    A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where.
+    """
 
     def __init__(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
         self.path, self.progress = path, progress
@@ -125,7 +128,9 @@ def lines_before(path: str, size: int, newline: bytes) -> int:
 
 
 def readable_lines(path: str) -> int:
-    """Number of whole lines before the damaged place of a gzip or bz2 file, where library readers would drop the piece with that place.
+    """Return the number of whole lines before the damaged place of a gzip or bz2 file.
+
+    Library readers would drop the piece with that place.
 
     0 for an input that cannot be read twice.
     """

@@ -15,10 +15,12 @@ NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 def cells(line: bytes, separator: bytes | None) -> list[bytes]:
-    """The texts between separators, without the blanks and quotes around them; what is in quotes stays as it is. ValueError where quotes do not end.
+    """The texts between separators, without the blanks and quotes around them; what is in quotes stays as it is.
 
-    A ``separator`` of None stands for any run of blanks, commas and semicolons, and a blank for any run of blanks. In both cases, a ``#`` at the beginning of a
-    word after the second one begins a comment.
+    ValueError where quotes do not end.
+
+    A ``separator`` of None stands for any run of blanks, commas and semicolons, and a blank for any run of blanks. In
+    both cases, a ``#`` at the beginning of a word after the second one begins a comment.
     """
     if separator is None or separator == BLANK:
         words = line.split() if separator and b'"' not in line else (BLANK_WORD if separator else WORD).findall(line)
@@ -71,7 +73,7 @@ def row_shown(line: bytes) -> str:
 
 
 def quote_error(line: bytes, separator: bytes | None) -> str:
-    """What is wrong with the quotes of a line that cannot be cut into cells because of them."""
+    """Say what is wrong with the quotes of a line that cannot be cut into cells because of them."""
     try:
         return f"expected a row, found {cells(line, separator)}"
     except ValueError as error:

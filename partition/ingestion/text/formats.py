@@ -1,4 +1,6 @@
-"""Text files that are not plain edge lists: Matrix Market files, which are read, and formats that are refused by name."""
+"""Text files that are not plain edge lists: Matrix Market files, which are read, and formats
+that are refused by name.
+"""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +31,10 @@ class MatrixMarket:
 
 
 def matrix_market(name: str, head: bytes) -> MatrixMarket | None:
-    """The header of a Matrix Market file that begins with ``head``. None for another file; FormatError for one that csaw cannot read."""
+    """The header of a Matrix Market file that begins with ``head``.
+
+    None for another file; FormatError for one that csaw cannot read.
+    """
     if not head.startswith(BANNER):
         if re.search(r"\.mtx(\.\w+)?$", name):
             raise FormatError(

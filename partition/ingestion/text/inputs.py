@@ -1,4 +1,7 @@
-"""Opening an input. A device is an error at once, and a pipe that no program writes to after a while: neither would end."""
+"""Opening an input.
+
+A device is an error at once, and a pipe that no program writes to after a while: neither would end.
+"""
 
 import os
 import stat

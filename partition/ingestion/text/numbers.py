@@ -46,7 +46,10 @@ def parse_id(text, position, newline):
 
 @inner
 def end_of_id(text, position, newline, quoted):
-    """Skip what follows the digits of an id. Returns (end of the cell, whether there was nothing but a point, zeros and the closing quote)."""
+    """Skip what follows the digits of an id.
+
+    Returns (end of the cell, whether there was nothing but a point, zeros and the closing quote).
+    """
     good = True
     if text[position] == 46:
         position += 1
@@ -65,7 +68,8 @@ def end_of_id(text, position, newline, quoted):
 def parse_weight(text, position, newline):
     """Parse a decimal number, in quotes or not.
 
-    Returns (position after it, value, what is wrong). nan and inf give NaN, which is refused as a weight; a positive number that no double holds gives the least one.
+    Returns (position after it, value, what is wrong). nan and inf give NaN, which is refused as a weight; a positive
+    number that no double holds gives the least one.
     """
     sign = 1.0
     quoted = text[position] == 34

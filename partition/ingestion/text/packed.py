@@ -13,13 +13,18 @@ PIECE = 1 << 18  # packed bytes read at a time
 
 
 def gzip_stream(packed: io.BufferedReader, path: str) -> io.BufferedIOBase:
-    """What a gzip file holds: by ISA-L where it is installed and the file can be read twice, else by zlib, with the same bytes and errors."""
+    """Unpack a gzip file: by ISA-L where it is installed and the file can be read twice, else by zlib, with the
+    same bytes and errors.
+    """
     isal = _isal() if path != "-" and os.path.isfile(path) else None
     return io.BufferedReader(FastGzip(isal, packed, path), PIECE) if isal else gzip.GzipFile(fileobj=packed)
 
 
 class FastGzip(io.RawIOBase):
-    """gzip by ISA-L, at three times the rate of zlib. Where it finds anything wrong, zlib reads on and says what it is."""
+    """gzip by ISA-L, at three times the rate of zlib.
+
+    Where it finds anything wrong, zlib reads on and says what it is.
+    """
 
     def __init__(self, isal: Any, packed: io.BufferedReader, path: str) -> None:
         self.wrong = (EOFError, OSError, zlib.error, isal.isal_zlib.error)
@@ -54,7 +59,10 @@ class FastGzip(io.RawIOBase):
 
 
 class Bz2Members(io.RawIOBase):
-    """What bz2 streams, one after the other in a file, hold. ``bz2.BZ2File`` takes a later one that is damaged for the end of the file."""
+    """A stream of the bytes that bz2 streams, one after the other in a file, hold.
+
+    ``bz2.BZ2File`` takes a later one that is damaged for the end of the file.
+    """
 
     def __init__(self, packed: io.BufferedReader) -> None:
         self.packed, self.member, self.begun = packed, bz2.BZ2Decompressor(), False
@@ -83,7 +91,7 @@ class Bz2Members(io.RawIOBase):
 
 
 def zstd_stream(packed: Any) -> Any:
-    """What a zstd file holds. Raises MissingDependencyError."""
+    """Unpack a zstd file. Raises MissingDependencyError."""
     try:
         import pyarrow
     except ImportError as error:

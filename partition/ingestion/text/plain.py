@@ -1,4 +1,7 @@
-"""Parsing rows of plain numbers, which most files consist of, at the rate of the memory. Any other row is left to the caller."""
+"""Parsing rows of plain numbers, which most files consist of, at the rate of the memory.
+
+Any other row is left to the caller.
+"""
 
 import numpy as np
 from llvmlite import ir
@@ -18,7 +21,10 @@ POWERS = np.array([10**k for k in range(16)], np.uint64)
 
 @njit(nogil=True)
 def parse_plain_block(text, newline, src, dst, counts):
-    """Plain rows, comments and empty lines: (where the first other line begins, rows before it). ``counts`` as in :mod:`csaw.partition.ingestion.text.text`."""
+    """Plain rows, comments and empty lines: (where the first other line begins, rows before it).
+
+    ``counts`` as in :mod:`csaw.partition.ingestion.text.text`.
+    """
     position = rows = np.int64(0)  # a literal would be a type of its own, compiled for twice
     bits = np.uint64(0)
     while position < text.size:
@@ -138,7 +144,11 @@ def is_plain(byte, separator):
 
 @njit(inline="always")
 def parse_plain_weight(text, position, newline):
-    """Parse a weight. Returns (position after it, value, whether it is one). A double holds 15 digits exactly, so a single division rounds once."""
+    """Parse a weight.
+
+    Returns (position after it, value, whether it is one). A double holds 15 digits exactly, so a single division rounds
+    once.
+    """
     one, size = np.uint64(1), np.uint64(text.size)
     after, value = parse_digits(text, position)
     digits, decimals = after - position, np.uint64(0)
@@ -164,7 +174,8 @@ def parse_plain_weight(text, position, newline):
 def parse_digits(text, position):
     """Parse the digits from ``position`` on.
 
-    Returns (position after them, value). It takes eight bytes at a time, because a loop that may end at any digit is predicted badly.
+    Returns (position after them, value). It takes eight bytes at a time, because a loop that may end at any digit is
+    predicted badly.
     """
     value, size = np.uint64(0), np.uint64(text.size)
     while position + np.uint64(8) <= size:
@@ -195,7 +206,9 @@ def trailing_zeros(typing_context, word):
 
 @njit(inline="always")
 def eight_digits(word):
-    """The number whose digits are the bytes of ``word``, the lowest byte first: pairs, then fours, then all in one product each."""
+    """The number whose digits are the bytes of ``word``, the lowest byte first: pairs, then fours, then all in one
+    product each.
+    """
     word = word * np.uint64(10) + (word >> np.uint64(8))
     low, high = word & np.uint64(0x000000FF000000FF), (word >> np.uint64(16)) & np.uint64(0x000000FF000000FF)
     return (low * np.uint64(100 + (1_000_000 << 32)) + high * np.uint64(1 + (10_000 << 32))) >> np.uint64(32)

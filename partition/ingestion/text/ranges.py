@@ -17,20 +17,29 @@ class Room(threading.local):
 
 
 class Ranges:
-    """Ranges of the file open as ``handle``, from byte ``start``, where a line begins, to its present end. ``newline`` ends a line."""
+    """Ranges of the file open as ``handle``, from byte ``start``, where a line begins, to its present end.
+
+    ``newline`` ends a line.
+    """
 
     def __init__(self, path: str, handle: int, start: int, newline: bytes) -> None:
         self.path, self.handle, self.start, self.newline = path, handle, start, newline
         self.size, self.room = os.fstat(handle).st_size, Room()
 
     def between(self, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
-        """Where each begins and ends, of those of the bytes ``first`` to before ``last``; None is the end of the file."""
+        """Return where each begins and ends, of those of the bytes ``first`` to before ``last``.
+
+        None is the end of the file.
+        """
         end = self.size if last is None else min(last, self.size)
         for begin in range(max(first, self.start), end, blocks.BLOCK):
             yield begin, min(begin + blocks.BLOCK, end)
 
     def read(self, begin: int, end: int) -> memoryview:
-        """The lines of a range, good until this thread reads the next. FormatError for a line that is too long, or where the file has changed."""
+        """The lines of a range, good until this thread reads the next.
+
+        FormatError for a line that is too long, or where the file has changed.
+        """
         low = max(begin - 1, self.start)  # the byte before tells whether a line begins at the first
         size = self._read(low, end, 0)
         first = self.room.buffer.find(self.newline, 0, size) + 1 if low < begin else 0

@@ -1,12 +1,17 @@
 """Text that several processes read: the span of a file that each keeps to, and what it has to say of it."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 COUNTED = ("comments", "blank", "edges", "skipped")
+NOTHING_READ = {"lines": 0} | dict.fromkeys(COUNTED, 0)
 
 
 class Span(NamedTuple):
-    """Bytes of a file to whose lines a reader keeps; ``end`` None is that of the file. ``lines``: those before it, where they are known."""
+    """Bytes of a file to whose lines a reader keeps; ``end`` None is that of the file.
+
+    ``lines``: those before it, where they are known.
+    """
 
     begin: int = 0
     end: int | None = None
@@ -16,43 +21,57 @@ class Span(NamedTuple):
 WHOLE = Span()
 
 
-class Recorded:
-    """Rows of a text file whose spans other processes have read: ``add`` their records in order, then the file can be ended."""
+class Found(NamedTuple):
+    """How often something was found, and the line of the first; 0 where there is none."""
+
+    times: int = 0
+    line: int = 0
+
+    def at(self, line: int, times: int = 1) -> Self:
+        """It was found again, so often, first in this line."""
+        return type(self)(self.times + times, self.line or line)
+
+    def then(self, other: "Found", before: int) -> Self:
+        """Add what was found in the span behind, whose lines count from behind ``before`` lines."""
+        return self.at(before + other.line, other.times) if other.times else self
+
+
+@dataclass
+class Record:
+    """The counts of a reader, and what it has found odd, for the report and warnings.
+
+    ``first``: the first edge of numbers; ``bad_weights``: that no store takes; ``like_rows``: comments that look like
+    rows.
+    """
 
     counts: dict[str, int]
-    words: Any
-    first: tuple[int, int] | None
-    bad_weights: int
-    bad_weight_line: int
+    first: tuple[int, int] | None = None
+    bad_weights: Found = field(default_factory=Found)
+    like_rows: Found = field(default_factory=Found)
+
+
+class Recorded:
+    """Rows of a file whose spans other processes have read: ``add`` their records in order, then it can be ended."""
+
+    said: Record
     continued = False  # whether a record was added
 
-    def record(self) -> dict[str, Any]:
-        """What there is to say of the rows that were read, as plain data."""
-        words = self.words
-        return {
-            "counts": dict(self.counts), "first": self.first, "bad_weights": (self.bad_weights, self.bad_weight_line),
-            "bad_words": (words.bad_weights, words.bad_weight_line), "like_rows": (words.comments_like_rows, words.like_row_line),
-        }  # fmt: skip
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of lines by what they are."""
+        return self.said.counts
 
-    def add(self, record: dict[str, Any]) -> None:
-        """The record of the next span, whose lines count from its begin."""
-        before, words = self.counts["lines"] if self.continued else 0, self.words
-        self.continued, self.first = True, self.first or record["first"]
-        self.bad_weights, self.bad_weight_line = _together(
-            (self.bad_weights, self.bad_weight_line), record["bad_weights"], before
-        )
-        words.bad_weights, words.bad_weight_line = _together(
-            (words.bad_weights, words.bad_weight_line), record["bad_words"], before
-        )
-        words.comments_like_rows, words.like_row_line = _together(
-            (words.comments_like_rows, words.like_row_line), record["like_rows"], before
-        )
-        self.counts["lines"] = before + record["counts"]["lines"]
+    def record(self) -> Record:
+        """Return the record of the rows that were read."""
+        return self.said
+
+    def add(self, record: Record) -> None:
+        """Take over the record of the next span, whose lines count from its begin."""
+        said = self.said
+        before = said.counts["lines"] if self.continued else 0
+        self.continued, said.first = True, said.first or record.first
+        said.bad_weights = said.bad_weights.then(record.bad_weights, before)
+        said.like_rows = said.like_rows.then(record.like_rows, before)
+        said.counts["lines"] = before + record.counts["lines"]
         for name in COUNTED:
-            self.counts[name] += record["counts"][name]
-
-
-def _together(so_far: tuple[int, int], found: tuple[int, int], before: int) -> tuple[int, int]:
-    """How often something was found, and the line of the first, 0 where there is none; ``found`` counts from behind ``before`` lines."""
-    count, line = found
-    return so_far[0] + count, so_far[1] or (line and before + line)
+            said.counts[name] += record.counts[name]

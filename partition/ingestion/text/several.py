@@ -1,7 +1,9 @@
-"""Several files as one graph, read side by side: their rows one after the other, in the order of the files, if all of them are of one kind."""
+"""Several files as one graph, read side by side: their rows one after the other, in the order of the files, if all of
+them are of one kind.
+"""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,22 +13,27 @@ from csaw.partition.base.concurrent_sources import Lanes, Source
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError, StoreError
-from csaw.partition.ingestion.text.sniff import Shape
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.pieces import FileRows, Piece
+from csaw.partition.ingestion.text.readers import Progress, opened
+from csaw.partition.ingestion.text.records import NOTHING_READ
+from csaw.partition.ingestion.text.shape import Shape
 
 PASSED_OVER = (".", "_")  # how names begin that are no data, as _SUCCESS beside part files
 END = object()  # behind the last piece of a file
+Kind = dict[str, str | int]
 
-Open = Callable[[str, Callable | None], Any]
 
+def files_of(given: object) -> list[str]:
+    """The files that are meant: a path, or several; of a folder, its files in order of their names.
 
-def files_of(given: Any) -> list[str]:
-    """The files that are meant: a path, or several; of a folder, its files in order of their names. OptionError, StoreError."""
-    several = isinstance(given, list | tuple)
-    paths = list(given) if several else [given]
-    for path in paths:
+    OptionError, StoreError.
+    """
+    files = []
+    for path in given if isinstance(given, list | tuple) else [given]:
         if not isinstance(path, str | os.PathLike):
             raise OptionError(f"INPUT: expected the path of an edge list or a table, found {quoted(path)}")
-    files = [file for path in paths for file in _files(os.fsdecode(path))]
+        files += _files(os.fsdecode(path))
     if not files:
         raise OptionError("INPUT: expected the path of an edge list or a table, found none")
     if files.count("-") > 1:
@@ -43,7 +50,8 @@ def _files(path: str) -> list[str]:
         raise StoreError(f"{shown(path)} cannot be read: {error.strerror}") from error
     if any(entry.name == "zarr.json" for entry in entries):
         raise StoreError(
-            f"{shown(path)} is a directory with a store in it; expected an edge list (a graph store goes to csaw sample or csaw info)"
+            f"{shown(path)} is a directory with a store in it; expected an edge list (a graph store goes "
+            "to csaw sample or csaw info)"
         )
     entries = [entry for entry in entries if not entry.name.startswith(PASSED_OVER)]
     for entry in entries:
@@ -57,24 +65,19 @@ def _files(path: str) -> list[str]:
 
 
 class Several:
-    """Rows of several files, as TextRows has them; FormatError names the first file that is of another kind than the first."""
+    """The rows of several files, one after the other.
+
+    FormatError names the first file that is of another kind than the first.
+    """
 
     def __init__(
-        self,
-        files: list[str],
-        opened: Open,
-        directed: bool | None,
-        crew: Crew,
-        budget: Budget,
-        progress: Callable[[int, int], None] | None,
+        self, files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None
     ) -> None:
-        self.files, self.opened, self.directed, self.crew, self.progress = files, opened, directed, crew, progress
-        self.budget = budget
+        self.files, self.options, self.crew, self.budget, self.progress = files, options, crew, budget, progress
         self.sizes = [Path(file).stat().st_size if _lasts(file) else 0 for file in files]
         self.done = [0] * len(files)  # bytes read of each
-        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
-        self.warnings: list[str] = []
-        self.kept: dict[int, Any] = {}  # files that are open
+        self.counts, self.warnings = dict(NOTHING_READ), list[str]()
+        self.kept: dict[int, FileRows] = {}  # files that are open
         self.weighted = False
         self.shape = Shape()
         try:
@@ -83,35 +86,40 @@ class Several:
             self.close()
             raise
 
+    def opened(self, file: str, progress: Progress | None = None) -> FileRows:
+        """Open one of the files."""
+        return opened(file, self.options, self.crew, progress)
+
     def _look(self) -> None:
         """Open each file to see of what kind it is."""
-        first: tuple[int, dict[str, Any]] | None = None
+        first: tuple[int, Kind] | None = None
         for number, file in enumerate(self.files):
-            rows = self.opened(file, None)
+            rows = self.opened(file)
             self.kept[number] = rows
             if not rows.shape.empty:
-                first = first or (number, {"direction": "directed"} | rows.kind)
+                first = first or (number, {"direction": "directed", **rows.kind})
                 self._compare(first, file, rows)
             if _lasts(file):
                 self.kept.pop(number).close()
 
-    def _compare(self, first: tuple[int, dict[str, Any]], file: str, rows: Any) -> None:
+    def _compare(self, first: tuple[int, Kind], file: str, rows: FileRows) -> None:
         number, wanted = first
         found, shape = rows.kind, rows.shape
         if (
-            self.directed is not None or "direction" not in found
+            self.options.directed is not None or "direction" not in found
         ):  # one option for all; part files have a header in the first alone
             found["direction"] = wanted["direction"]
         if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
             raise FormatError(
-                f"{file}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, found {found.get(differs, 'none')}; files of one "
+                f"{file}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
+                f"found {found.get(differs, 'none')}; files of one "
                 f"graph are read in one way: say how with {WAYS[differs]}, or make the files alike"
             )
         if file == self.files[number]:
             self.weighted = rows.weighted
             self.shape = Shape(strings=shape.strings, undirected=shape.undirected, header_line=shape.header_line)
 
-    def __iter__(self) -> Iterator[tuple]:
+    def __iter__(self) -> Iterator[Piece]:
         sources = [
             Source(partial(self._pieces, number), waits=not _lasts(file)) for number, file in enumerate(self.files)
         ]
@@ -125,13 +133,13 @@ class Several:
             del self.kept[next(ended)]  # the memory, too, that its rows are in
             self.note(rows)
 
-    def note(self, rows: Any) -> None:
-        """What a file that was read has to say."""
+    def note(self, rows: FileRows) -> None:
+        """Take over the counts and warnings of a file that was read."""
         self.warnings += [f"{rows.path}: {warning}" for warning in rows.warnings]
         for name in self.counts:
             self.counts[name] += rows.counts[name]
 
-    def _pieces(self, number: int) -> Iterator[tuple[int, tuple[Any, Any]]]:
+    def _pieces(self, number: int) -> Iterator[tuple[int, tuple[FileRows, Any]]]:
         """The pieces of a file and how much room they take, and its end."""
         rows = self.kept.get(number) or self.opened(self.files[number], self._progress_of(number))
         self.kept[number] = rows
@@ -139,7 +147,7 @@ class Several:
             yield rows.piece_bytes(*piece), (rows, piece)
         yield 0, (rows, END)
 
-    def _progress_of(self, number: int) -> Callable[[int, int], None] | None:
+    def _progress_of(self, number: int) -> Progress | None:
         if self.progress is None:
             return None
         total, tell = sum(self.sizes), self.progress
@@ -157,12 +165,18 @@ class Several:
 
 
 WAYS = {
-    "ids": "--ids string", "direction": "--directed or --undirected", "source column": "--source-column", "target column": "--target-column",
-    "weight column": "--weight-column", "columns": "--weight-column none",
-}  # fmt: skip
+    "ids": "--ids string",
+    "direction": "--directed or --undirected",
+    "source column": "--source-column",
+    "target column": "--target-column",
+    "weight column": "--weight-column",
+    "edge columns": "--edge-column",
+    "columns": "--weight-column none",
+}
 
 
-def _parsed(rows: Any, piece: Any) -> tuple[Any, Any]:
+def _parsed(rows: FileRows, piece: Any) -> tuple[FileRows, Any]:
+    """The rows of a piece, beside the file that it is of."""
     return rows, piece if piece is END else rows.parse(*piece)
 
 

@@ -1,39 +1,48 @@
 """Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
+from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.weight_range import are_weights
-from csaw.partition.ingestion.text.columns import choose
-from csaw.partition.ingestion.text.records import WHOLE, Span
-from csaw.partition.ingestion.text.sniff import Shape
+from csaw.partition.ingestion.columns import choose
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.pieces import Piece
+from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
+from csaw.partition.ingestion.text.shape import Shape
 
 if TYPE_CHECKING:
-    from csaw.partition.ingestion.ingest_options import IngestOptions
+    from pyarrow import Array, DataType, RecordBatch
 
-PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
-
-
-def is_table(path: str) -> bool:
-    """Whether the suffix of ``path`` is that of a table, which pyarrow reads."""
-    return path.endswith(PARQUET + ARROW)
+PARQUET = (".parquet", ".pq")
 
 
-class TableRows:
-    """The rows of a table; it yields and counts as TextRows does. Of a span of a Parquet file, those of its row groups: of G groups in S bytes, number g belongs to byte S g / G."""
+class TableRows(Recorded):
+    """The rows of a table, as FileRows has them: its pieces are batches.
 
-    def __init__(self, path: str, options: "IngestOptions", span: Span = WHOLE) -> None:
+    Of a span of a Parquet file, those of its row groups: of G groups in S bytes, number g belongs to byte S g / G.
+    """
+
+    SUFFIXES = (*PARQUET, ".feather", ".arrow")
+
+    def __init__(
+        self,
+        path: str,
+        options: IngestOptions,
+        crew: Crew,
+        progress: Callable[[int, int], None] | None = None,
+        span: Span = WHOLE,
+    ) -> None:
         if options.skip_lines:
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
-        self.path, self.ids, self.skip_errors = path, options.ids, options.on_error == "skip"
-        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
-        self.warnings: list[str] = []
-        self.span = span
+        self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
+        self.said, self.warnings = Record(dict(NOTHING_READ)), list[str]()
         self.batches = self._batches()
         self.first = first = next(self.batches, None)
         if first is None and span.begin == 0:
@@ -41,65 +50,78 @@ class TableRows:
         if first is not None:
             self._see(first, options)
 
-    def _see(self, first: Any, options: "IngestOptions") -> None:
+    def _see(self, first: "RecordBatch", options: IngestOptions) -> None:
         """Choose the columns, by the first batch."""
-        names = [str(name) for name in first.schema.names]
-        wishes = options.wishes
-        self.names, self.read = names, choose(self.path, names, len(names), wishes)
-        self.weighted = self.read.weight >= 0
+        self.names = [str(name) for name in first.schema.names]
+        self.read = choose(self.path, self.names, len(self.names), options.wishes)
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
-        self.shape = Shape(strings=options.ids == "string" or (words and options.ids == "auto"))
+        self.shape = Shape(
+            strings=options.ids == "string" or (words and options.ids == "auto"), further=options.further
+        )
+
+    @staticmethod
+    def can_be_cut(path: str) -> bool:
+        """Whether processes may read spans of the file: where it has row groups."""
+        return path.endswith(PARQUET)
+
+    @staticmethod
+    def again(span: Span, lines: int) -> Span:
+        """All rows."""
+        return WHOLE
 
     @property
-    def kind(self) -> dict[str, Any]:
-        """What files of one graph must have in common."""
+    def weighted(self) -> bool:
+        return self.read.weight >= 0
+
+    @property
+    def kind(self) -> dict[str, str | int]:
+        """Properties that all files of one graph must have in common, as errors name them."""
         ends = {"source column": self.names[self.read.source], "target column": self.names[self.read.target]}
         weight = self.names[self.read.weight] if self.weighted else "none"
-        return {"ids": "words" if self.shape.strings else "numbers", **ends, "weight column": weight}
+        beside = {"weight column": weight, "edge columns": ", ".join(self.names[place] for place in self.read.further)}
+        return {"ids": "words" if self.shape.strings else "numbers", **ends, **beside}
 
-    def __iter__(self) -> Iterator[tuple]:
+    def __iter__(self) -> Iterator[Piece]:
         return self.read_pieces()
 
-    def read_pieces(self) -> Iterator[tuple]:
+    def read_pieces(self) -> Iterator[Piece]:
         """The rows of all batches."""
         return (self.checked(*piece) for piece in self.pieces())
 
-    def record(self) -> dict[str, Any]:
-        """What there is to say of the rows, as plain data."""
-        return {"counts": dict(self.counts)}
-
-    def add(self, record: dict[str, Any]) -> None:
-        """The record of the next span of the table, or of all of it, which another process has read."""
-        for name in self.counts:
-            self.counts[name] += record["counts"][name]
-
-    def pieces(self) -> Iterator[tuple[Any]]:
+    def pieces(self) -> Iterator[tuple["RecordBatch"]]:
         """Its batches."""
         return ((batch,) for batch in chain([self.first] * (self.first is not None), self.batches))
 
-    def piece_bytes(self, batch: Any) -> int:
+    def piece_bytes(self, batch: "RecordBatch") -> int:
         """How much memory a batch takes."""
         return int(batch.nbytes)
 
-    def parse(self, batch: Any) -> Any:
+    def parse(self, batch: "RecordBatch") -> "RecordBatch":
         """A batch as it is: pyarrow's own threads have read it."""
         return batch
 
-    def checked(self, batch: Any) -> tuple:
+    def checked(self, batch: "RecordBatch") -> Piece:
         """The next batch's rows."""
         kept = np.ones(batch.num_rows, np.bool_)
-        columns = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]
-        weights = self._weights(batch, kept) if self.weighted else None
+        ends = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]
+        columns = [self._weights(batch, kept)] if self.weighted else []
+        columns += [
+            self._further(batch, *each, kept) for each in zip(self.read.further, self.shape.further, strict=True)
+        ]
         self.counts["lines"] += batch.num_rows
         self.counts["edges"] += int(kept.sum())
         self.counts["skipped"] += int((~kept).sum())
-        src, dst = (self._numbers(column, kept) for column in columns)
-        bounds = None
-        if not self.shape.strings and len(src):
-            bounds = min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max()))
-            if src.dtype != dst.dtype:  # one of them has ids that int64 cannot hold
-                src, dst = src.astype(np.uint64), dst.astype(np.uint64)
-        return src, dst, None if weights is None else weights[kept], bounds
+        beside = tuple(column[kept] for column in columns)
+        if self.shape.strings:
+            src, dst = (_words(column, kept) for column in ends)
+            return Piece(src, dst, beside)
+        sources, targets = (_numbers(column, kept) for column in ends)
+        if not sources.size:
+            return Piece(sources, targets, beside)
+        bounds = min(int(sources.min()), int(targets.min())), max(int(sources.max()), int(targets.max()))
+        if sources.dtype != targets.dtype:  # one of them has ids that int64 cannot hold
+            sources, targets = sources.astype(np.uint64), targets.astype(np.uint64)
+        return Piece(sources, targets, beside, bounds)
 
     def end(self) -> None:
         """Nothing more is to be said of a whole table."""
@@ -108,15 +130,7 @@ class TableRows:
         """Let go of the file."""
         self.batches.close()
 
-    def _numbers(self, column: Any, kept: np.ndarray) -> Any:
-        """Ids of the rows that are kept, as bytes, int64, or uint64 if some need it."""
-        if self.shape.strings:
-            words = column.to_pylist()
-            return [str(words[row]).encode() for row in np.flatnonzero(kept)]
-        ids = column.fill_null(0).to_numpy(zero_copy_only=False)[kept]
-        return ids.astype(np.uint64 if ids.dtype == np.uint64 and ids.max(initial=0) > 2**63 - 1 else np.int64)
-
-    def _ids(self, batch: Any, end: int, kept: np.ndarray) -> Any:
+    def _ids(self, batch: "RecordBatch", end: int, kept: np.ndarray) -> "Array":
         """The ids in column ``end``: integers or, for string ids, values of any type.
 
         Rows without an id are dropped from ``kept``, or are an error.
@@ -139,15 +153,31 @@ class TableRows:
             )
         return column
 
-    def _weights(self, batch: Any, kept: np.ndarray) -> np.ndarray:
+    def _further(self, batch: "RecordBatch", place: int, column: EdgeColumn, kept: np.ndarray) -> np.ndarray:
+        """The values of an edge column, of its dtype."""
+        values = self._numeric(batch, place, f"numbers as {column.name}")
+        there = values.is_valid().to_numpy(zero_copy_only=False)
+        held = values.fill_null(0).to_numpy(zero_copy_only=False)
+        held = held.astype(np.float64) if held.dtype.kind == "O" else held
+        good = column.holds(held) & there
+        self._check(batch, place, kept, good, f"a number that {column.dtype} holds as {column.name}")
+        return np.where(good, held, 0).astype(column.dtype)
+
+    def _numeric(self, batch: "RecordBatch", place: int, expected: str) -> "Array":
+        """A column of numbers; FormatError for one of another type."""
         from pyarrow import types
 
-        column = _decoded(batch.column(self.read.weight))
+        column = _decoded(batch.column(place))
         if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type)):
             raise FormatError(
-                f"{self.path}: column {self.names[self.read.weight]} holds {column.type}, expected numbers as weights; name another with "
-                f"--weight-column, or none"
+                f"{self.path}: column {self.names[place]} holds {column.type}, expected {expected}; name another with "
+                f"--{'weight' if place == self.read.weight else 'edge'}-column, or none"
             )
+        return column
+
+    def _weights(self, batch: "RecordBatch", kept: np.ndarray) -> np.ndarray:
+        """The weights, float32."""
+        column = self._numeric(batch, self.read.weight, "numbers as weights")
         weights = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
         good = are_weights(weights)
         self._check(
@@ -155,20 +185,24 @@ class TableRows:
         )
         return np.where(good, np.abs(weights), 0).astype(np.float32)
 
-    def _check(self, batch: Any, place: int, kept: np.ndarray, good: np.ndarray, expected: str) -> None:
-        """Drop the rows that are not ``good`` from ``kept`` if malformed rows are skipped; otherwise FormatError for the first of them."""
+    def _check(self, batch: "RecordBatch", place: int, kept: np.ndarray, good: np.ndarray, expected: str) -> None:
+        """Drop the rows that are not ``good`` from ``kept`` if malformed rows are skipped.
+
+        Otherwise FormatError for the first of them.
+        """
         good = good.astype(np.bool_)
         bad = ~good & kept
         if bad.any() and not self.skip_errors:
             row = int(np.argmax(bad))
             found = str(batch.column(place)[row].as_py())[:60]
             raise FormatError(
-                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected {expected}, found {found!r} ({int(bad.sum())} "
+                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected "
+                f"{expected}, found {found!r} ({int(bad.sum())} "
                 f"of {batch.num_rows} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
 
-    def _batches(self) -> Generator[Any, None, None]:
+    def _batches(self) -> Generator["RecordBatch", None, None]:
         try:
             import pyarrow
             import pyarrow.feather
@@ -186,7 +220,8 @@ class TableRows:
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
-                f"{self.path}: the file is damaged, or not of the type that its suffix says ({error}); write or fetch it again"
+                f"{self.path}: the file is damaged, or not of the type that its suffix says ({error}); "
+                "write or fetch it again"
             ) from error
 
     def _groups(self, count: int) -> list[int]:
@@ -196,12 +231,24 @@ class TableRows:
         return [group for group in range(count) if self.span.begin <= size * group // count < end]
 
 
-def _decoded(column: Any) -> Any:
+def _words(column: "Array", kept: np.ndarray) -> list[bytes]:
+    """Ids of the rows that are kept, as words."""
+    words = column.to_pylist()
+    return [str(words[row]).encode() for row in np.flatnonzero(kept)]
+
+
+def _numbers(column: "Array", kept: np.ndarray) -> np.ndarray:
+    """Ids of the rows that are kept, as int64, or uint64 if some need it."""
+    ids = column.fill_null(0).to_numpy(zero_copy_only=False)[kept]
+    return ids.astype(np.uint64 if ids.dtype == np.uint64 and ids.max(initial=0) > 2**63 - 1 else np.int64)
+
+
+def _decoded(column: "Array") -> "Array":
     """The column without a dictionary, into which pandas turns categories."""
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
-def _is_words(kind: Any) -> bool:
+def _is_words(kind: "DataType") -> bool:
     from pyarrow import types
 
     kind = kind.value_type if types.is_dictionary(kind) else kind

@@ -1,4 +1,7 @@
-"""A Numba parser that turns a block of edge-list rows into numbers. Ids keep all 64 bits; a malformed row is reported, never guessed."""
+"""A Numba parser that turns a block of edge-list rows into numbers.
+
+Ids keep all 64 bits; a malformed row is reported, never guessed.
+"""
 
 import numpy as np
 
@@ -37,13 +40,32 @@ from csaw.partition.ingestion.text.plain import (
 
 @njit(nogil=True)
 def parse_block(
-    text, start, newline, separator, columns, first, second, weight_column, skip_errors, ones, others, weights, counts
+    text,
+    start,
+    newline,
+    separator,
+    columns,
+    first,
+    second,
+    weight_column,
+    slots,
+    skip_errors,
+    ones,
+    others,
+    weights,
+    cells,
+    counts,
 ):
-    """Parse a block. Fills ``ones`` and ``others`` (uint64 bits of the ids in columns first < second), ``weights``, and ``counts`` by the names above. Stops at the
+    """Parse a block.
+
+    Fills ``ones`` and ``others`` (uint64 bits of the ids in columns first < second), ``weights``, and ``counts`` by the
+    names above. Stops at the
     first malformed row unless such rows are skipped.
 
-    Begins at byte ``start`` and row ``counts[ROWS]``. ``columns`` is the number each row must have, 0 for any above the needed ones; all columns count from 0, a weight_column of -1 is none;
-    ``separator`` is the only byte that ends a cell, or 0 for blanks, commas and semicolons as they come.
+    Begins at byte ``start`` and row ``counts[ROWS]``. ``columns`` is the number each row must have, 0 for any above the
+    needed ones; all columns count from 0, a weight_column of -1 is none; ``separator`` is the only byte that ends a
+    cell, or 0 for blanks, commas and semicolons as they come. Where ``slots[column]`` is from 0 on, the begin and the
+    end of each of its cells go to ``cells[slots[column]]``, [2, rows].
     """
     position, size, rows, wide = (
         np.int64(start),
@@ -51,8 +73,8 @@ def parse_block(
         np.int64(counts[ROWS]),
         np.uint64(counts[WIDE]) << np.uint64(32),
     )
-    need = max(second, weight_column) + 1
-    ends_first = first == 0 and second == 1
+    need = max(second, weight_column, slots.size - 1) + 1
+    ends_first = first == 0 and second == 1 and slots.size == 0
     plain = ends_first and weight_column < 0 and (columns == 2 or columns == 0) and separator == 0
     weighted = ends_first and weight_column == 2 and columns == 3
     while position < size:
@@ -109,7 +131,7 @@ def parse_block(
                     continue
             wrong = GOOD
             if separator and (ends or text[position] == separator):
-                if column in (first, second, weight_column):
+                if column in (first, second, weight_column) or (column < slots.size and slots[column] >= 0):
                     wrong = EMPTY
             elif column in (first, second):
                 after, value = parse_digits(text, np.uint64(position))
@@ -132,13 +154,17 @@ def parse_block(
                     b = value
             elif column == weight_column:
                 position, weight, wrong = parse_weight(text, position, newline)
-            elif text[position] == 34:
-                position, wrong = quoted_cell(text, position, newline)
             else:
-                while position < size and text[position] != newline:
-                    if is_space(text[position], newline) if separator == 0 else text[position] == separator:
-                        break
-                    position += 1
+                begin = position
+                if text[position] == 34:
+                    position, wrong = quoted_cell(text, position, newline)
+                else:
+                    while position < size and text[position] != newline:
+                        if is_space(text[position], newline) if separator == 0 else text[position] == separator:
+                            break
+                        position += 1
+                if column < slots.size and slots[column] >= 0:
+                    cells[slots[column], 0, rows], cells[slots[column], 1, rows] = begin, position
             if wrong and status == GOOD:
                 status = wrong
             column += 1

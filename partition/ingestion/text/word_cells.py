@@ -1,4 +1,7 @@
-"""Cutting rows of words at the rate of the memory: rows without quotes, comments, empty cells and other rarities. Any other block is left to the caller."""
+"""Cutting rows of words at the rate of the memory: rows without quotes, comments, empty cells and other rarities.
+
+Any other block is left to the caller.
+"""
 
 from typing import NamedTuple
 
@@ -28,37 +31,46 @@ class Cells(NamedTuple):
 
 
 class CutRows(NamedTuple):
-    """Rows of a block: sources, targets, weights (float32, empty where there are none) and ``counts``, as parsers of numbers give them."""
+    """Rows of a block: sources, targets, weights (float32, empty where there are none), the cells of other columns, and
+    ``counts``, as parsers of numbers give them.
+    """
 
     sources: Cells
     targets: Cells
     weights: np.ndarray
+    further: list[Cells]
     counts: np.ndarray
 
 
-def cut_rows(block: bytes, newline: int, separator: int, columns: int, places: tuple[int, int, int]) -> CutRows | None:
-    """The rows of a block of whole lines; None where one of them is not plain. ``places`` are the columns of source, target and weight (-1: none)."""
+def cut_rows(block: bytes, newline: int, separator: int, columns: int, places: tuple[int, ...]) -> CutRows | None:
+    """The rows of a block of whole lines; None where one of them is not plain.
+
+    ``places`` are the columns of source, target, weight (-1: none) and others.
+    """
     text = np.frombuffer(block, np.uint8)
     most = np.count_nonzero(text == newline) + 1
-    ends, counts = np.empty((4, most), np.int64), np.zeros(COUNTS, np.int64)
+    ends, counts = np.empty((2 * len(places), most), np.int64), np.zeros(COUNTS, np.int64)
     weights = np.empty(most if places[2] >= 0 else 0, np.float32)
     stops = np.zeros(256, np.bool_)
     stops[:SPACE] = stops[QUOTE] = stops[separator] = True
     if not cut_plain_rows(text, newline, separator, columns, np.array(places), stops, ends, weights, counts):
         return None
     rows = int(counts[ROWS])
-    source, source_size, target, target_size = (column[:rows] for column in ends)
-    return CutRows(Cells(text, source, source_size), Cells(text, target, target_size), weights[:rows], counts)
+    sources, targets, _, *further = (Cells(text, *ends[2 * k : 2 * k + 2, :rows]) for k in range(len(places)))
+    return CutRows(sources, targets, weights[:rows], further, counts)
 
 
 @njit(nogil=True)
 def cut_plain_rows(text, newline, separator, columns, places, stops, ends, weights, counts):
-    """Where the ends of rows begin, and their sizes, to ``ends`` [4, rows]; whether all lines are plain rows or empty.
+    """Fill ``ends`` [2 x places, rows] with the begin and the size of the cells at ``places``, but for weights.
 
-    A ``separator`` of a blank is any run of blanks and tabs. Bytes that ``stops`` are those that end a cell, and those that no plain row has.
+    Returns whether all lines are plain rows or empty.
+
+    A ``separator`` of a blank is any run of blanks and tabs. Bytes that ``stops`` are those that end a cell, and those
+    that no plain row has.
     """
     position, rows = np.int64(0), np.int64(0)
-    need = max(places[0], places[1], places[2])
+    need = places.max()
     while position < text.size:
         position, column = cut_plain_row(text, position, newline, separator, places, stops, ends, weights, rows)
         if column < 0 or 0 < column <= need or (column > 0 and columns > 0 and column != columns):
@@ -95,6 +107,9 @@ def cut_plain_row(text, position, newline, separator, places, stops, ends, weigh
             if weights[row] < 0.0:
                 column = np.int64(-1)
                 break
+        for k in range(3, places.size):
+            if column == places[k]:
+                ends[2 * k, row], ends[2 * k + 1, row] = begin, position - begin
         column += 1
         after = end_of_row(text, position, newline)
         if after > position and separator != 32:
@@ -109,7 +124,10 @@ def cut_plain_row(text, position, newline, separator, places, stops, ends, weigh
 
 @njit(inline="always")
 def end_of_row(text, position, newline):
-    """The place behind the end of the line if it is here, also after a carriage return or at the end of the text; otherwise ``position``."""
+    """The place behind the end of the line if it is here, also after a carriage return or at the end of the text.
+
+    Otherwise ``position``.
+    """
     if position >= text.size:
         return position + 1
     if text[position] == newline:
@@ -121,7 +139,9 @@ def end_of_row(text, position, newline):
 
 @njit(inline="always")
 def is_plain_cell(text, begin, end, separator, column):
-    """Whether a cell is its bytes: not empty, no blanks around it, and no beginning that may say something else of it or of its line."""
+    """Whether a cell is its bytes: not empty, no blanks around it, and no beginning that may say something else of it
+    or of its line.
+    """
     if begin == end:
         return False
     first = text[begin]

@@ -1,60 +1,64 @@
 """Rows of a text file whose ids are words."""
 
 import re
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.weight_range import LEAST_DOUBLE, are_weights
 from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, row_shown
+from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.plain import BLANK, LINES, ROWS
+from csaw.partition.ingestion.text.records import Record
+from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.text.values import not_of_column, value_of, values_of
 from csaw.partition.ingestion.text.word_cells import CutRows, cut_rows
-
-if TYPE_CHECKING:
-    from csaw.partition.ingestion.text.sniff import Shape
 
 POSITIVE = re.compile(rb"[^eE]*[1-9]")  # a number with such digits is 0 only because no double is as small
 
 
 class WordRows:
-    """Parses blocks of lines in order, and adds to ``counts``, which are those of TextRows."""
+    """Parses blocks of lines in order, and adds to ``said``, the record of TextRows."""
 
-    def __init__(self, path: str, shape: "Shape", skip_errors: bool, counts: dict[str, int], rows_before: bool = False) -> None:  # fmt: skip
-        self.path, self.shape, self.skip_errors, self.counts = path, shape, skip_errors, counts
-        self.bad_weights, self.bad_weight_line = 0, 0
-        self.rows, self.comments_like_rows, self.like_row_line = int(rows_before), 0, 0
-        self.last = max(shape.read.source, shape.read.target, shape.read.weight)
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, rows_before: bool = False) -> None:
+        self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
+        self.has_rows = rows_before
+        self.last = shape.read.last
 
     @property
-    def warnings(self) -> list[str]:
-        if not self.comments_like_rows:
-            return []
-        lines = f"{self.comments_like_rows} lines that begin with # or % look like rows, the first is line {self.like_row_line}"
-        return [f"{lines}; they were read as comments, put quotes around such an id"]
+    def counts(self) -> dict[str, int]:
+        """Numbers of lines by what they are."""
+        return self.said.counts
 
-    def cut(self, block: bytes) -> CutRows | bytes:
+    def cut(self, given: bytes | memoryview) -> CutRows | bytes:
         """The rows of a block, cut by any thread; the block itself where not all of them are plain."""
-        shape = self.shape
+        shape, block = self.shape, bytes(given)
         if shape.separator is None:
             return block
-        places = (shape.read.source, shape.read.target, shape.read.weight)
+        places = (shape.read.source, shape.read.target, shape.read.weight, *shape.read.further)
         return cut_rows(block, shape.newline, ord(shape.separator), shape.columns, places) or block
 
-    def counted(self, given: CutRows | bytes) -> tuple[Any, Any, np.ndarray | None]:
-        """Sources, targets, and weights where there are any, of the next block."""
+    def counted(self, given: CutRows | bytes) -> Piece:
+        """The rows of the next block."""
         if isinstance(given, bytes):
             return self.parse(given)
+        further = [
+            values_of(cells.text, cells.starts, cells.starts + cells.sizes, column)
+            for cells, column in zip(given.further, self.shape.further, strict=True)
+        ]
+        if not all(good.all() for _, good in further):
+            return self.parse(given.sources.text.tobytes())
         self.counts["lines"] += int(given.counts[LINES])
         self.counts["blank"] += int(given.counts[BLANK])
         self.counts["edges"] += int(given.counts[ROWS])
-        self.rows += int(given.counts[ROWS])
-        return given.sources, given.targets, given.weights if self.shape.read.weight >= 0 else None
+        self.has_rows = self.has_rows or given.counts[ROWS] > 0
+        weights = (given.weights,) * (self.shape.read.weight >= 0)
+        return Piece(given.sources, given.targets, (*weights, *(values for values, _ in further)))
 
-    def parse(self, block: bytes) -> tuple[list[bytes], list[bytes], np.ndarray | None]:
+    def parse(self, block: bytes) -> Piece:
         """The same, line by line."""
         source, target, column = self.shape.read.source, self.shape.read.target, self.shape.read.weight
-        sources, targets, weights = [], [], []
+        sources, targets, weights, further = [], [], [], list[list[int | float]]()
         lines = block.split(bytes([self.shape.newline]))
         if b"\0" in block:
             number = self.counts["lines"] + 1 + next(k for k, line in enumerate(lines) if b"\0" in line)
@@ -67,13 +71,28 @@ class WordRows:
             if row is None:
                 continue
             weight = 1.0 if column < 0 else self._weight(row[column], line)
-            if weight is None:
+            if weight is None or (others := self._further(row, line)) is None:
                 continue
+            further.append(others)
             sources.append(row[source])
             targets.append(row[target])
             weights.append(weight)
         self.counts["edges"] += len(sources)
-        return sources, targets, np.array(weights, np.float32) if column >= 0 else None
+        columns = [
+            np.array([values[place] for values in further], each.dtype) for place, each in enumerate(self.shape.further)
+        ]
+        return Piece(sources, targets, (*(np.array(weights, np.float32),) * (column >= 0), *columns))
+
+    def _further(self, row: list[bytes], line: bytes) -> list[int | float] | None:
+        """The numbers of edge columns in a row; None where a malformed row is skipped."""
+        found = []
+        for place, column in zip(self.shape.read.further, self.shape.further, strict=True):
+            value = value_of(row[place], column)
+            if value is None:
+                self._bad(FormatError(f"{self.path}:{self.counts['lines']}: {not_of_column(column, line)}"))
+                return None
+            found.append(value)
+        return found
 
     def _row(self, line: bytes) -> list[bytes] | None:
         """The cells of a row; None for a line that is no row, or a malformed row that is skipped."""
@@ -96,15 +115,14 @@ class WordRows:
         if not (row[self.shape.read.source] and row[self.shape.read.target]):
             self._bad(empty_cell(where, line))
             return None
-        self.rows += 1
+        self.has_rows = True
         return row
 
     def _comment(self, line: bytes) -> None:
         self.counts["comments"] += 1
         separator, columns = self.shape.separator, self.shape.columns
-        if separator in (b"\t", b",", b";") and columns and self.rows and line.count(separator) == columns - 1:
-            self.comments_like_rows += 1
-            self.like_row_line = self.like_row_line or self.counts["lines"]
+        if separator in (b"\t", b",", b";") and columns and self.has_rows and line.count(separator) == columns - 1:
+            self.said.like_rows = self.said.like_rows.at(self.counts["lines"])
 
     def _weight(self, word: bytes, line: bytes) -> float | None:
         try:
@@ -119,8 +137,7 @@ class WordRows:
             weight = LEAST_DOUBLE
         if are_weights(weight):
             return weight + 0.0  # of -0 the sign goes
-        self.bad_weights += 1
-        self.bad_weight_line = self.bad_weight_line or self.counts["lines"]
+        self.said.bad_weights = self.said.bad_weights.at(self.counts["lines"])
         self.counts["skipped"] += self.skip_errors
         return None
 

@@ -1,4 +1,6 @@
-"""Samples by the workers of a Dask cluster: the bytes of one machine, whatever becomes of workers, scheduler and driver."""
+"""Samples by the workers of a Dask cluster: the bytes of one machine, whatever becomes of workers, scheduler and
+driver.
+"""
 
 import os
 import pickle
@@ -18,11 +20,12 @@ from helpers import cases, clusters, own_walk
 from helpers.graphs import random_store
 from helpers.small_samples import files_of
 
+from csaw.engine import prepare, sample
 from csaw.engine.cluster import attendance, tasks
 from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 from csaw.engine.cluster.recipe import Recipe
-from csaw.engine.runs.run import manifest, prepare, sample, stored_as
+from csaw.engine.runs.job import manifest, stored_as
 from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition import errors, write_graph
@@ -49,9 +52,11 @@ ROUNDS = int(os.environ.get("CSAW_KILL_ROUNDS", "20"))  # of samples whose worke
 def two_workers(seconds=0.0):
     """Two workers of one thread each, in processes of their own, which take so many seconds more for a unit."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50) as held,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as held,
         Client(held, set_as_default=False) as client,
-    ):  # fmt: skip
+    ):
         client.register_plugin(clusters.SmallGroups(seconds))
         yield client
 
@@ -64,7 +69,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
-    monkeypatch.setattr("csaw.engine.plan.plan.GROUP_BYTES", clusters.GROUP_BYTES)
+    monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", clusters.GROUP_BYTES)
     monkeypatch.setattr(tasks, "UNIT_SECONDS", 0.2)
 
 
@@ -162,7 +167,8 @@ def test_a_dry_run_plans_for_each_worker_and_draws_nothing(tmp_path, cluster, gr
 class Killer(threading.Thread):
     """Kills one of two workers at each of the moments, seconds after both were there, until ``peace``.
 
-    Dask gives up a worker that is killed while it starts; until ``stop`` another one is started in its place, as csaw does for a cluster of its own.
+    Dask gives up a worker that is killed while it starts; until ``stop`` another one is started in its place, as csaw
+    does for a cluster of its own.
     """
 
     def __init__(self, client, moments):
@@ -193,14 +199,20 @@ class Killer(threading.Thread):
         return not self.stop.is_set()
 
     def workers(self):
-        """How many are there. This thread has to go on: without it nobody would replace the workers that the run waits for."""
+        """How many are there.
+
+        This thread has to go on: without it nobody would replace the workers that the run waits for.
+        """
         with suppress(OSError, TimeoutError):
             return len(self.client.nthreads())
         return 0
 
 
 def assert_kills_lose_nothing(folder, graph, moments, algo, **options):
-    """How many workers were killed while the sample was drawn. A run that gives up, because all workers of one group were killed, is resumed in peace."""
+    """How many workers were killed while the sample was drawn.
+
+    A run that gives up, because all workers of one group were killed, is resumed in peace.
+    """
     sample(graph, folder / "alone", algo, **options)
     with two_workers(0.1) as client:
         killer = Killer(client, moments)
@@ -346,7 +358,10 @@ def test_a_slow_worker_is_overtaken(tmp_path, cluster, graph, monkeypatch):
 def test_an_error_of_the_users_is_the_sentence_of_one_machine(tmp_path, cluster, graph):
     bad = {"edge_bias": "1 - e.dst", "seed": 3}
     said = []
-    for run in (lambda: sample(graph, tmp_path / "a", "deepwalk", **bad), lambda: on(cluster, graph, tmp_path / "b", "deepwalk", **bad)):  # fmt: skip
+    for run in (
+        lambda: sample(graph, tmp_path / "a", "deepwalk", **bad),
+        lambda: on(cluster, graph, tmp_path / "b", "deepwalk", **bad),
+    ):
         with pytest.raises(errors.BiasError) as error:
             run()
         said.append(str(error.value))
@@ -419,7 +434,10 @@ def test_a_scheduler_that_dies_leaves_a_sample_to_resume(tmp_path, graph):
 def csaw(*arguments, small=True):
     """Begin a command; ``small``: in groups as small as those of the workers here."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    text = f"from csaw.engine.plan import plan; plan.GROUP_BYTES = {clusters.GROUP_BYTES if small else 1 << 25}; from csaw.cli.main import main; main()"
+    text = (
+        f"from csaw.engine.plan import planning; planning.GROUP_BYTES = {clusters.GROUP_BYTES if small else 1 << 25}; "
+        "from csaw.cli.main import main; main()"
+    )
     command = [sys.executable, "-c", text, *map(str, arguments), "--quiet"]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

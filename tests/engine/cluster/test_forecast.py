@@ -7,12 +7,12 @@ from dask import config
 from helpers.graphs import random_store
 from helpers.rates import pin_rates
 
+from csaw.engine import prepare
 from csaw.engine.cluster import dask_run, unstarted
 from csaw.engine.cluster.forecast import READING, SAMPLING, WRITING, of_all, shares
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.plan import INTERPRETER_BYTES
+from csaw.engine.plan.machine import INTERPRETER_BYTES
 from csaw.engine.plan.rates import ASSUMED
-from csaw.engine.runs.run import prepare
 from csaw.partition.errors import OptionError
 
 WALKS = {"num_walks": 4, "walk_length": 20, "device": "cpu"}
@@ -20,7 +20,7 @@ WALKS = {"num_walks": 4, "walk_length": 20, "device": "cpu"}
 
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
-    monkeypatch.setattr("csaw.engine.plan.plan.GROUP_BYTES", 4000)
+    monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 4000)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_gpu_reads_the_store_once_and_its_host_again_for_each_batch(graph, mon
 
 
 def test_what_the_run_would_start_is_planned_without_a_cluster(graph, tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_run, "connected", None)
+    monkeypatch.setattr(dask_run, "opened", None)
     pin_rates(monkeypatch)
     job, plans = dask_run.plan_on_cluster(graph, tmp_path / "s", "deepwalk", cluster="local:3", memory="1GiB", **WALKS)
     assert list(plans) == ["0", "1", "2"]

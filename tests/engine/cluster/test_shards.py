@@ -15,8 +15,9 @@ from helpers.dying import HALF_WRITTEN
 from helpers.graphs import random_store
 from helpers.small_samples import SAID, STORES, files_of, python, some_walks
 
+from csaw.engine import execute, prepare, sample
 from csaw.engine.cluster.shards import Shard, draw_shard, seal_sample
-from csaw.engine.runs.run import execute, manifest, prepare, sample, stored_as
+from csaw.engine.runs.job import manifest, stored_as
 from csaw.engine.samples import files, open_samples
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.shared import SharedWriter, named
@@ -37,7 +38,7 @@ WALKS = {"num_walks": 1, "walk_length": 20, "seed": 3}
 
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
-    monkeypatch.setattr("csaw.engine.plan.plan.GROUP_BYTES", 4000)
+    monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 4000)
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +124,9 @@ KILLED = (
     + """
 import sys
 from csaw.engine.cluster.shards import Shard, draw_shard
-from csaw.engine.plan import plan
-from csaw.engine.runs.run import prepare
-plan.GROUP_BYTES = 4000
+from csaw.engine.plan import planning
+from csaw.engine import prepare
+planning.GROUP_BYTES = 4000
 graph, out, shard, moment = sys.argv[1:]
 die_in_write(int(moment))
 draw_shard(prepare(graph, "deepwalk", num_walks=1, walk_length=20, seed=3), out, Shard.of(shard))

@@ -1,4 +1,6 @@
-"""Ingest and evaluation by the workers of a Dask cluster: the bytes and the findings of one process, whatever becomes of workers."""
+"""Ingest and evaluation by the workers of a Dask cluster: the bytes and the findings of one process, whatever becomes
+of workers.
+"""
 
 import gzip
 import json
@@ -15,13 +17,13 @@ from helpers.small_samples import files_of
 
 from csaw.cli.commands.evaluate import evaluate as evaluate_command
 from csaw.cli.commands.partition import partition as partition_command
+from csaw.engine import sample
 from csaw.engine.analytics.cluster import remote_network as spread_network
 from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.cluster.ingest import ingest_on_cluster
-from csaw.engine.runs.run import sample
 from csaw.partition import IngestOptions, errors, ingest, open_graph
-from csaw.partition.ingestion import distributed_ingest as spread_ingest
+from csaw.partition.ingestion import distributed_ingest, units
 
 MEASURES = "triangles,hops,betweenness,degree,pagerank,core"
 WISH = {"betweenness_sources": 70, "hop_sources": 100, "hops": "sources", "refresh": True, "device": "cpu"}
@@ -30,16 +32,18 @@ WISH = {"betweenness_sources": 70, "hop_sources": 100, "hops": "sources", "refre
 @pytest.fixture(scope="module")
 def cluster():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50) as held,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as held,
         Client(held, set_as_default=False) as client,
-    ):  # fmt: skip
+    ):
         yield client
 
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
-    monkeypatch.setattr(spread_ingest, "UNIT_BYTES", 20_000)
-    monkeypatch.setattr(spread_ingest, "COUNTED_ENTRIES", 5000)
+    monkeypatch.setattr(units, "UNIT_BYTES", 20_000)
+    monkeypatch.setattr(distributed_ingest, "COUNTED_ENTRIES", 5000)
     monkeypatch.setattr(spread_network, "SOURCES", 16)
 
 
@@ -73,7 +77,9 @@ def kill_one(client):
 def test_workers_make_the_store_of_one_machine(tmp_path, cluster, parts, options):
     chosen, seen = IngestOptions(memory=32 << 20, **options), []
     ingest(parts, tmp_path / "alone", chosen)
-    ingest_on_cluster(parts, tmp_path / "spread", chosen, cluster=address(cluster), progress=lambda *done: seen.append(done))  # fmt: skip
+    ingest_on_cluster(
+        parts, tmp_path / "spread", chosen, cluster=address(cluster), progress=lambda *done: seen.append(done)
+    )
     assert files_of(tmp_path / "spread") == files_of(tmp_path / "alone")
     assert len(seen) > 5
     assert seen[-1] == (sum(file.stat().st_size for file in parts.iterdir()),) * 2
@@ -122,7 +128,14 @@ def assert_same_findings(found, expected):
     assert repr(found.rows()) == repr(expected.rows())
 
 
-@pytest.mark.parametrize("options", [{}, {"instances": "each", "as_": "induced", "measures": "degree,triangles"}, {"as_": "visits", "measures": "core"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"instances": "each", "as_": "induced", "measures": "degree,triangles"},
+        {"as_": "visits", "measures": "core"},
+    ],
+)
 def test_workers_find_what_one_machine_finds(tmp_path, cluster, graph, options):
     sample(graph, tmp_path / "s", "forest-fire", instances=20, seed=1)
     wish = {"measures": MEASURES, "device": "cpu", "refresh": True} | (options or WISH) | options
@@ -166,7 +179,9 @@ def test_a_worker_that_is_killed_in_an_ingest_loses_nothing(tmp_path, cluster, p
             kill_one(cluster)
 
     try:
-        ingest_on_cluster(parts, tmp_path / "spread", IngestOptions(partitions=5), cluster=address(cluster), progress=kill)  # fmt: skip
+        ingest_on_cluster(
+            parts, tmp_path / "spread", IngestOptions(partitions=5), cluster=address(cluster), progress=kill
+        )
     finally:
         cluster.unregister_worker_plugin("slow")
     assert files_of(tmp_path / "spread") == files_of(tmp_path / "alone")

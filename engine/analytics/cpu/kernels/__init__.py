@@ -1,1 +1,1 @@
-"""What Numba compiles for measures."""
+"""Kernels of measures, which Numba compiles."""

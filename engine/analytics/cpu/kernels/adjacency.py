@@ -1,4 +1,4 @@
-"""Other directions of rows: the simple undirected graph of a graph, and the rows of those that edges come from.
+"""Rows in other directions: of the simple undirected graph, and of the graph with its edges reversed.
 
 Rows are sorted. Each kernel does a range of vertices, so that threads share the work without meeting.
 """
@@ -10,7 +10,10 @@ from csaw.partition.base.compile import inner, njit
 
 @njit(nogil=True)
 def is_simple(low, high, first, indptr, indices):
-    """Whether no row of the vertices low .. high - 1 has its own vertex or a neighbor twice. Row v is at indptr[v - first]."""
+    """Whether no row of the vertices low .. high - 1 has its own vertex or a neighbor twice.
+
+    Row v is at indptr[v - first].
+    """
     for v in range(low, high):
         for i in range(indptr[v - first], indptr[v - first + 1]):
             if indices[i] == v or (i > indptr[v - first] and indices[i] == indices[i - 1]):
@@ -28,7 +31,10 @@ def count_targets(low, high, indices, counts):
 
 @njit(nogil=True)
 def fill_sources(low, high, indptr, indices, at, out):
-    """Write the source of each edge to a vertex u of low .. high - 1 to ``out[at[u]]`` and on: ascending, since sources are read in order. ``at`` moves on."""
+    """Write the source of each edge to a vertex u of low .. high - 1 to ``out[at[u]]`` and on.
+
+    They ascend, since sources are read in order. ``at`` moves on.
+    """
     for v in range(indptr.size - 1):
         for i in range(indptr[v], indptr[v + 1]):
             u = indices[i]
@@ -39,7 +45,10 @@ def fill_sources(low, high, indptr, indices, at, out):
 
 @inner(nogil=True)
 def _union(v, one, other, out):
-    """Merge two sorted rows, without v and without repeats, into ``out`` unless it is empty. Returns the number of entries."""
+    """Merge two sorted rows, without v and without repeats, into ``out`` unless it is empty.
+
+    Returns the number of entries.
+    """
     i, j, n = 0, 0, 0
     last = np.int64(-1)
     while i < one.size or j < other.size:
@@ -59,7 +68,10 @@ def _union(v, one, other, out):
 
 @njit(nogil=True)
 def count_union(low, high, indptr, indices, back_ptr, back, counts):
-    """Number of different neighbors of each vertex of low .. high - 1 in both directions, itself left out. ``back_ptr`` and ``back``: rows of the other direction."""
+    """Number of different neighbors of each vertex of low .. high - 1 in both directions, itself left out.
+
+    ``back_ptr`` and ``back``: rows of the other direction.
+    """
     for v in range(low, high):
         one, other = indices[indptr[v] : indptr[v + 1]], back[back_ptr[v] : back_ptr[v + 1]]
         counts[v] = _union(v, one, other, indices[:0])

@@ -20,9 +20,10 @@ def _place(vertices, wanted):
 
 @njit(nogil=True)
 def induced_rows(vertices, low, high, first, indptr, indices):
-    """The rows of ``vertices[low:high]`` in the graph that all ``vertices`` induce: int64 numbers of their entries, and the entries as places in ``vertices``.
+    """Make the rows of ``vertices[low:high]`` in the graph that all ``vertices`` induce.
 
-    Row v is ``indices[indptr[v - first] : indptr[v - first + 1]]``.
+    Row v is ``indices[indptr[v - first] : indptr[v - first + 1]]``. Returns the numbers of entries, int64, and the
+    entries as places in ``vertices``.
     """
     counts = np.zeros(high - low, np.int64)
     room = 0
@@ -41,7 +42,10 @@ def induced_rows(vertices, low, high, first, indptr, indices):
 
 @njit(nogil=True)
 def are_edges(src, dst, low, high, first, indptr, indices, out):
-    """Write to ``out`` whether the pairs low .. high - 1 are edges: ``dst[k]`` is in the row of ``src[k]``, which is sorted. Rows as of ``induced_rows``."""
+    """Write to ``out`` whether the pairs low .. high - 1 are edges: ``dst[k]`` is in the sorted row of ``src[k]``.
+
+    Rows as of ``induced_rows``.
+    """
     for k in range(low, high):
         row = indices[indptr[src[k] - first] : indptr[src[k] - first + 1]]
         out[k] = _place(row, dst[k]) >= 0

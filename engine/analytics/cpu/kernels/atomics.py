@@ -1,18 +1,17 @@
 """Atomic operations on elements of arrays, for threads that meet: what Numba offers on a GPU alone.
 
-Each returns the value before. The order of memory is relaxed but for the element itself: threads see what others wrote elsewhere once they are joined.
+Each returns the value before. The order of memory is relaxed but for the element itself: threads see what others wrote
+elsewhere once they are joined.
 """
-
-from typing import Any
 
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 
-def _operation(emit: Any) -> Any:
+def _operation(emit):
     """The code of ``emit(builder, pointer to the element, *values)``."""
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def codegen(context, builder, signature, arguments):
         kind = signature.args[0]
         array = context.make_array(kind)(context, builder, arguments[0])
         pointer = cgutils.get_item_pointer(context, builder, kind, array, [arguments[1]], wraparound=False)
@@ -25,7 +24,7 @@ def _operation(emit: Any) -> Any:
 def exchange_if(typingctx, array, index, expected, value):
     """Set ``array[index]`` to ``value`` if it is ``expected``."""
 
-    def emit(builder: Any, pointer: Any, expected: Any, value: Any) -> Any:
+    def emit(builder, pointer, expected, value):
         return builder.extract_value(builder.cmpxchg(pointer, expected, value, "monotonic", "monotonic"), 0)
 
     return array.dtype(array, index, array.dtype, array.dtype), _operation(emit)

@@ -1,7 +1,9 @@
-"""Numbers of shortest ways and what depends on them, level by level (Brandes, Journal of Mathematical Sociology 25(2), 2001). Twin: engine/analytics/cuda/kernels/betweenness.cu.
+"""Numbers of shortest ways and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
 
-Every vertex sums over its own row, so no two threads write the same place. A row is summed in pieces of 512 entries, and the sums of the pieces in the same way: that of
-some numbers is that of 32 lanes, number i in lane i % 32 in their order, which are then added in halves. So warps of a GPU add, and sums have the same bits there.
+Brandes, Journal of Mathematical Sociology 25(2), 2001. Every vertex sums over its own row, so no two threads write the
+same place. A row is summed in pieces of 512 entries, and the sums of the pieces in the same way: that of some numbers
+is that of 32 lanes, number i in lane i % 32 in their order, which are then added in halves. So warps of a GPU add, and
+sums have the same bits there.
 """
 
 import numpy as np
@@ -13,7 +15,10 @@ LANES, PIECE = 32, 512
 
 @njit(nogil=True)
 def by_level(distance, order, begins):
-    """Write the vertices that were reached to ``order``, by distance and then by number; level h begins at begins[h]. begins [levels + 1] is 0 before."""
+    """Write the vertices that were reached to ``order``, by distance and then by number.
+
+    Level h begins at begins[h]; begins [levels + 1] is 0 before.
+    """
     for far in distance:
         if far >= 0:
             begins[far + 1] += 1
@@ -28,7 +33,10 @@ def by_level(distance, order, begins):
 
 @inner(nogil=True)
 def _row_sum(begin, end, indices, distance, level, values, lanes, pieces):
-    """The sum of ``values`` over the neighbors of a row that are at ``level``. ``lanes``, ``pieces`` [LANES]: scratch."""
+    """The sum of ``values`` over the neighbors of a row that are at ``level``.
+
+    ``lanes``, ``pieces`` [LANES]: scratch.
+    """
     several, sum_of_piece = end - begin > PIECE, 0.0
     if several:
         pieces[:] = 0.0
@@ -59,7 +67,10 @@ def _added(lanes, width):
 
 @njit(nogil=True)
 def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
-    """ways[v] of the vertices order[low:high] at ``level``: the sum of those of neighbors a level nearer. Rows are those backward. Returns 0."""
+    """ways[v] of the vertices order[low:high] at ``level``: the sum of those of neighbors a level nearer.
+
+    Rows are those backward. Returns 0.
+    """
     lanes, pieces = np.empty(LANES), np.empty(LANES)
     for i in range(low, high):
         v = order[i]
@@ -69,9 +80,10 @@ def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
 
 @njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no way
 def depend(low, high, order, first, indptr, indices, distance, level, ways, passed, total):
-    """Add to ``total`` what depends on the vertices order[low:high] at ``level``: the number of their ways times the sum of what neighbors a level farther pass back.
+    """Add to ``total`` the dependency of the vertices order[low:high] at ``level``. Returns 0.
 
-    passed[v] = (1 + dependency of v) / ways[v]. The source, at level 0, gets nothing. Returns 0.
+    It is the number of their ways times the sum of ``passed`` of neighbors a level farther, where passed[v] = (1 +
+    dependency of v) / ways[v]. The source, at level 0, gets nothing.
     """
     lanes, pieces = np.empty(LANES), np.empty(LANES)
     for i in range(low, high):

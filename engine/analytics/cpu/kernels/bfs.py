@@ -1,6 +1,7 @@
-"""Breadth-first search that pushes along the rows of a small frontier and pulls for the vertices not reached by a large one (Beamer, Asanovic and Patterson, SC 2012).
+"""Breadth-first search that pushes from a small frontier and pulls to a large one. Twin: cuda/kernels/bfs.cu.
 
-Twin: engine/analytics/cuda/kernels/bfs.cu. ``distance`` is int32 [V], -1 where a vertex is not reached. Vertex v is bit v % 64 of word v / 64 in a bitmap.
+Beamer, Asanovic and Patterson, SC 2012. ``distance`` is int32 [V], -1 where a vertex is not reached. Vertex v is bit v
+% 64 of word v / 64 in a bitmap.
 """
 
 import numpy as np
@@ -14,7 +15,10 @@ HELD = 1024  # vertices that a thread finds before it takes room in the common q
 
 @njit(nogil=True)
 def push(low, high, indptr, indices, queue, following, filled, distance, level):
-    """Reach neighbors of the vertices queue[low:high] at ``level`` and write them to ``following``, of which ``filled[0]`` is in use. Returns entries of their rows."""
+    """Reach neighbors of the vertices queue[low:high] at ``level``; returns the entries of the rows of those reached.
+
+    They are written to ``following``, of which ``filled[0]`` is in use.
+    """
     held, count, entries = np.empty(HELD, queue.dtype), 0, 0
     for i in range(low, high):
         v = queue[i]
@@ -39,9 +43,10 @@ def _pour(held, count, following, filled):
 
 @njit(nogil=True)
 def push_alone(indptr, indices, queue, following, filled, distance, level, entries, most):
-    """Push level after level with one thread, as long as the frontier's rows have fewer than ``most`` entries. The frontier is ``queue[:filled[0]]``, and again at the end.
+    """Push level after level with one thread, as long as the frontier's rows have fewer than ``most`` entries.
 
-    Returns the level reached and the entries of the frontier's rows.
+    The frontier is ``queue[:filled[0]]``, and again at the end. Returns the level reached and the entries of the
+    frontier's rows.
     """
     while filled[0] and entries < most:
         size, entries = filled[0], 0
@@ -69,9 +74,9 @@ def mark(low, high, queue, bits):
 
 @njit(nogil=True)
 def pull(low, high, indptr, indices, front, following, distance, level):
-    """Reach at ``level`` the vertices of low .. high - 1 with a neighbor in the bitmap ``front``, and set their bits in ``following``. low is a multiple of 64.
+    """Reach at ``level`` the vertices of low .. high - 1 with a neighbor in the bitmap ``front``.
 
-    Returns how many there are.
+    Their bits are set in ``following``. low is a multiple of 64. Returns how many there are.
     """
     reached = 0
     for v in range(low, high):
@@ -90,7 +95,10 @@ def pull(low, high, indptr, indices, front, following, distance, level):
 
 @njit(nogil=True)
 def collect(low, high, indptr, bits, queue, filled):
-    """Write the vertices of low .. high - 1 whose bits are set to ``queue``. low is a multiple of 64. Returns entries of their rows."""
+    """Write the vertices of low .. high - 1 whose bits are set to ``queue``. low is a multiple of 64.
+
+    Returns entries of their rows.
+    """
     held, count, entries = np.empty(HELD, queue.dtype), 0, 0
     for v in range(low, high):
         if bits[v >> 6] >> uint64(v & 63) & uint64(1):
@@ -105,9 +113,10 @@ def collect(low, high, indptr, bits, queue, filled):
 
 @njit(nogil=True)
 def push_rows(low, high, first, indptr, indices, distance, level, reached):
-    """Reach neighbors of the vertices of low .. high - 1 that were reached at the level before, and set ``reached[u / 4096]`` of each. Returns how many there may be.
+    """Reach neighbors of the vertices of low .. high - 1 that were reached at the level before.
 
-    Threads that reach a vertex at the same time write the same. ``reached`` is uint8.
+    Sets ``reached[u / 4096]`` (uint8) of each. Threads that reach a vertex at the same time write the same. Returns how
+    many there may be.
     """
     found = 0
     for v in range(low, high):

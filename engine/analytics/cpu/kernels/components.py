@@ -1,7 +1,10 @@
-"""Connected components by union of trees: Afforest (Sutton, Ben-Nun and Barak, IPDPS 2018). Twin: engine/analytics/cuda/kernels/components.cu.
+"""Connected components by union of trees: Afforest (Sutton, Ben-Nun and Barak, IPDPS 2018).
 
-``parent`` has a vertex of the same component for each vertex, never a larger one than itself; a root is its own. A root is hooked to a smaller one alone, so
-that in the end every vertex has the smallest of its component, whatever the order in which threads took the edges.
+Twin: engine/analytics/cuda/kernels/components.cu.
+
+``parent`` has a vertex of the same component for each vertex, never a larger one than itself; a root is its own. A root
+is hooked to a smaller one alone, so that in the end every vertex has the smallest of its component, whatever the order
+in which threads took the edges.
 """
 
 from csaw.engine.analytics.cpu.kernels.atomics import exchange_if
@@ -31,9 +34,9 @@ def link_first(low, high, first, indptr, indices, parent, count):
 
 @njit(nogil=True)
 def link_rest(low, high, first, indptr, indices, parent, count, hub):
-    """Join each vertex of low .. high - 1 with its other neighbors, unless it is in the tree of ``hub``; -1: in any case.
+    """Join each vertex of low .. high - 1 with its other neighbors, unless it is in the tree of ``hub``.
 
-    What is left out is lost only if both ends of an edge are left out, and those are in one tree.
+    ``hub`` -1: in any case. An edge is lost only if both its ends are left out, and those are in one tree.
     """
     for v in range(low, high):
         if hub >= 0 and root(v, parent) == root(hub, parent):

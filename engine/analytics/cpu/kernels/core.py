@@ -1,4 +1,4 @@
-"""Core numbers of a simple undirected graph: by peeling a graph in memory, or from the numbers of neighbors alone, for rows that come in blocks."""
+"""Core numbers of a simple undirected graph: by peeling a graph in memory, or by lowering estimates block by block."""
 
 import numpy as np
 
@@ -7,9 +7,10 @@ from csaw.partition.base.compile import inner, njit
 
 @njit(nogil=True)
 def peel(indptr, indices, cores):
-    """Take the vertex of the least degree away, again and again (Batagelj and Zaversnik 2003, arXiv cs/0310049). ``cores`` has the degrees, and gets the core numbers.
+    """Take the vertex of the least degree away, again and again (Batagelj and Zaversnik 2003, arXiv cs/0310049).
 
-    ``order`` has the vertices by what is left of their degrees, which ``cores`` says; those of degree d begin at begins[d].
+    ``cores`` has the degrees, and gets the core numbers. ``order`` has the vertices by what is left of their degrees,
+    which ``cores`` says; those of degree d begin at begins[d].
     """
     begins = np.zeros(cores.max() + 2 if cores.size else 1, cores.dtype)
     for degree in cores:
@@ -46,10 +47,11 @@ def _one_less(u, cores, begins, order, places):
 
 @njit(nogil=True)
 def lower(low, high, first, indptr, indices, cores, active, following):
-    """Lower the estimate of each active vertex of low .. high - 1 to the most neighbors whose estimates are as high (Lü et al., Nature Communications 7:10168, 2016).
+    """Lower the estimate of each active vertex to the most neighbors whose estimates are as high.
 
-    Marks in ``following`` the neighbors that this may lower next: those with a higher estimate, also where another thread is about to lower that. Estimates only fall,
-    and none falls below the core number, so it does not matter which of them other threads have lowered before.
+    Lü et al., Nature Communications 7:10168, 2016. Marks in ``following`` the neighbors that this may lower next: those
+    with a higher estimate, also where another thread is about to lower that. Estimates only fall, and none falls below
+    the core number, so it does not matter which of them other threads have lowered before.
     """
     counts = np.zeros(64, np.int64)
     for v in range(low, high):

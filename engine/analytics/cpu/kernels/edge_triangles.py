@@ -1,9 +1,11 @@
-"""Random edges and a random neighbor of each: drawn by words of Philox (engine/draws/random.py), whose address is the number of the edge.
+"""Random edges and a random neighbor of each, drawn by words of Philox whose address is the number of the edge.
 
-seed          of the user
-instance      number of the edge
-slot          EDGES, beside those of wedges.py
-draw          0 for the edge, 1 for the neighbor
+The address, as engine/draws/random.py has it:
+
+    seed          of the user
+    instance      number of the edge
+    slot          EDGES, beside those of wedges.py
+    draw          0 for the edge, 1 for the neighbor
 """
 
 import numpy as np
@@ -17,7 +19,10 @@ EDGES = np.uint64(2)
 
 @njit(nogil=True)
 def draw_edges(low, high, seed, indptr, near, place):
-    """Draw the edges low .. high - 1, to places 0 .. high - low - 1: the vertex in whose row each is, and its place in that row. ``indptr`` [V + 1]."""
+    """Draw the edges low .. high - 1 to places 0 .. high - low - 1 of the arrays.
+
+    ``near``: the vertex in whose row each is; ``place``: its place in that row; ``indptr`` [V + 1].
+    """
     for n in range(low, high):
         entry = np.int64(below_wide(draw64(seed, np.uint64(n), EDGES, np.uint64(0)), np.uint64(indptr[-1])))
         v = np.searchsorted(indptr, entry, side="right") - 1
@@ -26,7 +31,10 @@ def draw_edges(low, high, seed, indptr, near, place):
 
 @njit(nogil=True)
 def choose_neighbors(low, high, seed, degrees, near, far, place):
-    """Make ``near`` the end with fewer neighbors of each edge, ``far`` the other, and draw the ``place`` of a neighbor in the row of the first."""
+    """Make ``near`` the end with fewer neighbors of each edge, ``far`` the other; draw the ``place`` of a neighbor.
+
+    The place is in the row of ``near``.
+    """
     for n in range(low, high):
         i = n - low
         if degrees[far[i]] < degrees[near[i]]:
@@ -45,7 +53,10 @@ def shorter_first(degrees, one, other):
 
 @njit(nogil=True)
 def read_entries(low, high, order, first, indptr, indices, vertices, place, out):
-    """Of order[low .. high - 1]: the entry at ``place`` in the row of the vertex v, which begins at indptr[v - first]. Returns 0."""
+    """Read the entry at ``place`` in the row of the vertex of each of order[low .. high - 1]. Returns 0.
+
+    The row of v begins at indptr[v - first].
+    """
     for n in order[low:high]:
         out[n] = indices[indptr[vertices[n] - first] + place[n]]
     return 0
@@ -53,7 +64,7 @@ def read_entries(low, high, order, first, indptr, indices, vertices, place, out)
 
 @njit(nogil=True)
 def keep_closed(low, high, order, first, indptr, indices, vertices, others, most):
-    """Of order[low .. high - 1]: set ``most`` to 0 where the row of the vertex does not have the other. Returns 0."""
+    """Set ``most`` to 0 where the row of the vertex does not have the other, for order[low .. high - 1]. Returns 0."""
     for n in order[low:high]:
         v = vertices[n] - first
         if not has(indices[indptr[v] : indptr[v + 1]], others[n]):

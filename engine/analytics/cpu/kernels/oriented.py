@@ -1,8 +1,9 @@
-"""Oriented rows: each edge once, from the end of lower degree to that of higher degree, and the same edges listed at their other end.
+"""Oriented rows: each edge once, from the end of lower degree to that of higher degree, and the reverse lists.
 
-Vertices have ranks by degree, the highest first, ties in order of ids; here a vertex is named by its rank. The row of x holds its neighbors of lower rank,
-ascending, so no row is longer than the square root of twice the number of edges (Chiba and Nishizeki, SIAM J. Comput. 14(1), 1985, section 2). Each
-kernel does a range of vertices, so that threads share the work without meeting.
+Vertices have ranks by degree, the highest first, ties in order of ids; here a vertex is named by its rank. The row of x
+holds its neighbors of lower rank, ascending, so no row is longer than the square root of twice the number of edges
+(Chiba and Nishizeki, SIAM J. Comput. 14(1), 1985, section 2). Each kernel does a range of vertices, so that threads
+share the work without meeting.
 """
 
 import numpy as np
@@ -33,7 +34,10 @@ def rank_by_degree(indptr, rank, order):
 
 @njit(nogil=True)
 def count_lower(low, high, first, indptr, indices, rank, counts):
-    """Count the neighbors of lower rank of each vertex v of low .. high - 1, whose row is at indptr[v - first], to counts[rank[v]]."""
+    """Count the neighbors of lower rank of each vertex v of low .. high - 1, to counts[rank[v]].
+
+    The row of v is at indptr[v - first].
+    """
     for v in range(low, high):
         mine, count = rank[v], 0
         for i in range(indptr[v - first], indptr[v - first + 1]):
@@ -43,7 +47,7 @@ def count_lower(low, high, first, indptr, indices, rank, counts):
 
 @njit(nogil=True)
 def fill_lower(low, high, first, indptr, indices, rank, at, out):
-    """Write the ranks of those neighbors, ascending, to out[at[v - first]] and on."""
+    """Write the ranks of the neighbors that ``count_lower`` counts, ascending, to out[at[v - first]] and on."""
     for v in range(low, high):
         mine, end = rank[v], at[v - first]
         for i in range(indptr[v - first], indptr[v - first + 1]):
@@ -85,9 +89,10 @@ def count_sources(low, high, first, rows, begin_in):
 
 @njit(nogil=True)
 def fill_sources(low, high, first, x_first, x_last, begin, rows, begin_in, sources, lengths):
-    """List the edges to each vertex y of low .. high - 1: the vertex x that each leaves, and the number of entries of its row before y.
+    """List the edges to each vertex y of low .. high - 1: the vertex x that each leaves, and the entries before y.
 
-    The rows of x_first .. x_last - 1 are at begin[x] - begin[x_first]. The list of y begins at begin_in[y - first + 1], which moves on to its end, where that of y + 1 begins.
+    The entries are those of the row of x. The rows of x_first .. x_last - 1 are at begin[x] - begin[x_first]. The list
+    of y begins at begin_in[y - first + 1], which moves on to its end, where that of y + 1 begins.
     """
     for x in range(x_first, x_last):
         row = rows[begin[x] - begin[x_first] : begin[x + 1] - begin[x_first]]
@@ -101,7 +106,10 @@ def fill_sources(low, high, first, x_first, x_last, begin, rows, begin_in, sourc
 
 @njit(nogil=True)
 def merge_runs(first, last, order, begin, runs, at, parts, out):
-    """Put the rows of the ranks first .. last - 1 together. Those of the vertices runs[t] .. runs[t + 1] - 1 are at parts[at[t]] and on, in order of rank; ``at`` moves on."""
+    """Put the rows of the ranks first .. last - 1 together.
+
+    Those of the vertices runs[t] .. runs[t + 1] - 1 are at parts[at[t]] and on, in order of rank; ``at`` moves on.
+    """
     for x in range(first, last):
         length = begin[x + 1] - begin[x]
         if length > 0:

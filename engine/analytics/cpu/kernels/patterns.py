@@ -1,7 +1,8 @@
-"""Matches of a pattern (engine/analytics/pattern.py) by backtracking: subgraph matching that filters candidates by degree and joins them edge by edge.
+"""Matches of a pattern by backtracking: candidates are filtered by degree and joined edge by edge.
 
-Rows are of a simple undirected graph, sorted. Candidates for a vertex of the pattern are the shortest row among those of the matched vertices that it is joined to,
-above the numbers that symmetry asks for; the other rows are searched. Where the last vertex is joined to one alone, its candidates are counted at once.
+Rows are of a simple undirected graph, sorted. Candidates for a vertex of the pattern are the shortest row among those
+of the matched vertices that it is joined to, above the numbers that symmetry asks for; the other rows are searched.
+Where the last vertex is joined to one alone, its candidates are counted at once.
 """
 
 import numpy as np
@@ -13,7 +14,10 @@ from csaw.partition.base.compile import inner, njit
 
 @njit(nogil=True)
 def relabel(low, high, first, indptr, indices, label, at, out):
-    """Write the row of each vertex v of low .. high - 1, at indptr[v - first], to out[at[label[v]]] and on, in labels, ascending."""
+    """Write the row of each vertex v of low .. high - 1 to out[at[label[v]]] and on, in labels, ascending.
+
+    The row of v is at indptr[v - first].
+    """
     for v in range(low, high):
         begin, size = at[label[v]], indptr[v - first + 1] - indptr[v - first]
         for i in range(size):
@@ -48,7 +52,10 @@ def has(row, value):
 
 @inner(nogil=True)
 def _candidates(level, chosen, indptr, indices, joined, after):
-    """The matched vertex whose row has the candidates, where those begin among all entries, and the bound that they are above."""
+    """Find the candidates for a level: the matched vertex whose row has them, where they begin, and their bound.
+
+    They are above the bound, and begin at a place among all entries.
+    """
     driver, bound = -1, -1
     for i in range(level):
         if joined[i, level]:
@@ -76,7 +83,10 @@ def _fits(candidate, level, driver, chosen, indptr, indices, joined, needs):
 
 @inner(nogil=True)
 def _last(chosen, indptr, indices, joined, after, needs, each):
-    """Number of candidates for the last vertex of the pattern; each adds 1 to all vertices of its match in ``each``, unless that is empty."""
+    """Count the candidates for the last vertex of the pattern.
+
+    Each adds 1 to all vertices of its match in ``each``, unless that is empty.
+    """
     level = needs.size - 1
     driver, begin, bound = _candidates(level, chosen, indptr, indices, joined, after)
     end = indptr[chosen[driver] + 1]
@@ -100,7 +110,10 @@ def _last(chosen, indptr, indices, joined, after, needs, each):
 
 @njit(nogil=True)
 def count_matches(low, high, indptr, indices, joined, after, needs, each):
-    """Number of matches whose first vertex is in low .. high - 1. ``each``: int64 [V], to which those of each vertex are added, or empty."""
+    """Number of matches whose first vertex is in low .. high - 1.
+
+    ``each``: int64 [V], to which those of each vertex are added, or empty.
+    """
     size, total = needs.size, 0
     chosen, at, drivers = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     for root in range(low, high):

@@ -1,4 +1,4 @@
-"""Sums over the neighbors of each vertex, and an iteration of PageRank: of integers, so that no order of adding them changes a bit.
+"""Sums over the neighbors of each vertex, and an iteration of PageRank, of integers: in any order the same bits.
 
 Each kernel does a range of vertices, so that threads share the work without meeting.
 """
@@ -12,9 +12,12 @@ HALF = np.uint64(0xFFFFFFFF)
 
 @njit(nogil=True)
 def sum_rows(low, high, first, indptr, indices, values, out):
-    """Write the sum of ``values`` of the neighbors of each vertex of low .. high - 1 to ``out``. Row v is at indptr[v - first].
+    """Write the sum of ``values`` of the neighbors of each vertex of low .. high - 1 to ``out``.
 
-    The places are unsigned: Numba first asks of a signed index whether it counts from the end, which took half of the time.
+    Row v is at indptr[v - first].
+
+    The places are unsigned: Numba first asks of a signed index whether it counts from the end, which took half of the
+    time.
     """
     for v in range(low, high):
         total = values.dtype.type(0)
@@ -25,9 +28,12 @@ def sum_rows(low, high, first, indptr, indices, values, out):
 
 @njit(nogil=True)
 def settle(low, high, base, sources, damping, degrees, sums, ranks, shares):
-    """Give the vertices low .. high - 1 their new ranks, and set what each passes along one of its edges. Returns the change of ranks, and all that is passed.
+    """Give the vertices low .. high - 1 their new ranks, and set what each passes along one of its edges.
 
-    A rank is ``sums``, what comes along edges, and ``base``: of every vertex, or of the rising ``sources`` alone where there are any.
+    Returns the change of ranks, and all that is passed.
+
+    A rank is ``sums``, what comes along edges, and ``base``: of every vertex, or of the rising ``sources`` alone where
+    there are any.
     """
     changed, passed = np.int64(0), np.int64(0)
     source = np.searchsorted(sources, low)
@@ -76,7 +82,10 @@ def sum_by_key(keys, values, out):
 
 @njit(nogil=True)
 def push_rows(low, high, first, indptr, indices, values, out):
-    """Add ``values`` of each row's vertex to ``out`` of its entries among low .. high - 1: twin of sum_rows for rows of the other direction. Rows are sorted."""
+    """Add ``values`` of each row's vertex to ``out`` of its entries among low .. high - 1.
+
+    It is the twin of sum_rows for rows of the other direction. Rows are sorted.
+    """
     for row in range(indptr.size - 1):
         begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
         if begin < end and low > 0:

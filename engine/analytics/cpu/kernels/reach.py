@@ -1,11 +1,15 @@
-"""Breadth-first search from 64 sources at once, a bit of a word for each (Then et al., PVLDB 8(4), 2014). Twin: engine/analytics/cuda/kernels/reach.cu.
+"""Breadth-first search from 64 sources at once, a bit of a word for each (Then et al., PVLDB 8(4), 2014).
+
+Twin: engine/analytics/cuda/kernels/reach.cu.
 
     seen       uint64 [V]: the sources that have reached a vertex
     front      uint64 [V]: those that reached it at the level before
     following  uint64 [V]: those that reach its row's other end at this level, seen or not; zero between levels
-    active     uint8 [chunks]: whether a chunk of 512 vertices has a word in ``front`` that is not zero; ``touched``: the same of ``following``
+    active     uint8 [chunks]: whether a chunk of 512 vertices has a word in ``front`` that is not zero; ``touched``:
+               the same of ``following``
 
-A level pushes front along the rows of active vertices, or pulls it along the rows backward of those that some source has not reached; both set the same words.
+A level pushes front along the rows of active vertices, or pulls it along the rows backward of those that some source
+has not reached; both set the same words.
 """
 
 import numpy as np
@@ -20,7 +24,10 @@ PLANES = 48  # bits of a count
 
 @njit(nogil=True)
 def push(low, high, first, indptr, indices, front, following, active, touched, shared):
-    """Push along the rows of the vertices low .. high - 1. ``shared``: whether other threads do so at the same time. Returns 0."""
+    """Push along the rows of the vertices low .. high - 1.
+
+    ``shared``: whether other threads do so at the same time. Returns 0.
+    """
     v = low
     while v < high:
         end = min(high, (v // 512 + 1) * 512)
@@ -45,7 +52,10 @@ def _push_row(bits, row, following, touched, shared):
 
 @njit(nogil=True)
 def pull(low, high, first, indptr, indices, front, following, touched, seen, full):
-    """Pull to those of the vertices low .. high - 1 that not all of the sources ``full`` have reached, from their rows backward. Returns 0."""
+    """Pull to those of the vertices low .. high - 1 that not all of the sources ``full`` have reached. Returns 0.
+
+    Rows are those backward.
+    """
     for v in range(low, high):
         missing = full & ~seen[v]
         if missing:
@@ -62,9 +72,10 @@ def pull(low, high, first, indptr, indices, front, following, touched, seen, ful
 
 @njit(nogil=True)
 def settle(low, high, degrees, back_degrees, front, following, active, touched, seen, full):
-    """End a level for the chunks low .. high - 1: what is new becomes the front.
+    """End a level for the chunks low .. high - 1: sources that reached a vertex now become its front.
 
-    Returns int64 [66]: how many vertices each source has reached at this level, entries of the new front's rows, and entries of the rows backward of vertices that all sources have reached now.
+    Returns int64 [66]: how many vertices each source has reached at this level, entries of the new front's rows, and
+    entries of the rows backward of vertices that all sources have reached now.
     """
     planes, found = np.zeros(PLANES, np.uint64), np.zeros(66, np.int64)
     for chunk in range(low, high):
@@ -101,7 +112,7 @@ def _count(word, planes):
 
 @njit(nogil=True)
 def begin(sources, front, active, seen):
-    """Clear the state and let each source reach itself; the word of all sources."""
+    """Clear the state and let each source reach itself; returns the word of all sources."""
     front[:], active[:], seen[:] = 0, 0, 0
     full = uint64(0)
     for i in range(sources.size):
@@ -115,7 +126,10 @@ def begin(sources, front, active, seen):
 
 @njit(nogil=True)
 def search(indptr, indices, back_ptr, back, sources, seen, front, following, active, touched):
-    """The whole search by one thread; int64 [levels, 64]: how many vertices each source reaches at each level. An empty ``back``: there are no rows backward."""
+    """Do the whole search with one thread; returns how many vertices each source reaches at each level.
+
+    int64 [levels, 64]. An empty ``back``: there are no rows backward.
+    """
     vertices, chunks = seen.size, active.size
     full = begin(sources, front, active, seen)
     degrees = indptr[1:] - indptr[:-1]

@@ -1,6 +1,8 @@
-"""Sketches of the vertices that each vertex reaches: HyperLogLog counters of 16 registers (Flajolet et al., AofA 2007), joined along edges (Boldi, Rosa and Vigna, WWW 2011, HyperANF).
+"""Sketches of the vertices that each vertex reaches: HyperLogLog counters of 16 registers, joined along edges.
 
-``registers`` uint64 [V, 2]: a byte for each, below 128. A sum of 2^-register is taken in units of 2^-LARGEST, and an estimate in sixteenths of a vertex, both in integers: sums do not depend on their order.
+Flajolet et al., AofA 2007; Boldi, Rosa and Vigna, WWW 2011 (HyperANF). ``registers`` uint64 [V, 2]: a byte for each,
+below 128. A sum of 2^-register is taken in units of 2^-LARGEST, and an estimate in sixteenths of a vertex, both in
+integers: sums do not depend on their order.
 """
 
 import math
@@ -16,14 +18,16 @@ ALPHA = 0.673  # of 16 registers (Flajolet et al., figure 3)
 SKETCH_SLOT = np.uint64(0xFFFFFFFD)  # below the slots whose draws choose and shuffle sources
 UNIT = 16  # of an estimate
 HIGH = uint64(0x8080808080808080)
-FEW = np.array(
-    [0.0] + [REGISTERS * math.log(REGISTERS / empty) for empty in range(1, REGISTERS + 1)]
-)  # by empty registers: linear counting
+# By empty registers: linear counting.
+FEW = np.array([0.0] + [REGISTERS * math.log(REGISTERS / empty) for empty in range(1, REGISTERS + 1)])
 
 
 @njit(nogil=True)
 def begin(low, high, seed, run, registers):
-    """Sketches of each vertex of low .. high - 1 alone: its register is the high 4 of 64 random bits, and the value the place of the first one in the rest. Returns 0."""
+    """Make the sketch of each vertex of low .. high - 1 alone. Returns 0.
+
+    Its register is the high 4 of 64 random bits, and the value the place of the first one in the rest.
+    """
     for v in range(low, high):
         word = draw64(seed, uint64(v), SKETCH_SLOT, run)
         value = uint64(1)
@@ -37,7 +41,10 @@ def begin(low, high, seed, run, registers):
 
 @njit(nogil=True)
 def join(low, high, first, indptr, indices, registers, following):
-    """following[v], for v of low .. high - 1: the sketch of v joined with those of its neighbors. Returns the estimates, and whether any sketch has changed."""
+    """Join the sketch of each vertex of low .. high - 1 with those of its neighbors, to ``following``.
+
+    Returns the sum of the estimates, and whether any sketch has changed.
+    """
     total, changed = 0, False
     for v in range(low, high):
         one, other = registers[v, 0], registers[v, 1]

@@ -1,7 +1,10 @@
-"""Shortest ways by weight: delta-stepping (Meyer and Sanders, Journal of Algorithms 49(1), 2003) over rows in any order. Twin: engine/analytics/cuda/kernels/sssp.cu.
+"""Shortest ways by weight: delta-stepping over rows in any order. Twin: cuda/kernels/sssp.cu.
 
-A distance is the least float64 sum along a way, added from the source on. Adding a weight never makes the larger of two sums the smaller one, so the least of all
-ways is the same in whatever order they are found. Sums are not negative, so that their bits, as unsigned integers, are ordered as they are.
+Meyer and Sanders, Journal of Algorithms 49(1), 2003.
+
+A distance is the least float64 sum along a way, added from the source on. Adding a weight never makes the larger of two
+sums the smaller one, so the least of all ways is the same in whatever order they are found. Sums are not negative, so
+that their bits, as unsigned integers, are ordered as they are.
 
     distance  float64 [V], infinite where there is no way; bits: the same memory as uint64
     round_of  int32 [V]: the round in which a vertex's row is to be gone through, or was
@@ -30,9 +33,9 @@ def bits_of(typingctx, number):
 
 @njit(nogil=True)
 def relax(low, high, first, indptr, indices, weights, distance, bits, round_of, number, active, following, limit):
-    """Go through the rows of the vertices low .. high - 1 that are of round ``number``; neighbors that come below ``limit`` are of the next, and their chunks in ``following``.
+    """Go through the rows of the vertices low .. high - 1 that are of round ``number``; returns their entries.
 
-    Returns the entries of these rows.
+    Neighbors that come below ``limit`` are of the next round, and their chunks in ``following``.
     """
     entries = 0
     v = low
@@ -54,7 +57,10 @@ def relax(low, high, first, indptr, indices, weights, distance, bits, round_of, 
 
 @njit(nogil=True)
 def choose(low, high, distance, round_of, number, active, floor, limit):
-    """Let vertices of the chunks low .. high - 1 with floor <= distance < limit be of round ``number``. Returns how many are, and the least distance from ``limit`` on."""
+    """Let vertices of the chunks low .. high - 1 with floor <= distance < limit be of round ``number``.
+
+    Returns how many are, and the least distance from ``limit`` on.
+    """
     chosen, least = 0, INFINITE
     for chunk in range(low, high):
         for v in range(chunk * 4096, min(distance.size, chunk * 4096 + 4096)):

@@ -1,6 +1,7 @@
-"""Strongly connected components: by one search in depth where all rows are in memory, and by passes over blocks of rows where they are not.
+"""Strongly connected components: by a search in depth of rows in memory, or by passes over blocks of rows.
 
-In both, a component is known by its smallest vertex. Passes need rows of edges that leave alone: a vertex reaches a root back if a neighbor of its does.
+In both, a component is known by its smallest vertex. Passes need rows of edges that leave alone: a vertex reaches a
+root back if a neighbor of its does.
 """
 
 from csaw.engine.analytics.cpu.kernels.atomics import fetch_min
@@ -9,10 +10,13 @@ from csaw.partition.base.compile import inner, njit
 
 @njit(nogil=True)
 def search(indptr, indices, index, path, waiting, at):
-    """Number components V, V - 1, ... in ``index`` [V], which is 0 before (PEA_FIND_SCC2: Pearce, Information Processing Letters 116(1), 2016).
+    """Number components V, V - 1, ... in ``index`` [V], which is 0 before.
 
-    index: while its component is open, a vertex has the least number of those open that it is known to reach, from 1 in order of discovery.
-    path, waiting [V]: the way of the search, and vertices left behind whose component is open. at [V]: the next entry of each row on the path.
+    PEA_FIND_SCC2: Pearce, Information Processing Letters 116(1), 2016.
+
+    index: while its component is open, a vertex has the least number of those open that it is known to reach, from 1 in
+    order of discovery. path, waiting [V]: the way of the search, and vertices left behind whose component is open. at
+    [V]: the next entry of each row on the path.
     """
     state = (index.size, 0, 1)  # the next component, vertices that wait, the next number
     for start in range(index.size):
@@ -35,7 +39,7 @@ def search(indptr, indices, index, path, waiting, at):
 
 @inner(nogil=True)
 def leave(v, indptr, indices, index, waiting, state):
-    """Close the component of a vertex all of whose neighbors were searched, or let it wait for one that it reaches."""
+    """Close the component of a vertex whose neighbors were all searched, or let it wait for one that it reaches."""
     component, waits, number = state
     least = index[v]
     for i in range(indptr[v], indptr[v + 1]):
@@ -63,7 +67,10 @@ def name(index, smallest):
 
 @njit(nogil=True)
 def spread(low, high, first, indptr, indices, label, color):
-    """Give colors to neighbors that have a larger one. Vertices that have a label are left out. Returns how many changed."""
+    """Give colors to neighbors that have a larger one.
+
+    Vertices that have a label are left out. Returns how many changed.
+    """
     none, changed = label.size, 0
     for v in range(low, high):
         if label[v] == none and color[v] != none:
@@ -90,7 +97,10 @@ def come_back(low, high, first, indptr, indices, label, color, back):
 
 @njit(nogil=True)
 def trim(low, high, first, indptr, indices, label, met):
-    """Let vertices without a label that lead to no other such one be components of their own, and mark in ``met`` those that others lead to. Returns how many were."""
+    """Let vertices without a label that lead to no other such one be components of their own; returns how many were.
+
+    Marks in ``met`` those that others lead to.
+    """
     none, trimmed = label.size, 0
     for v in range(low, high):
         if label[v] != none:

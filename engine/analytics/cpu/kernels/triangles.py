@@ -1,7 +1,8 @@
 """Triangles of oriented rows (oriented.py): of each, w < y < x by rank, the middle vertex y finds it.
 
-The row of y is marked in a bitmap. Each vertex x that has an edge to y has all candidates for w in its row, before y: as many lookups as the oriented graph has
-wedges, the least of all ways to intersect. Marks of the 65,535 vertices of lowest rank take 8 KB, and the candidates among them 16 bits each, so that lookups hit the first cache.
+The row of y is marked in a bitmap. Each vertex x that has an edge to y has all candidates for w in its row, before y:
+as many lookups as the oriented graph has wedges, the least of all ways to intersect. Marks of the 65,535 vertices of
+lowest rank take 8 KB, and the candidates among them 16 bits each, so that lookups hit the first cache.
 
     rows, base       oriented rows of the vertices y; the row of y is at begin[y] - base
     near, far, over  those of the vertices x: in 16 bits (65,535: it needs more), in whole, and where they begin
@@ -19,6 +20,21 @@ MARK = np.uint32(1 << 31)
 
 
 @inner(nogil=True, inline="always")
+def _mark(row, marks):
+    """Set the bits of the entries of a row."""
+    for entry in row:
+        w = np.uint64(entry)
+        marks[w >> np.uint64(6)] |= np.uint64(1) << (w & np.uint64(63))
+
+
+@inner(nogil=True, inline="always")
+def _unmark(row, marks):
+    """Clear the words in which bits of the entries of a row are."""
+    for entry in row:
+        marks[np.uint64(entry) >> np.uint64(6)] = 0
+
+
+@inner(nogil=True, inline="always")
 def _hits(row, length, marks):
     """Number of entries of a row, up to ``length``, that are marked."""
     found = np.uint64(0)
@@ -30,15 +46,14 @@ def _hits(row, length, marks):
 
 @njit(nogil=True)
 def count(low, high, begin, rows, base, near, far, over, begin_in, first, sources, lengths):
-    """Number of triangles whose middle vertex is in low .. high - 1."""
+    """Count the triangles whose middle vertex is in low .. high - 1."""
     marks, total = np.zeros(high // 64 + 1, np.uint64), np.uint64(0)
     for y in range(low, high):
         own = rows[begin[y] - base : begin[y + 1] - base]
         q_end = begin_in[y - first + 1]
         if own.size == 0:
             continue
-        for w in own:
-            marks[np.uint64(w) >> np.uint64(6)] |= np.uint64(1) << (np.uint64(w) & np.uint64(63))
+        _mark(own, marks)
         for q in range(begin_in[y - first], q_end):
             start = begin[sources[q]] - over
             if q + AHEAD < q_end:
@@ -47,14 +62,16 @@ def count(low, high, begin, rows, base, near, far, over, begin_in, first, source
                 total += _hits(near[start:], lengths[q], marks)
             else:
                 total += _hits(far[start:], lengths[q], marks)
-        for w in own:
-            marks[np.uint64(w) >> np.uint64(6)] = 0
+        _unmark(own, marks)
     return total
 
 
 @inner(nogil=True, inline="always")
 def _marked_hits(row, length, marks):
-    """As ``_hits``, of ranks in 16 bits up to the first that needs more, and the number of entries; each hit adds 1 to what is counted under its mark."""
+    """Count the marked entries of a row of ranks in 16 bits, up to the first that needs more; each adds 1 to its mark.
+
+    Returns the number of marked entries, and that of all entries.
+    """
     found = np.uint32(0)
     for j in range(length):
         w = np.uint64(row[j])
@@ -69,7 +86,7 @@ def _marked_hits(row, length, marks):
 
 @inner(nogil=True)
 def _far_hits(row, marks, each):
-    """As ``_hits``; each hit adds 1 to its vertex in ``each``, which threads share."""
+    """Count the marked entries of a row; each adds 1 to its vertex in ``each``, which threads share."""
     found = np.uint32(0)
     for entry in row:
         w = np.uint64(entry)
@@ -81,9 +98,10 @@ def _far_hits(row, marks, each):
 
 @njit(nogil=True)
 def count_each(low, high, begin, rows, base, near, far, over, begin_in, first, sources, lengths, each):
-    """As ``count``, and add to each[v] the number of these triangles that vertex v is in.
+    """Count the triangles whose middle vertex is in low .. high - 1, and add those of each vertex v to each[v].
 
-    The mark of a hub is the highest bit of its counter, so that a lookup reads and writes one word, hit or not. A thread keeps what it finds of hubs to its end.
+    The mark of a hub is the highest bit of its counter, so that a lookup reads and writes one word, hit or not. A
+    thread keeps what it finds of hubs to its end.
     """
     hubs, marks = np.zeros(HUBS + 1, np.uint32), np.zeros(high // 64 + 1, np.uint64)
     lowest, total = np.zeros(min(HUBS, high), np.int64), np.uint64(0)
@@ -126,16 +144,16 @@ def count_each(low, high, begin, rows, base, near, far, over, begin_in, first, s
 
 @njit(nogil=True)
 def multiply(low, high, begin, rows, first, last, far, over, each):
-    """Number of triangles whose vertex of highest rank is in low .. high - 1 and whose middle vertex is in first .. last - 1.
+    """Count the triangles whose highest vertex is in low .. high - 1 and whose middle one is in first .. last - 1.
 
-    That is the sum over the entries of the oriented graph's matrix of its square: each row of the product is made where its mask, the same row of the matrix, has
-    entries alone (Azad, Buluc and Gilbert, IPDPSW 2015). ``rows``: those of first .. last - 1. Unless ``each`` is empty, each triangle adds 1 to its vertices there.
+    That is the sum over the entries of the oriented graph's matrix of its square: each row of the product is made where
+    its mask, the same row of the matrix, has entries alone (Azad, Buluc and Gilbert, IPDPSW 2015). ``rows``: those of
+    first .. last - 1. Unless ``each`` is empty, each triangle adds 1 to its vertices there.
     """
     mask, total = np.zeros(high // 64 + 1, np.uint64), np.uint64(0)
     for x in range(low, high):
         own = far[begin[x] - over : begin[x + 1] - over]
-        for w in own:
-            mask[np.uint64(w) >> np.uint64(6)] |= np.uint64(1) << (np.uint64(w) & np.uint64(63))
+        _mark(own, mask)
         highest = np.uint64(0)
         for y in own:
             if first <= y < last:
@@ -149,6 +167,5 @@ def multiply(low, high, begin, rows, first, last, far, over, each):
         if each.size:
             atomic_add(each, np.uint64(x), np.int64(highest))
         total += highest
-        for w in own:
-            mask[np.uint64(w) >> np.uint64(6)] = 0
+        _unmark(own, mask)
     return total

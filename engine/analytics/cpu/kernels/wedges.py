@@ -1,9 +1,11 @@
-"""Random wedges, pairs of neighbors of a vertex: each is drawn by one word of Philox (engine/draws/random.py), whose address is its number.
+"""Random wedges, pairs of neighbors of a vertex, drawn by words of Philox whose address is the number of the wedge.
 
-seed          of the user
-instance      number of the wedge
-slot          CENTERS draws a wedge of all alike; VERTICES a vertex of degree 2 or more, and then one of its wedges
-draw          0, and of VERTICES 1 for the wedge
+The address, as engine/draws/random.py has it:
+
+    seed          of the user
+    instance      number of the wedge
+    slot          CENTERS draws a wedge of all alike; VERTICES a vertex of degree 2 or more, and then one of its wedges
+    draw          0, and of VERTICES 1 for the wedge
 """
 
 from math import sqrt
@@ -30,7 +32,10 @@ def pair_of(number):
 
 @njit(nogil=True)
 def draw_wedges(low, high, seed, begin, centers, firsts, seconds):
-    """Draw the wedges low .. high - 1 of all alike, to places 0 .. high - low - 1: the vertex, and the places of both ends in its row. ``begin`` [V + 1]: running numbers of wedges."""
+    """Draw the wedges low .. high - 1, all alike, to places 0 .. high - low - 1: vertex, and places of both ends.
+
+    Places are in the vertex's row. ``begin`` [V + 1]: running numbers of wedges.
+    """
     for n in range(low, high):
         word = below_wide(draw64(seed, np.uint64(n), CENTERS, np.uint64(0)), np.uint64(begin[-1]))
         v = np.searchsorted(begin, np.int64(word), side="right") - 1
@@ -40,7 +45,10 @@ def draw_wedges(low, high, seed, begin, centers, firsts, seconds):
 
 @njit(nogil=True)
 def draw_vertices(low, high, seed, begin, able, centers, firsts, seconds):
-    """As ``draw_wedges``, of vertices of degree 2 or more alike. ``able`` [V + 1]: running numbers of those."""
+    """Draw wedges low .. high - 1 of vertices of degree 2 or more alike; arrays as of ``draw_wedges``.
+
+    ``able`` [V + 1]: running numbers of those vertices.
+    """
     for n in range(low, high):
         word = below_wide(draw64(seed, np.uint64(n), VERTICES, np.uint64(0)), np.uint64(able[-1]))
         v = np.searchsorted(able, np.int64(word), side="right") - 1
@@ -52,7 +60,10 @@ def draw_vertices(low, high, seed, begin, able, centers, firsts, seconds):
 
 @njit(nogil=True)
 def find_ends(low, high, order, first, indptr, indices, centers, firsts, seconds):
-    """Replace the places of both ends of the wedges order[low .. high - 1] by the ends. The row of vertex v is at indptr[v - first]. Returns 0."""
+    """Replace the places of both ends of the wedges order[low .. high - 1] by the ends.
+
+    The row of vertex v is at indptr[v - first]. Returns 0.
+    """
     for n in order[low:high]:
         begin = indptr[centers[n] - first]
         firsts[n], seconds[n] = indices[begin + firsts[n]], indices[begin + seconds[n]]

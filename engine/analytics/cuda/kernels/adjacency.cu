@@ -1,12 +1,14 @@
 // Whether a graph is simple: twin of is_simple in engine/analytics/cpu/kernels/adjacency.py. A warp goes along a row.
+#include "grid.cuh"
 
-// Count entries of sorted rows that are the row's own vertex, or the same as the entry before. Row v, of first .. last - 1, is at indptr[v - first].
-extern "C" __global__ void count_faults(i64 first, i64 last, const i64* indptr, const u32* indices, unsigned long long* faults)
+// Count entries of sorted rows that are the row's own vertex, or the same as the entry before. Row v, of first .. last
+// - 1, is at indptr[v - first].
+extern "C" __global__ void count_faults(i64 first, i64 last, const i64* indptr, const u32* indices,
+    unsigned long long* faults)
 {
-    const i64 warps = (i64)gridDim.x * blockDim.x / 32;
     const int lane = threadIdx.x % 32;
     i64 found = 0;
-    for (i64 v = first + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; v < last; v += warps) {
+    for (i64 v = first + warp_number(); v < last; v += warps_of_grid()) {
         const i64 begin = indptr[v - first], end = indptr[v - first + 1];
         for (i64 i = begin + lane; i < end; i += 32) found += indices[i] == v || (i > begin && indices[i] == indices[i - 1]);
     }

@@ -1,4 +1,6 @@
-// Numbers of shortest ways and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. A warp serves a row, and a piece of a long one; sums have the order that is said there.
+// Numbers of shortest ways and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. A warp serves
+// a row, and a piece of a long one; sums have the order that is said there.
+#include "grid.cuh"
 
 // The sum of value(i) over begin .. end - 1, in the first thread.
 template <typename F>
@@ -10,7 +12,8 @@ __device__ __forceinline__ double warp_sum(i64 begin, i64 end, F value)
     return sum;
 }
 
-// Vertices at a level, in order, with their rows: that of v is at indptr[v - first]. The pieces of long rows are numbered: at[n] come before vertex n, `before` of them before the first one here.
+// Vertices at a level, in order, with their rows: that of v is at indptr[v - first]. The pieces of long rows are
+// numbered: at[n] come before vertex n, `before` of them before the first one here.
 struct LevelRows {
     const u32* order;
     const i64* at;
@@ -20,24 +23,26 @@ struct LevelRows {
 };
 
 // The sum of the values of neighbors at `level`, over a part of a row.
-__device__ __forceinline__ double part_sum(const LevelRows& rows, i64 begin, i64 end, const int* distance, i64 level, const double* values)
+__device__ __forceinline__ double part_sum(const LevelRows& rows, i64 begin, i64 end, const int* distance, i64 level,
+    const double* values)
 {
-    return warp_sum(begin, end, [&](i64 i) { return distance[rows.indices[i]] == level ? values[rows.indices[i]] : 0.0; });
+    return warp_sum(begin, end,
+        [&](i64 i) { return distance[rows.indices[i]] == level ? values[rows.indices[i]] : 0.0; });
 }
 
-// The same over the row of vertex n. `sums`: those of the pieces of long rows.
-__device__ __forceinline__ double row_sum(const LevelRows& rows, i64 n, const int* distance, i64 level, const double* values, const double* sums)
+// The sum of the values of neighbors at `level`, over the row of vertex n. `sums`: of the pieces of long rows.
+__device__ __forceinline__ double row_sum(const LevelRows& rows, i64 n, const int* distance, i64 level,
+    const double* values, const double* sums)
 {
-    if (rows.at[n] < rows.at[n + 1]) return warp_sum(rows.at[n] - rows.before, rows.at[n + 1] - rows.before, [&](i64 i) { return sums[i]; });
+    if (rows.at[n] < rows.at[n + 1]) return warp_sum(rows.at[n] - rows.before, rows.at[n + 1] - rows.before,
+        [&](i64 i) { return sums[i]; });
     const i64 row = rows.order[n] - rows.first;
     return part_sum(rows, rows.indptr[row], rows.indptr[row + 1], distance, level, values);
 }
 
-__device__ __forceinline__ i64 warp_number() { return ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; }
-__device__ __forceinline__ i64 warps_of_grid() { return (i64)gridDim.x * blockDim.x / 32; }
-
 // The sums of the pieces of the long rows among `count` vertices.
-extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, const int* distance, i64 level, const double* values, double* sums)
+extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, const int* distance, i64 level,
+    const double* values, double* sums)
 {
     for (i64 piece = warp_number(); piece < pieces; piece += warps_of_grid()) {
         i64 low = 0, high = count - 1;  // the first vertex with more pieces up to its end
@@ -46,14 +51,17 @@ extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, con
             if (rows.at[middle + 1] - rows.before > piece) high = middle;
             else low = middle + 1;
         }
-        const i64 v = rows.order[low], begin = rows.indptr[v - rows.first] + WAYS_PIECE * (piece - (rows.at[low] - rows.before));
-        const double sum = part_sum(rows, begin, min(begin + WAYS_PIECE, rows.indptr[v - rows.first + 1]), distance, level, values);
+        const i64 v = rows.order[low],
+            begin = rows.indptr[v - rows.first] + WAYS_PIECE * (piece - (rows.at[low] - rows.before));
+        const double sum = part_sum(rows, begin, min(begin + WAYS_PIECE, rows.indptr[v - rows.first + 1]), distance,
+            level, values);
         if (threadIdx.x % 32 == 0) sums[piece] = sum;
     }
 }
 
 // ways[v] of `count` vertices at `level`: the sum of those of neighbors a level nearer. Rows are those backward.
-extern "C" __global__ void count_ways(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums, double* ways)
+extern "C" __global__ void count_ways(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums,
+    double* ways)
 {
     for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
         const double sum = row_sum(rows, n, distance, level - 1, ways, sums);
@@ -61,8 +69,10 @@ extern "C" __global__ void count_ways(i64 count, LevelRows rows, const int* dist
     }
 }
 
-// Add to `total` what depends on `count` vertices at `level`, except on the source; passed[v] = (1 + dependency of v) / ways[v].
-extern "C" __global__ void depend(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums, double* passed, const double* ways, double* total)
+// Add to `total` what depends on `count` vertices at `level`, except on the source; passed[v] = (1 + dependency of v) /
+// ways[v].
+extern "C" __global__ void depend(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums,
+    double* passed, const double* ways, double* total)
 {
     for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
         const double sum = row_sum(rows, n, distance, level + 1, passed, sums);

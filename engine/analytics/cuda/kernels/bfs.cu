@@ -1,9 +1,11 @@
-// Breadth-first search that pushes and pulls: twin of engine/analytics/cpu/kernels/bfs.py. Vertex v is bit v % 32 of word v / 32 in a bitmap.
-// counters[0]: vertices in the next frontier; counters[1]: entries of their rows.
+// Breadth-first search that pushes and pulls: twin of engine/analytics/cpu/kernels/bfs.py. Vertex v is bit v % 32 of
+// word v / 32 in a bitmap. counters[0]: vertices in the next frontier; counters[1]: entries of their rows.
 #include "frontier.cuh"
 
-// Reach neighbors of the `size` vertices of the queue, whose rows have `entries` entries together, and write them to `following`.
-extern "C" __global__ void push(i64 entries, i64 size, const u32* queue, const i64* ends, const i64* indptr, const u32* indices, i64 level, u32* visited, int* distance, u32* following, unsigned long long* counters)
+// Reach neighbors of the `size` vertices of the queue, whose rows have `entries` entries together, and write them to
+// `following`.
+extern "C" __global__ void push(i64 entries, i64 size, const u32* queue, const i64* ends, const i64* indptr,
+    const u32* indices, i64 level, u32* visited, int* distance, u32* following, unsigned long long* counters)
 {
     push_along(entries, size, queue, ends, indptr, indices, visited, counters + 1, [&](u32 u) {
         distance[u] = (int)level;
@@ -12,9 +14,11 @@ extern "C" __global__ void push(i64 entries, i64 size, const u32* queue, const i
     });
 }
 
-// The same for this level and those after it, at most `levels` of them, by one block, which needs no launch for each: as long as a frontier has at most `most` vertices, and
-// their rows as many entries. found[0]: how many levels; found[2 k + 1] and found[2 k + 2]: vertices that level k has reached, and entries of their rows.
-extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64* indptr, const u32* indices, i64 level, i64 levels, i64 most, u32* queue, u32* following, u32* visited, int* distance, unsigned long long* found)
+// Push this level and those after it, at most `levels` of them, by one block, which needs no launch for each: as long
+// as a frontier has at most `most` vertices, and their rows as many entries. found[0]: how many levels; found[2 k + 1]
+// and found[2 k + 2]: vertices that level k has reached, and entries of their rows.
+extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64* indptr, const u32* indices,
+    i64 level, i64 levels, i64 most, u32* queue, u32* following, u32* visited, int* distance, unsigned long long* found)
 {
     __shared__ unsigned long long count, entries;
     for (i64 k = 0; k < levels && size && size <= most; k++) {
@@ -49,18 +53,18 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64*
 // Set the bits of the vertices of a queue.
 extern "C" __global__ void mark(i64 size, const u32* queue, u32* bits)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < size; i += stride) atomicOr(bits + queue[i] / 32, 1u << queue[i] % 32);
+    for (i64 i = thread_number(); i < size; i += threads_of_grid()) atomicOr(bits + queue[i] / 32, 1u << queue[i] % 32);
 }
 
-// Reach those of the vertices first .. last - 1 that have a neighbor in the bitmap `front`, along rows backward. A warp does the 32 vertices of a word, and writes that of
-// `following`. `first` is a multiple of 32.
-extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i64* indptr, const u32* indices, const u32* front, i64 level, u32* visited, int* distance, u32* following, unsigned long long* counters)
+// Reach those of the vertices first .. last - 1 that have a neighbor in the bitmap `front`, along rows backward. A warp
+// does the 32 vertices of a word, and writes that of `following`. `first` is a multiple of 32.
+extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i64* indptr, const u32* indices,
+    const u32* front, i64 level, u32* visited, int* distance, u32* following, unsigned long long* counters)
 {
-    const i64 words = (last + 31) / 32, warps = (i64)gridDim.x * blockDim.x / 32;
+    const i64 words = (last + 31) / 32;
     const int lane = threadIdx.x % 32;
     i64 count = 0, met = 0;
-    for (i64 word = first / 32 + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; word < words; word += warps) {
+    for (i64 word = first / 32 + warp_number(); word < words; word += warps_of_grid()) {
         const i64 v = word * 32 + lane;
         const u32 before = visited[word];
         const bool open = v < last && !(before >> lane & 1);
@@ -94,11 +98,11 @@ extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i
 }
 
 // Write the vertices of the words begin .. end - 1 of a bitmap to a queue, in any order.
-extern "C" __global__ void collect(i64 begin, i64 end, const i64* degrees, const u32* bits, u32* queue, unsigned long long* counters)
+extern "C" __global__ void collect(i64 begin, i64 end, const i64* degrees, const u32* bits, u32* queue,
+    unsigned long long* counters)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
     i64 met = 0;
-    for (i64 word = begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; word < end; word += stride) {
+    for (i64 word = begin + thread_number(); word < end; word += threads_of_grid()) {
         u32 rest = bits[word];
         if (!rest) continue;
         for (unsigned long long place = atomicAdd(counters, (unsigned long long)__popc(rest)); rest; rest &= rest - 1) {
@@ -111,10 +115,11 @@ extern "C" __global__ void collect(i64 begin, i64 end, const i64* degrees, const
     add_over_warp(met, counters + 1);
 }
 
-// Reach neighbors of the vertices of first .. last - 1 that were reached at the level before, and set reached[u / 4096] of each. A warp goes along each row.
-extern "C" __global__ void push_rows(i64 first, i64 last, const i64* indptr, const u32* indices, int* distance, i64 level, unsigned char* reached)
+// Reach neighbors of the vertices of first .. last - 1 that were reached at the level before, and set reached[u / 4096]
+// of each. A warp goes along each row.
+extern "C" __global__ void push_rows(i64 first, i64 last, const i64* indptr, const u32* indices, int* distance,
+    i64 level, unsigned char* reached)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
     const int lane = threadIdx.x % 32;
     const auto reach = [&](i64 i) {
         const u32 u = indices[i];
@@ -124,9 +129,10 @@ extern "C" __global__ void push_rows(i64 first, i64 last, const i64* indptr, con
         }
         return true;
     };
-    for (i64 base = first + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * 32; base < last; base += stride) {
+    for (i64 base = first + warp_number() * 32; base < last; base += threads_of_grid()) {
         const i64 v = base + lane;
         const bool wanted = v < last && distance[v] == level - 1;
-        each_entry(wanted ? indptr[v - first] : 0, wanted ? indptr[v - first + 1] : 0, reach, [&](i64 i, int) { return i < 0 || reach(i); });
+        each_entry(wanted ? indptr[v - first] : 0, wanted ? indptr[v - first + 1] : 0, reach, [&](i64 i,
+            int) { return i < 0 || reach(i); });
     }
 }

@@ -1,8 +1,9 @@
-// Connected components by union of trees: twin of engine/analytics/cpu/kernels/components.py (Afforest). Row v of a block is at indptr[v - first].
+// Connected components by union of trees: twin of engine/analytics/cpu/kernels/components.py (Afforest). Row v of a
+// block is at indptr[v - first].
 #include "warp_rows.cuh"
 
-// Join the trees of two vertices. A root is hooked to a smaller vertex alone; where it is a root no longer, both go on from what is above. Plain reads climb: atomics
-// on the few vertices that all ways lead over would wait for each other.
+// Join the trees of two vertices. A root is hooked to a smaller vertex alone; where it is a root no longer, both go on
+// from what is above. Plain reads climb: atomics on the few vertices that all ways lead over would wait for each other.
 __device__ __forceinline__ void link(u32 one, u32 other, u32* parent)
 {
     const volatile u32* const above = parent;
@@ -18,26 +19,25 @@ __device__ __forceinline__ void link(u32 one, u32 other, u32* parent)
 // Let each vertex point to itself.
 extern "C" __global__ void number(i64 vertices, u32* parent)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < vertices; v += stride) parent[v] = (u32)v;
+    for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) parent[v] = (u32)v;
 }
 
 // Join each vertex of first .. last - 1 with the first `count` neighbors of its row.
-extern "C" __global__ void link_first(i64 first, i64 last, const i64* indptr, const u32* indices, u32* parent, i64 count)
+extern "C" __global__ void link_first(i64 first, i64 last, const i64* indptr, const u32* indices, u32* parent,
+    i64 count)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 v = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; v < last; v += stride) {
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
         const i64 begin = indptr[v - first], end = min(begin + count, indptr[v - first + 1]);
         for (i64 i = begin; i < end; i++) link((u32)v, indices[i], parent);
     }
 }
 
 // Join each vertex with its other neighbors, unless it points where `hub` does; -1: in any case.
-extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, const u32* indices, u32* parent, i64 count, i64 hub)
+extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, const u32* indices, u32* parent,
+    i64 count, i64 hub)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
     const int lane = threadIdx.x % 32;
-    for (i64 base = first + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * 32; base < last; base += stride) {
+    for (i64 base = first + warp_number() * 32; base < last; base += threads_of_grid()) {
         const i64 v = base + lane;
         const bool wanted = v < last && (hub < 0 || parent[v] != parent[hub]);
         const i64 end = wanted ? indptr[v - first + 1] : 0, begin = wanted ? min(indptr[v - first] + count, end) : 0;
@@ -57,8 +57,7 @@ extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, con
 // Let each vertex of first .. last - 1 point to its root. What other threads write meanwhile are roots, too.
 extern "C" __global__ void flatten(i64 first, i64 last, u32* parent)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 v = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; v < last; v += stride) {
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
         u32 above = parent[v];
         while (above != parent[above]) above = parent[above];
         parent[v] = above;

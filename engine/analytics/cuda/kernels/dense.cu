@@ -1,11 +1,14 @@
-// Triangles of which two vertices are of the dense part: the DENSE vertices of highest degree, where products of bit matrices find them faster than lookups.
+// Triangles of which two vertices are of the dense part: the DENSE vertices of highest degree, where products of bit
+// matrices find them faster than lookups.
 //
-// A row of bits for each of these says which others are its neighbors (`matrix`; only lower ones unless EACH). Of a vertex x with many lower neighbors there, X is such
-// a row, too; the product of X and the matrix, counted where X has a bit, is the number of edges among these neighbors (with EACH from both ends): its triangles.
-// Tensor cores multiply 16 rows of 256 bits by 8 in an instruction, on GPUs of compute capability 8.0 or more; on others there is no dense part.
+// A row of bits for each of these says which others are its neighbors (`matrix`; only lower ones unless EACH). Of a
+// vertex x with many lower neighbors there, X is such a row, too; the product of X and the matrix, counted where X has
+// a bit, is the number of edges among these neighbors (with EACH from both ends): its triangles. Tensor cores multiply
+// 16 rows of 256 bits by 8 in an instruction, on GPUs of compute capability 8.0 or more; on others there is no dense
+// part.
 //
-// A block has ROWS rows in shared memory, and each warp of it takes the next 32 columns. Threads read 16 bytes of a row at a time: which bits stand at which
-// place of an instruction does not matter, as long as both sides agree.
+// A block has ROWS rows in shared memory, and each warp of it takes the next 32 columns. Threads read 16 bytes of a row
+// at a time: which bits stand at which place of an instruction does not matter, as long as both sides agree.
 
 #include "graph.cuh"
 #include "ranked.cuh"
@@ -29,16 +32,14 @@ __device__ __forceinline__ void multiply(u32 (&sums)[4], u32 a0, u32 a1, u32 a2,
 // Say of which rows the dense part has at least `least` lower neighbors.
 extern "C" __global__ void choose_dense(i64 count, Ranked* ranked, const near_t* near, u32 least)
 {
-    const i64 threads = (i64)gridDim.x * blockDim.x;
-    for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < count; k += threads)
+    for (i64 k = thread_number(); k < count; k += threads_of_grid())
         if (ranked[k].close >= least && near[4 * ranked[k].near + least - 1] < DENSE) ranked[k].dense = DENSE;
 }
 
 // Mark the neighbors of the vertices 0 .. last - 1 within the dense part. A warp a row.
 extern "C" __global__ void mark_dense(i64 last, const Ranked* ranked, const near_t* near, u32* matrix)
 {
-    const i64 warps = (i64)gridDim.x * blockDim.x / 32;
-    for (i64 y = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; y < last; y += warps) {
+    for (i64 y = warp_number(); y < last; y += warps_of_grid()) {
         const Ranked row = row_of(ranked, y);
         for (u32 i = threadIdx.x % 32; i < row.close; i += 32) {
             const u32 w = near[4 * row.near + i];
@@ -48,14 +49,17 @@ extern "C" __global__ void mark_dense(i64 last, const Ranked* ranked, const near
     }
 }
 
-// Triangles of the vertices first + chosen[0 .. count - 1] with two of the dense part; `total` counts each twice with EACH.
-extern "C" __global__ void __launch_bounds__(384) count_dense(i64 count, const i64* chosen, i64 first, const Ranked* ranked, const near_t* near, const uint4* matrix,
+// Triangles of the vertices first + chosen[0 .. count - 1] with two of the dense part; `total` counts each twice with
+// EACH.
+extern "C" __global__ void __launch_bounds__(384) count_dense(i64 count, const i64* chosen, i64 first,
+    const Ranked* ranked, const near_t* near, const uint4* matrix,
                                                               count_t* total, count_t* counts)
 {
     extern __shared__ uint4 units[];
     u32* const marks = (u32*)units;
     __shared__ u32 found[EACH ? ROWS : 1];
-    const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32, group = lane / 4, place = lane % 4;
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32, group = lane / 4,
+        place = lane % 4;
     const i64 row = (i64)blockIdx.x * ROWS;
     for (int i = threadIdx.x; i < ROWS * STRIDE; i += blockDim.x) marks[i] = 0;
     if (EACH) if (threadIdx.x < ROWS) found[threadIdx.x] = 0;
@@ -63,7 +67,8 @@ extern "C" __global__ void __launch_bounds__(384) count_dense(i64 count, const i
     for (int r = warp; r < ROWS && row + r < count; r += warps) {
         const Ranked x = row_of(ranked, chosen[row + r]);
         const near_t* const list = near + 4 * x.near;
-        for (u32 i = lane; i < x.close && list[i] < DENSE; i += 32) atomicOr(&marks[r * STRIDE + list[i] / 32], 1u << (list[i] % 32));
+        for (u32 i = lane; i < x.close && list[i] < DENSE; i += 32) atomicOr(&marks[r * STRIDE + list[i] / 32],
+            1u << (list[i] % 32));
     }
     __syncthreads();
     count_t all = 0;
@@ -81,7 +86,8 @@ extern "C" __global__ void __launch_bounds__(384) count_dense(i64 count, const i
             for (int n = 0; n < WIDE_TILES; ++n) next[n] = k + 16 < end ? __ldg(columns + n * 8 * (WORDS / 4) + (k + 16) / 4) : make_uint4(0, 0, 0, 0);
 #pragma unroll
             for (int m = 0; m < TALL; ++m) {
-                const uint4 low = *(const uint4*)&marks[(m * 16 + group) * STRIDE + k + 4 * place], high = *(const uint4*)&marks[(m * 16 + 8 + group) * STRIDE + k + 4 * place];
+                const uint4 low = *(const uint4*)&marks[(m * 16 + group) * STRIDE + k + 4 * place],
+                    high = *(const uint4*)&marks[(m * 16 + 8 + group) * STRIDE + k + 4 * place];
 #pragma unroll
                 for (int n = 0; n < WIDE_TILES; ++n) {
                     multiply(sums[m][n], low.x, high.x, low.y, high.y, b[n].x, b[n].y);
@@ -117,7 +123,8 @@ extern "C" __global__ void __launch_bounds__(384) count_dense(i64 count, const i
                 for (int side = 0; side < 2; ++side) {
                     u32 value = of_column[n][side];
                     for (int gap = 4; gap < 32; gap *= 2) value += __shfl_xor_sync(~0u, value, gap);
-                    if (group == 0 && value) atomicAdd(&counts[tile * COLUMNS + n * 8 + 2 * place + side], (count_t)value);
+                    if (group == 0 && value) atomicAdd(&counts[tile * COLUMNS + n * 8 + 2 * place + side],
+                        (count_t)value);
                 }
     }
     for (int gap = 16; gap; gap >>= 1) all += __shfl_down_sync(~0u, all, gap);
@@ -126,7 +133,9 @@ extern "C" __global__ void __launch_bounds__(384) count_dense(i64 count, const i
 #pragma unroll
     for (int m = 0; m < TALL; ++m)
 #pragma unroll
-        for (int half = 0; half < 2; ++half) if (of_row[m][half]) atomicAdd(&found[m * 16 + 8 * half + group], of_row[m][half]);
+        for (int half = 0; half < 2; ++half) if (of_row[m][half]) atomicAdd(&found[m * 16 + 8 * half + group],
+            of_row[m][half]);
     __syncthreads();
-    if (threadIdx.x < ROWS && found[threadIdx.x]) atomicAdd(&counts[first + chosen[row + threadIdx.x]], (count_t)(found[threadIdx.x] / 2));
+    if (threadIdx.x < ROWS && found[threadIdx.x]) atomicAdd(&counts[first + chosen[row + threadIdx.x]],
+        (count_t)(found[threadIdx.x] / 2));
 }

@@ -19,10 +19,11 @@ __device__ __forceinline__ i64 row_of(i64 e, i64 low, i64 high, const i64* ends)
     return low;
 }
 
-// `reach(u)` for each neighbor u of the `size` vertices of the queue that is not visited yet, once; the sum of what it returns is added to *total. The rows have `entries`
-// entries together.
+// `reach(u)` for each neighbor u of the `size` vertices of the queue that is not visited yet, once; the sum of what it
+// returns is added to *total. The rows have `entries` entries together.
 template <typename F>
-__device__ __forceinline__ void push_along(i64 entries, i64 size, const u32* queue, const i64* ends, const i64* indptr, const u32* indices, u32* visited, unsigned long long* total, F reach)
+__device__ __forceinline__ void push_along(i64 entries, i64 size, const u32* queue, const i64* ends,
+    const i64* indptr, const u32* indices, u32* visited, unsigned long long* total, F reach)
 {
     __shared__ i64 range[2];
     for (i64 begin = (i64)blockIdx.x * PUSH_PIECE; begin < entries; begin += (i64)gridDim.x * PUSH_PIECE) {

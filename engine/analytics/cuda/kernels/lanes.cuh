@@ -1,12 +1,15 @@
-// Groups of 2 to 32 neighboring threads of a warp, each of which serves a row, and blocks that serve one: the shapes that row_classes.py launches.
+// Groups of 2 to 32 neighboring threads of a warp, each of which serves a row, and blocks that serve one: the shapes
+// that row_classes.py launches.
 #pragma once
+#include "grid.cuh"
 #include "group.cuh"
 
-// `serve(row)` for each of `count` rows by LANES threads. All threads of a warp come along to the end, so that they can exchange what they have; row is -1 past it.
+// `serve(row)` for each of `count` rows by LANES threads. All threads of a warp come along to the end, so that they can
+// exchange what they have; row is -1 past it.
 template <int LANES, typename F>
 __device__ __forceinline__ void each_row(i64 count, const u32* rows, F serve)
 {
-    const i64 groups = (i64)gridDim.x * blockDim.x / LANES, thread = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    const i64 groups = threads_of_grid() / LANES, thread = thread_number();
     for (i64 first = thread / 32 * (32 / LANES); first < count; first += groups) {
         const i64 at = first + threadIdx.x % 32 / LANES;
         serve(at < count ? (i64)rows[at] : (i64)-1);

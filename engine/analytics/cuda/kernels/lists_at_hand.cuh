@@ -6,13 +6,15 @@ constexpr int TILE = 512;  // higher neighbors whose lists a block looks up at a
 
 struct List { i64 near; u32 x, size; };  // the hubs among the lower neighbors of vertex first + x, in units of four
 
-// Lists that a block has at hand, long ones first: lanes that read side by side have about as much to read, and no lookup waits for the one before.
+// Lists that a block has at hand, long ones first: lanes that read side by side have about as much to read, and no
+// lookup waits for the one before.
 struct Lists {
     static constexpr int THREADS = 256, EACH_LOOKS = TILE / THREADS;
     List at[TILE];
     u32 next[33];
 
-    // Looks up the lists of xs[0 .. count - 1], of which TILE at most, but for those that dense.cu counts with y; returns how many have an entry. All threads.
+    // Looks up the lists of xs[0 .. count - 1], of which TILE at most, but for those that dense.cu counts with y;
+    // returns how many have an entry. All threads.
     __device__ __forceinline__ u32 take(const u32* xs, i64 count, i64 first, i64 last, const Ranked* ranked, u32 y)
     {
         __syncthreads();

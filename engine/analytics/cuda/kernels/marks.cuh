@@ -1,4 +1,5 @@
-// The lower neighbors of a vertex in shared memory, and how often each was found: hubs as a bitmap, others in a hash table. See triangles.cu.
+// The lower neighbors of a vertex in shared memory, and how often each was found: hubs as a bitmap, others in a hash
+// table. See triangles.cu.
 #pragma once
 #include "ranked.cuh"
 
@@ -31,7 +32,8 @@ struct Four {
     __device__ Four(uint2 pairs) : w{pairs.x & 0xFFFF, pairs.x >> 16, pairs.y & 0xFFFF, pairs.y >> 16} {}
 };
 
-// Hubs, exactly. With EACH, the first COUNTED of them are counted here, by their place among all, and others in `counts`.
+// Hubs, exactly. With EACH, the first COUNTED of them are counted here, by their place among all, and others in
+// `counts`.
 template <u32 COUNTED>
 struct Hubs {
     u32 words[WORDS], found[EACH ? COUNTED : 1];
@@ -61,7 +63,8 @@ struct Hubs {
         else add(counts, w, 1);
     }
 
-    // How many hubs below `limit` <= 65,535 a list has, from its unit `at` to before `end`, of which this thread takes every LANES-th.
+    // How many hubs below `limit` <= 65,535 a list has, from its unit `at` to before `end`, of which this thread takes
+    // every LANES-th.
     __device__ __forceinline__ u32 look_up(const uint2* at, const uint2* end, u32 limit, count_t* counts)
     {
         u32 here = 0;
@@ -94,7 +97,8 @@ struct Hubs {
     }
 };
 
-// Others: SLOTS / 2 of them at a time, each in the first free slot from a hash on, so that most that are not there meet a free one at once.
+// Others: SLOTS / 2 of them at a time, each in the first free slot from a hash on, so that most that are not there meet
+// a free one at once.
 template <u32 SLOTS>
 struct Others {
     u32 keys[SLOTS], found[EACH ? SLOTS : 1];

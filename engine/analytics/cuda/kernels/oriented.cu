@@ -1,7 +1,8 @@
 // Rows oriented by degree, for counts of triangles: twin of engine/analytics/cpu/kernels/oriented.py.
 //
-// Ranks go by degree, the highest first. A split row keeps its place among all rows: the ranks of its lower neighbors come first, ascending, and from its end
-// backward those of its higher neighbors. So one row serves both directions of an edge, and neither edges nor offsets are sorted or stored again.
+// Ranks go by degree, the highest first. A split row keeps its place among all rows: the ranks of its lower neighbors
+// come first, ascending, and from its end backward those of its higher neighbors. So one row serves both directions of
+// an edge, and neither edges nor offsets are sorted or stored again.
 
 #include "group.cuh"
 #include "ranked.cuh"
@@ -15,7 +16,8 @@ __device__ inline void sort_there(u32* row, u32 n)
 {
     for (u32 size = 2; size < 2 * n; size *= 2)
         for (u32 step = size / 2; step; step /= 2) {
-            // A bitonic network that always puts the smaller first: the first step of a merge mirrors, so any length will do.
+            // A bitonic network that always puts the smaller first: the first step of a merge mirrors, so any length
+            // will do.
             const u32 flip = step == size / 2 ? size - 1 : step;
             for (u32 i = threadIdx.x; i < n; i += blockDim.x) {
                 const u32 j = i ^ flip;
@@ -64,8 +66,10 @@ __device__ inline void sort_short(u32* row, u32 n, u32* out)
     for (u32 i = threadIdx.x; i < n; i += 32) out[i] = row[i];
 }
 
-// Split the rows of the vertices first .. first + count - 1 that have no more than `most` <= SORTED neighbors. A warp a row.
-extern "C" __global__ void split_short(i64 count, i64 most, i64 first, u32 hubs, const i64* indptr, const u32* indices, const u32* rank, u32* rows, u32* lower, u32* close)
+// Split the rows of the vertices first .. first + count - 1 that have no more than `most` <= SORTED neighbors. A warp a
+// row.
+extern "C" __global__ void split_short(i64 count, i64 most, i64 first, u32 hubs, const i64* indptr,
+    const u32* indices, const u32* rank, u32* rows, u32* lower, u32* close)
 {
     __shared__ u32 copies[ROWS][SORTED];
     u32* const copy = copies[threadIdx.y];
@@ -83,7 +87,8 @@ extern "C" __global__ void split_short(i64 count, i64 most, i64 first, u32 hubs,
             for (int k = 0; k < AHEAD; ++k) others[k] = from + 32 * k + lane < end ? rank[others[k]] : mine;
 #pragma unroll
             for (int k = 0; k < AHEAD; ++k) {
-                const u32 other = others[k], lows = __ballot_sync(~0u, other < mine), highs = __ballot_sync(~0u, other > mine);
+                const u32 other = others[k], lows = __ballot_sync(~0u, other < mine), highs = __ballot_sync(~0u,
+                    other > mine);
                 near += __popc(__ballot_sync(~0u, other < mine && other < hubs));
                 if (other < mine) copy[below + __popc(lows & before)] = other;
                 if (other > mine) rows[end - 1 - above - __popc(highs & before)] = other;
@@ -102,7 +107,8 @@ extern "C" __global__ void split_short(i64 count, i64 most, i64 first, u32 hubs,
 }
 
 // Split the rows of the vertices first + chosen[0 .. count - 1]. A block a row.
-extern "C" __global__ void split_long(i64 count, const i64* chosen, i64 first, u32 hubs, const i64* indptr, const u32* indices, const u32* rank, u32* rows, u32* lower, u32* close)
+extern "C" __global__ void split_long(i64 count, const i64* chosen, i64 first, u32 hubs, const i64* indptr,
+    const u32* indices, const u32* rank, u32* rows, u32* lower, u32* close)
 {
     __shared__ u32 below, above, near, copy[SORTED];
     const u32 lane = threadIdx.x % 32, before = (1u << lane) - 1;
@@ -114,7 +120,8 @@ extern "C" __global__ void split_long(i64 count, const i64* chosen, i64 first, u
         for (i64 from = begin; from < end; from += blockDim.x) {
             const i64 i = from + threadIdx.x;
             const u32 other = i < end ? rank[indices[i]] : mine;
-            const u32 lows = __ballot_sync(~0u, other < mine), highs = __ballot_sync(~0u, other > mine), hub = __ballot_sync(~0u, other < mine && other < hubs);
+            const u32 lows = __ballot_sync(~0u, other < mine), highs = __ballot_sync(~0u, other > mine),
+                hub = __ballot_sync(~0u, other < mine && other < hubs);
             u32 low_at = 0, high_at = 0;
             if (lane == 0) {
                 low_at = atomicAdd(&below, __popc(lows));
@@ -144,11 +151,13 @@ extern "C" __global__ void split_long(i64 count, const i64* chosen, i64 first, u
     }
 }
 
-// Lists of the vertices order[0 .. count - 1]: hubs in 16 bits from near_begin[k] on, others where they are in `rows`, as their higher neighbors. A warp a row.
-extern "C" __global__ void place_rows(i64 count, const u32* order, const i64* indptr, const u32* rows, const u32* lower, const u32* close, const i64* near_begin, Ranked* ranked, near_t* near, i64* higher_begin, u32* higher)
+// Lists of the vertices order[0 .. count - 1]: hubs in 16 bits from near_begin[k] on, others where they are in `rows`,
+// as their higher neighbors. A warp a row.
+extern "C" __global__ void place_rows(i64 count, const u32* order, const i64* indptr, const u32* rows,
+    const u32* lower, const u32* close, const i64* near_begin, Ranked* ranked, near_t* near, i64* higher_begin,
+    u32* higher)
 {
-    const i64 warps = (i64)gridDim.x * blockDim.x / 32;
-    for (i64 k = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; k < count; k += warps) {
+    for (i64 k = warp_number(); k < count; k += warps_of_grid()) {
         const i64 v = order[k], begin = indptr[v], at = near_begin[k], size = 4 * (near_begin[k + 1] - at);
         const u32 below = lower[v], hubs = close[v];
         for (i64 i = threadIdx.x % 32; i < size; i += 32) near[4 * at + i] = i < hubs ? (near_t)rows[begin + i] : (near_t)0xFFFF;

@@ -1,5 +1,7 @@
-// Lists of lower neighbors of vertices that are ranked by degree, the highest first: as kernels that count triangles read them.
+// Lists of lower neighbors of vertices that are ranked by degree, the highest first: as kernels that count triangles
+// read them.
 #pragma once
+#include "grid.cuh"
 
 typedef unsigned short near_t;  // the rank of a hub; 65,535, which no hub has, fills a unit of four
 

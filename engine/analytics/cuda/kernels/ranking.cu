@@ -1,8 +1,10 @@
-// Sums over the neighbors of each vertex, and an iteration of PageRank: twins of sum_rows, push_rows and settle in engine/analytics/cpu/kernels/ranking.py.
+// Sums over the neighbors of each vertex, and an iteration of PageRank: twins of sum_rows, push_rows and settle in
+// engine/analytics/cpu/kernels/ranking.py.
 #include "lanes.cuh"
 
 // The sum of `values` over a row, by `lanes` threads, of which this is number `lane`.
-__device__ __forceinline__ i64 part_of_row(i64 row, int lane, int lanes, const i64* indptr, const u32* indices, const i64* values)
+__device__ __forceinline__ i64 part_of_row(i64 row, int lane, int lanes, const i64* indptr, const u32* indices,
+    const i64* values)
 {
     if (row < 0) return 0;
     i64 total = 0;
@@ -11,7 +13,8 @@ __device__ __forceinline__ i64 part_of_row(i64 row, int lane, int lanes, const i
 }
 
 template <int LANES>
-__device__ __forceinline__ void sum_rows(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, i64* out)
+__device__ __forceinline__ void sum_rows(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, i64* out)
 {
     const int lane = threadIdx.x % LANES;
     each_row<LANES>(count, rows, [&](i64 row) {
@@ -21,22 +24,26 @@ __device__ __forceinline__ void sum_rows(i64 count, const u32* rows, const i64* 
 }
 
 // out[rows[k]] = the sum of `values` of the neighbors in that row, for k < count. Row r of the block is at indptr[r].
-extern "C" __global__ void sum_rows_2(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, i64* out)
+extern "C" __global__ void sum_rows_2(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, i64* out)
 {
     sum_rows<2>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void sum_rows_8(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, i64* out)
+extern "C" __global__ void sum_rows_8(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, i64* out)
 {
     sum_rows<8>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void sum_rows_32(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, i64* out)
+extern "C" __global__ void sum_rows_32(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, i64* out)
 {
     sum_rows<32>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void sum_rows_hub(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, i64* out)
+extern "C" __global__ void sum_rows_hub(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, i64* out)
 {
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) {
         const i64 row = rows[at];
@@ -46,7 +53,8 @@ extern "C" __global__ void sum_rows_hub(i64 count, const u32* rows, const i64* i
 }
 
 // Add `value` to `out` of the entries of a row, by `lanes` threads, of which this is number `lane`.
-__device__ __forceinline__ void push_row(i64 row, int lane, int lanes, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+__device__ __forceinline__ void push_row(i64 row, int lane, int lanes, const i64* indptr, const u32* indices,
+    const i64* values, unsigned long long* out)
 {
     if (row < 0) return;
     const unsigned long long value = (unsigned long long)values[row];
@@ -54,30 +62,38 @@ __device__ __forceinline__ void push_row(i64 row, int lane, int lanes, const i64
 }
 
 template <int LANES>
-__device__ __forceinline__ void push_rows(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+__device__ __forceinline__ void push_rows(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, unsigned long long* out)
 {
-    each_row<LANES>(count, rows, [&](i64 row) { push_row(row, threadIdx.x % LANES, LANES, indptr, indices, values, out); });
+    each_row<LANES>(count, rows, [&](i64 row) { push_row(row, threadIdx.x % LANES, LANES, indptr, indices, values,
+        out); });
 }
 
-// out[u] += values[rows[k]] for each entry u of that row, for k < count. Row r of the block is at indptr[r], and its value is values[r].
-extern "C" __global__ void push_rows_2(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+// out[u] += values[rows[k]] for each entry u of that row, for k < count. Row r of the block is at indptr[r], and its
+// value is values[r].
+extern "C" __global__ void push_rows_2(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, unsigned long long* out)
 {
     push_rows<2>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void push_rows_8(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+extern "C" __global__ void push_rows_8(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, unsigned long long* out)
 {
     push_rows<8>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void push_rows_32(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+extern "C" __global__ void push_rows_32(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, unsigned long long* out)
 {
     push_rows<32>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void push_rows_hub(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+extern "C" __global__ void push_rows_hub(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+    const i64* values, unsigned long long* out)
 {
-    for (i64 at = blockIdx.x; at < count; at += gridDim.x) push_row(rows[at], threadIdx.x, blockDim.x, indptr, indices, values, out);
+    for (i64 at = blockIdx.x; at < count; at += gridDim.x) push_row(rows[at], threadIdx.x, blockDim.x, indptr,
+        indices, values, out);
 }
 
 // Whether v is one of the rising `sources`.
@@ -92,13 +108,15 @@ __device__ __forceinline__ bool is_source(i64 v, i64 count, const i64* sources)
     return low < count && sources[low] == v;
 }
 
-// New ranks of all vertices, and what each passes along one of its edges; totals[0] gets the change of ranks, totals[1] all that is passed.
-extern "C" __global__ void settle(i64 vertices, i64 source_count, i64 base, const i64* sources, double damping, const i64* degrees, const i64* sums, i64* ranks, i64* shares, unsigned long long* totals)
+// New ranks of all vertices, and what each passes along one of its edges; totals[0] gets the change of ranks, totals[1]
+// all that is passed.
+extern "C" __global__ void settle(i64 vertices, i64 source_count, i64 base, const i64* sources, double damping,
+    const i64* degrees, const i64* sums, i64* ranks, i64* shares, unsigned long long* totals)
 {
     i64 changed = 0, passed = 0;
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < vertices; v += stride) {
-        const i64 rank = sums[v] + (source_count == 0 || is_source(v, source_count, sources) ? base : 0), degree = degrees[v];
+    for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) {
+        const i64 rank = sums[v] + (source_count == 0 || is_source(v, source_count, sources) ? base : 0),
+            degree = degrees[v];
         const i64 share = degree ? (i64)((double)rank * (damping / (double)degree)) : 0;
         changed += llabs(rank - ranks[v]);
         passed += share * degree;

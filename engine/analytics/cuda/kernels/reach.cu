@@ -1,5 +1,6 @@
-// Breadth-first search from 64 sources at once, a bit of a word for each: twin of engine/analytics/cpu/kernels/reach.py, with the same state.
-// A chunk is 512 vertices; `active` and `touched` have a byte for each. Row v of a block is at indptr[v - first].
+// Breadth-first search from 64 sources at once, a bit of a word for each: twin of
+// engine/analytics/cpu/kernels/reach.py, with the same state. A chunk is 512 vertices; `active` and `touched` have a
+// byte for each. Row v of a block is at indptr[v - first].
 #include "warp_rows.cuh"
 
 const int CHUNK = 512;
@@ -12,11 +13,11 @@ __device__ __forceinline__ void give(u32 u, u64 bits, unsigned long long* follow
 }
 
 // Push the words of `front` along the rows of the active vertices of first .. last - 1 that are not long.
-extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const u32* indices, const u64* front, unsigned long long* following, const unsigned char* active, unsigned char* touched)
+extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const u32* indices, const u64* front,
+    unsigned long long* following, const unsigned char* active, unsigned char* touched)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
     const int lane = threadIdx.x % 32;
-    for (i64 base = first + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * 32; base < last; base += stride) {
+    for (i64 base = first + warp_number() * 32; base < last; base += threads_of_grid()) {
         const i64 v = base + lane;
         const u64 bits = v < last && active[v / CHUNK] ? front[v] : 0;
         const i64 begin = bits ? indptr[v - first] : 0, end = bits ? indptr[v - first + 1] : 0;
@@ -34,13 +35,15 @@ extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const u3
     }
 }
 
-// The same along long rows, those of the vertices `rows`.
-extern "C" __global__ void push_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices, const u64* front, unsigned long long* following, const unsigned char* active, unsigned char* touched)
+// Push along the long rows of active vertices, those of the vertices `rows`.
+extern "C" __global__ void push_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+    const u64* front, unsigned long long* following, const unsigned char* active, unsigned char* touched)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n];
         const u64 bits = active[v / CHUNK] ? front[v] : 0;
-        if (bits) each_entry_of_long(indptr[v - first], indptr[v - first + 1], [&](i64 i) { give(indices[i], bits, following, touched); });
+        if (bits) each_entry_of_long(indptr[v - first], indptr[v - first + 1], [&](i64 i) { give(indices[i], bits,
+            following, touched); });
     }
 }
 
@@ -50,12 +53,13 @@ __device__ __forceinline__ u64 or_over_warp(u64 word)
     return word;
 }
 
-// Pull `front` to those of the vertices first .. last - 1 that not all of the sources `full` have reached, along rows backward.
-extern "C" __global__ void pull(i64 first, i64 last, const i64* indptr, const u32* indices, const u64* front, u64* following, unsigned char* touched, const u64* seen, u64 full)
+// Pull `front` to those of the vertices first .. last - 1 that not all of the sources `full` have reached, along rows
+// backward.
+extern "C" __global__ void pull(i64 first, i64 last, const i64* indptr, const u32* indices, const u64* front,
+    u64* following, unsigned char* touched, const u64* seen, u64 full)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
     const int lane = threadIdx.x % 32;
-    for (i64 base = first + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * 32; base < last; base += stride) {
+    for (i64 base = first + warp_number() * 32; base < last; base += threads_of_grid()) {
         const i64 v = base + lane;
         const u64 missing = v < last ? full & ~seen[v] : 0;
         u64 bits = 0;
@@ -77,9 +81,11 @@ extern "C" __global__ void pull(i64 first, i64 last, const i64* indptr, const u3
     }
 }
 
-// End a level: what is new becomes the front. found[0 .. 63]: how many vertices each source has reached; found[64]: entries of the new front's rows;
-// found[65]: entries of the rows backward of vertices that all sources have reached now. A block does a chunk at a time.
-extern "C" __global__ void settle(i64 chunks, i64 vertices, const i64* degrees, const i64* back_degrees, u64* front, u64* following, unsigned char* active, unsigned char* touched, u64* seen, u64 full, unsigned long long* found)
+// End a level: what is new becomes the front. found[0 .. 63]: how many vertices each source has reached; found[64]:
+// entries of the new front's rows; found[65]: entries of the rows backward of vertices that all sources have reached
+// now. A block does a chunk at a time.
+extern "C" __global__ void settle(i64 chunks, i64 vertices, const i64* degrees, const i64* back_degrees, u64* front,
+    u64* following, unsigned char* active, unsigned char* touched, u64* seen, u64 full, unsigned long long* found)
 {
     __shared__ unsigned long long sums[66];
     for (int i = threadIdx.x; i < 66; i += blockDim.x) sums[i] = 0;
@@ -102,7 +108,8 @@ extern "C" __global__ void settle(i64 chunks, i64 vertices, const i64* degrees, 
             }
             if (!__any_sync(WHOLE_WARP, fresh != 0)) continue;
             for (int bit = 0; bit < 32; bit++) {
-                const int one = __popc(__ballot_sync(WHOLE_WARP, fresh >> bit & 1)), other = __popc(__ballot_sync(WHOLE_WARP, fresh >> (bit + 32) & 1));
+                const int one = __popc(__ballot_sync(WHOLE_WARP, fresh >> bit & 1)),
+                    other = __popc(__ballot_sync(WHOLE_WARP, fresh >> (bit + 32) & 1));
                 if (lane == bit) {
                     low += one;
                     high += other;

@@ -1,4 +1,5 @@
-// Vertices that several GPUs share: each owns those of a range, bounds[n] .. bounds[n + 1] - 1, and notes those of another that it came upon in a list for it.
+// Vertices that several GPUs share: each owns those of a range, bounds[n] .. bounds[n + 1] - 1, and notes those of
+// another that it came upon in a list for it.
 #pragma once
 #include "warp_rows.cuh"
 
@@ -10,7 +11,8 @@ __device__ __forceinline__ int owner_of(u32 v, i64 gpus, const i64* bounds)
     return owner;
 }
 
-// A place in the list `number`, of counts[number] vertices so far. Threads of a warp that come together add to a count once.
+// A place in the list `number`, of counts[number] vertices so far. Threads of a warp that come together add to a count
+// once.
 __device__ __forceinline__ unsigned long long place_in(int number, unsigned long long* counts)
 {
     const unsigned int here = __activemask(), same = __match_any_sync(here, number);

@@ -1,47 +1,41 @@
-// Shortest ways by weight: twin of engine/analytics/cpu/kernels/sssp.py, with the same state and the same sums. Row v of a block is at indptr[v - first].
+// Shortest ways by weight: twin of engine/analytics/cpu/kernels/sssp.py, with the same state and the same sums. Row v
+// of a block is at indptr[v - first].
 #include "sssp.cuh"
 
-struct Relaxing {
-    const u32* indices;
-    const float* weights;
-    double* distance;
-    int* round_of;
-    i64 number;
-    unsigned char* following;
-    double limit;
-
-    // Entry i, from a vertex that is `far`.
-    __device__ __forceinline__ void operator()(i64 i, double far) const
-    {
-        const u32 u = indices[i];
-        const double sum = far + (double)weights[i];
-        if (lowered(distance + u, sum) && sum < limit) {
-            round_of[u] = (int)(number + 1);
-            following[u / CHUNK] = 1;
-        }
-    }
-};
-
-// Go through the rows of the vertices first .. last - 1 that are of round `number`, and not long; neighbors that come below `limit` are of the next, and their chunks
-// in `following`.
-extern "C" __global__ void relax(i64 first, i64 last, const i64* indptr, const u32* indices, const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit)
+// Lower the distance of the neighbor at entry i, from a vertex that is `far`.
+__device__ __forceinline__ void relax_entry(const Round& round, i64 i, double far)
 {
-    relax_rows(first, last, indptr, distance, round_of, number, active, Relaxing{indices, weights, distance, round_of, number, following, limit});
+    const u32 u = round.indices[i];
+    const double sum = round.sum(i, far);
+    if (lowered(round.distance + u, sum) && sum < round.limit) round.take_up(u);
 }
 
-// The same for long rows, those of the vertices `rows`.
-extern "C" __global__ void relax_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices, const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit)
+// Go through the rows of the vertices first .. last - 1 that are of round `number`, and not long; neighbors that come
+// below `limit` are of the next, and their chunks in `following`.
+extern "C" __global__ void relax(i64 first, i64 last, const i64* indptr, const u32* indices, const float* weights,
+    double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit)
 {
-    relax_long_rows(count, rows, first, indptr, distance, round_of, number, active, Relaxing{indices, weights, distance, round_of, number, following, limit});
+    const Round round{indices, weights, distance, round_of, number, following, limit};
+    relax_rows(first, last, indptr, round, active, [&](i64 i, double far) { relax_entry(round, i, far); });
 }
 
-// Let those of the vertices first .. last - 1 with floor <= distance < limit be of round `number`. found[0]: how many are; found[1]: bits of the least distance from `limit` on.
-extern "C" __global__ void choose(i64 first, i64 last, const double* distance, int* round_of, i64 number, unsigned char* active, double floor, double limit, unsigned long long* found)
+// Go through the long rows of the round, those of the vertices `rows`.
+extern "C" __global__ void relax_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+    const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active,
+    unsigned char* following, double limit)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
+    const Round round{indices, weights, distance, round_of, number, following, limit};
+    relax_long_rows(count, rows, first, indptr, round, active, [&](i64 i, double far) { relax_entry(round, i, far); });
+}
+
+// Let those of the vertices first .. last - 1 with floor <= distance < limit be of round `number`. found[0]: how many
+// are; found[1]: bits of the least distance from `limit` on.
+extern "C" __global__ void choose(i64 first, i64 last, const double* distance, int* round_of, i64 number,
+    unsigned char* active, double floor, double limit, unsigned long long* found)
+{
     const unsigned long long infinite = 0x7FF0000000000000ull;
     unsigned long long chosen = 0, least = infinite;
-    for (i64 v = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; v < last; v += stride) {
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
         const double far = distance[v];
         if (far >= limit) {
             least = min(least, (unsigned long long)__double_as_longlong(far));

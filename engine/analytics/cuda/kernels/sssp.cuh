@@ -1,19 +1,43 @@
-// Rows of one round of shortest ways by weight, for the kernels of one GPU and of several that share the vertices. Row v of a block is at indptr[v - first].
+// Rows of one round of shortest ways by weight, for the kernels of one GPU and of several that share the vertices. Row
+// v of a block is at indptr[v - first].
 #pragma once
 #include "warp_rows.cuh"
 
 const int CHUNK = 4096;
 
-// `reach(i, far)` for each entry i of the rows of the vertices first .. last - 1 that are of round `number`, and not long. `far`: the distance of the row's vertex.
+// A round: rows that are gone through, and the state of vertices. round_of[v] is the round of vertex v; `following` has
+// a byte for each chunk with a vertex of the next round.
+struct Round {
+    const u32* indices;
+    const float* weights;
+    double* distance;
+    int* round_of;
+    i64 number;
+    unsigned char* following;
+    double limit;
+
+    // The sum of weights along entry i, from a vertex that is `far`.
+    __device__ __forceinline__ double sum(i64 i, double far) const { return far + (double)weights[i]; }
+
+    // Let a vertex be of the next round.
+    __device__ __forceinline__ void take_up(u32 u) const
+    {
+        round_of[u] = (int)(number + 1);
+        following[u / CHUNK] = 1;
+    }
+};
+
+// `reach(i, far)` for each entry i of the rows of the vertices first .. last - 1 that are of the round, and not long.
+// `far`: the distance of the row's vertex.
 template <typename F>
-__device__ __forceinline__ void relax_rows(i64 first, i64 last, const i64* indptr, const double* distance, const int* round_of, i64 number, const unsigned char* active, F reach)
+__device__ __forceinline__ void relax_rows(i64 first, i64 last, const i64* indptr, const Round& round,
+    const unsigned char* active, F reach)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
     const int lane = threadIdx.x % 32;
-    for (i64 base = first + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * 32; base < last; base += stride) {
+    for (i64 base = first + warp_number() * 32; base < last; base += threads_of_grid()) {
         const i64 v = base + lane;
-        const bool wanted = v < last && active[v / CHUNK] && round_of[v] == number;
-        const double far = wanted ? distance[v] : 0.0;
+        const bool wanted = v < last && active[v / CHUNK] && round.round_of[v] == round.number;
+        const double far = wanted ? round.distance[v] : 0.0;
         const i64 begin = wanted ? indptr[v - first] : 0, end = wanted ? indptr[v - first + 1] : 0;
         each_entry(
             begin, end - begin < LONG ? end : begin,
@@ -29,14 +53,15 @@ __device__ __forceinline__ void relax_rows(i64 first, i64 last, const i64* indpt
     }
 }
 
-// The same for long rows, those of the vertices `rows`.
+// `reach(i, far)` for each entry i of the long rows of the round, those of the vertices `rows`.
 template <typename F>
-__device__ __forceinline__ void relax_long_rows(i64 count, const u32* rows, i64 first, const i64* indptr, const double* distance, const int* round_of, i64 number, const unsigned char* active, F reach)
+__device__ __forceinline__ void relax_long_rows(i64 count, const u32* rows, i64 first, const i64* indptr,
+    const Round& round, const unsigned char* active, F reach)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n];
-        if (!active[v / CHUNK] || round_of[v] != number) continue;
-        const double far = distance[v];
+        if (!active[v / CHUNK] || round.round_of[v] != round.number) continue;
+        const double far = round.distance[v];
         each_entry_of_long(indptr[v - first], indptr[v - first + 1], [&](i64 i) { reach(i, far); });
     }
 }

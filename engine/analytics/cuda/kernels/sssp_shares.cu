@@ -1,17 +1,12 @@
-// A round of shortest ways by weight on several GPUs, each of which goes through the rows of the vertices that it owns: the same sums as in sssp.cu.
-// `lists` has a range for each GPU, bounds[n] .. bounds[n + 1] - 1, for the vertices of that GPU whose distances this one has lowered, once each, by the bits of `listed`;
-// counts[n]: how many there are. The least of what all GPUs found is the distance, in whatever order they hear of it.
+// A round of shortest ways by weight on several GPUs, each of which goes through the rows of the vertices that it owns:
+// the same sums as in sssp.cu. `lists` has a range for each GPU, bounds[n] .. bounds[n + 1] - 1, for the vertices of
+// that GPU whose distances this one has lowered, once each, by the bits of `listed`; counts[n]: how many there are. The
+// least of what all GPUs found is the distance, in whatever order they hear of it.
 #include "shares.cuh"
 #include "sssp.cuh"
 
 struct Sharing {
-    const u32* indices;
-    const float* weights;
-    double* distance;
-    int* round_of;
-    i64 number;
-    unsigned char* following;
-    double limit;
+    Round round;
     i64 own, gpus;
     const i64* bounds;
     u32* listed;
@@ -22,45 +17,51 @@ struct Sharing {
     // Entry i, from a vertex that is `far`.
     __device__ __forceinline__ void operator()(i64 i, double far) const
     {
-        const u32 u = indices[i];
-        const double sum = far + (double)weights[i];
-        if (!lowered(distance + u, sum)) return;
+        const u32 u = round.indices[i];
+        const double sum = round.sum(i, far);
+        if (!lowered(round.distance + u, sum)) return;
         const int owner = owner_of(u, gpus, bounds);
-        if (owner == own && sum < limit) {
-            round_of[u] = (int)(number + 1);
-            following[u / CHUNK] = 1;
-        }
+        if (owner == own && sum < round.limit) round.take_up(u);
         const u32 bit = 1u << u % 32;
         if ((owner == own && !all) || atomicOr(listed + u / 32, bit) & bit) return;
         lists[bounds[owner] + place_in(owner, counts)] = u;
     }
 };
 
-extern "C" __global__ void relax_share(i64 first, i64 last, const i64* indptr, const u32* indices, const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit, i64 own, i64 gpus, const i64* bounds, u32* listed, u32* lists, unsigned long long* counts, i64 all)
+extern "C" __global__ void relax_share(i64 first, i64 last, const i64* indptr, const u32* indices,
+    const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active,
+    unsigned char* following, double limit, i64 own, i64 gpus, const i64* bounds, u32* listed, u32* lists,
+    unsigned long long* counts, i64 all)
 {
-    relax_rows(first, last, indptr, distance, round_of, number, active, Sharing{indices, weights, distance, round_of, number, following, limit, own, gpus, bounds, listed, lists, counts, all != 0});
+    const Round round{indices, weights, distance, round_of, number, following, limit};
+    relax_rows(first, last, indptr, round, active, Sharing{round, own, gpus, bounds, listed, lists, counts, all != 0});
 }
 
-extern "C" __global__ void relax_share_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices, const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit, i64 own, i64 gpus, const i64* bounds, u32* listed, u32* lists, unsigned long long* counts, i64 all)
+extern "C" __global__ void relax_share_long(i64 count, const u32* rows, i64 first, const i64* indptr,
+    const u32* indices, const float* weights, double* distance, int* round_of, i64 number,
+    const unsigned char* active, unsigned char* following, double limit, i64 own, i64 gpus, const i64* bounds,
+    u32* listed, u32* lists, unsigned long long* counts, i64 all)
 {
-    relax_long_rows(count, rows, first, indptr, distance, round_of, number, active, Sharing{indices, weights, distance, round_of, number, following, limit, own, gpus, bounds, listed, lists, counts, all != 0});
+    const Round round{indices, weights, distance, round_of, number, following, limit};
+    relax_long_rows(count, rows, first, indptr, round, active, Sharing{round, own, gpus, bounds, listed, lists,
+        counts, all != 0});
 }
 
 // Write the distances of the vertices of a list, and take their bits from `listed`.
 extern "C" __global__ void pack(i64 count, const u32* list, const double* distance, u32* listed, double* values)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
         values[i] = distance[list[i]];
         atomicAnd(listed + list[i] / 32, ~(1u << list[i] % 32));
     }
 }
 
-// Lower distances to what another GPU has found. Own vertices, first .. last - 1, that come below `limit` are of the next round.
-extern "C" __global__ void lower(i64 count, const u32* list, const double* values, i64 first, i64 last, double* distance, int* round_of, i64 number, unsigned char* following, double limit)
+// Lower distances to what another GPU has found. Own vertices, first .. last - 1, that come below `limit` are of the
+// next round.
+extern "C" __global__ void lower(i64 count, const u32* list, const double* values, i64 first, i64 last,
+    double* distance, int* round_of, i64 number, unsigned char* following, double limit)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
         const u32 u = list[i];
         if (!lowered(distance + u, values[i]) || u < first || u >= last || values[i] >= limit) continue;
         round_of[u] = (int)(number + 1);

@@ -1,8 +1,10 @@
 // Triangles of rows whose vertices are ranked by degree: twin of engine/analytics/cpu/kernels/triangles.py.
 //
-// Ranks go by degree, the highest first; here a vertex is named by its rank. Of each triangle w < y < x, the middle vertex y finds it: a block marks the lower neighbors
-// of y in shared memory (marks.cuh), and reads the lower neighbors of every higher neighbor x, up to y. There are as many lookups as the oriented graph has wedges.
-// Hubs (at most 65,535) are marked in a bitmap of 8 KB, and read from lists of 16 bits, four to a load; others are marked in a hash table.
+// Ranks go by degree, the highest first; here a vertex is named by its rank. Of each triangle w < y < x, the middle
+// vertex y finds it: a block marks the lower neighbors of y in shared memory (marks.cuh), and reads the lower neighbors
+// of every higher neighbor x, up to y. There are as many lookups as the oriented graph has wedges. Hubs (at most
+// 65,535) are marked in a bitmap of 8 KB, and read from lists of 16 bits, four to a load; others are marked in a hash
+// table.
 //
 // Lists of vertices y and of vertices x may be of two parts of the graph, so that parts can pass by each other:
 //
@@ -33,7 +35,7 @@ __device__ inline u32 place_of(const T* list, u32 length, u32 w)
     return low < length && list[low] == w ? low : length;
 }
 
-// What a block has counted of y. All threads.
+// Add the triangles that a block has counted of y to `total` and `counts`. All threads come here.
 __device__ __forceinline__ void add_all(u32 hits, u32* sum, i64 y, count_t* total, count_t* counts)
 {
     __syncwarp();
@@ -46,7 +48,7 @@ __device__ __forceinline__ void add_all(u32 hits, u32* sum, i64 y, count_t* tota
     }
 }
 
-// What LANES threads have counted of x.
+// Add the triangles that LANES threads have counted of x to `counts`.
 __device__ __forceinline__ void add_list(u32 hits, u32 together, i64 x, count_t* counts)
 {
     __syncwarp(together);
@@ -54,11 +56,15 @@ __device__ __forceinline__ void add_list(u32 hits, u32 together, i64 x, count_t*
     if (threadIdx.x % LANES == 0 && all) add(counts, x, all);
 }
 
-// Triangles whose middle vertex y is a hub. A block for CHUNK of the higher neighbors of y = from + k step; `tasks` [middles + 1]: where the blocks of each k begin.
+// Triangles whose middle vertex y is a hub. A block for CHUNK of the higher neighbors of y = from + k step; `tasks`
+// [middles + 1]: where the blocks of each k begin.
 extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const i64* tasks, i64 from, i64 step,
-                                                             i64 first_y, const Ranked* ranked_y, const near_t* near_y, const u32* far_y,
-                                                             const i64* higher_begin, const u32* higher, const u32* higher_words,
-                                                             i64 first_x, i64 last_x, const Ranked* ranked_x, const uint2* near_x, const u32* far_x,
+                                                             i64 first_y, const Ranked* ranked_y,
+                                                                 const near_t* near_y, const u32* far_y,
+                                                             const i64* higher_begin, const u32* higher,
+                                                                 const u32* higher_words,
+                                                             i64 first_x, i64 last_x, const Ranked* ranked_x,
+                                                                 const uint2* near_x, const u32* far_x,
                                                              count_t* total, count_t* counts)
 {
     __shared__ Lists lists;
@@ -96,11 +102,15 @@ extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const 
     if (EACH) hubs.finish(own, y.close, counts, false);
 }
 
-// Triangles whose middle vertex y is none of the hubs, for vertices with many neighbors. Blocks take the next y from `ticket`, before `until`.
+// Triangles whose middle vertex y is none of the hubs, for vertices with many neighbors. Blocks take the next y from
+// `ticket`, before `until`.
 extern "C" __global__ void __launch_bounds__(256) count_middle(count_t* ticket, i64 from, i64 until, i64 step,
-                                                               i64 first_y, const Ranked* ranked_y, const near_t* near_y, const u32* far_y,
-                                                               const i64* higher_begin, const u32* higher, const u32* higher_words,
-                                                               i64 first_x, i64 last_x, const Ranked* ranked_x, const uint2* near_x, const u32* far_x,
+                                                               i64 first_y, const Ranked* ranked_y,
+                                                                   const near_t* near_y, const u32* far_y,
+                                                               const i64* higher_begin, const u32* higher,
+                                                                   const u32* higher_words,
+                                                               i64 first_x, i64 last_x, const Ranked* ranked_x,
+                                                                   const uint2* near_x, const u32* far_x,
                                                                count_t* total, count_t* counts)
 {
     __shared__ Hubs<1024> hubs;
@@ -134,7 +144,8 @@ extern "C" __global__ void __launch_bounds__(256) count_middle(count_t* ticket, 
                 if (at < first_x || at >= last_x) continue;
                 const Ranked x = row_of(ranked_x, at - first_x);
                 const uint2* const near = near_x + x.near;
-                u32 here = part == 0 && y.close ? hubs.look_up(near + lane, near + (x.close + 3) / 4, 0xFFFF, counts) : 0;
+                u32 here = part == 0 && y.close ? hubs.look_up(near + lane, near + (x.close + 3) / 4, 0xFFFF,
+                    counts) : 0;
                 if (y.wide) here += others.look_up(far_x + x.far, x.wide, mine);
                 hits += here;
                 if (EACH) add_list(here, together, at, counts);
@@ -148,11 +159,14 @@ extern "C" __global__ void __launch_bounds__(256) count_middle(count_t* ticket, 
     }
 }
 
-// As count_middle, for vertices with few neighbors. A warp a vertex.
+// Triangles whose middle vertex y is none of the hubs, for vertices with few neighbors. A warp takes a vertex.
 extern "C" __global__ void __launch_bounds__(256) count_few(i64 from, i64 until, i64 step,
-                                                            i64 first_y, const Ranked* ranked_y, const near_t* near_y, const u32* far_y,
-                                                            const i64* higher_begin, const u32* higher, const u32* higher_words,
-                                                            i64 first_x, i64 last_x, const Ranked* ranked_x, const uint2* near_x, const u32* far_x,
+                                                            i64 first_y, const Ranked* ranked_y, const near_t* near_y,
+                                                                const u32* far_y,
+                                                            const i64* higher_begin, const u32* higher,
+                                                                const u32* higher_words,
+                                                            i64 first_x, i64 last_x, const Ranked* ranked_x,
+                                                                const uint2* near_x, const u32* far_x,
                                                             count_t* total, count_t* counts)
 {
     __shared__ u32 all_hashed[8][HASHED], all_found[8][EACH ? FEW : 1];
@@ -163,8 +177,7 @@ extern "C" __global__ void __launch_bounds__(256) count_few(i64 from, i64 until,
     if (EACH) for (int i = in_warp; i < FEW; i += 32) found[i] = 0;
     __syncwarp();
     count_t counted = 0;
-    const i64 warps = (i64)gridDim.x * blockDim.x / 32;
-    for (i64 mine = from + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * step; mine < until; mine += warps * step) {
+    for (i64 mine = from + warp_number() * step; mine < until; mine += warps_of_grid() * step) {
         const u32 count = higher[mine - first_y];
         if (count == 0) continue;
         const Ranked y = row_of(ranked_y, mine - first_y);

@@ -1,12 +1,15 @@
-// Rows by warps: a warp takes 32 neighboring vertices, each thread begins the row of one, and all go on together with rows that are long.
+// Rows by warps: a warp takes 32 neighboring vertices, each thread begins the row of one, and all go on together with
+// rows that are long.
 #pragma once
+#include "grid.cuh"
 
 const int OWN = 16;      // entries that a thread reads by itself
 const int LONG = 2048;   // entries from which a row is for blocks: a warp of its own would keep all others waiting
 const unsigned int WHOLE_WARP = 0xFFFFFFFF;
 
-// `visit(entry, owner)` for the entries begin .. end - 1 of each thread's row, as long as it returns true. `owner`: the thread whose row it is.
-// All threads of a warp come here; one without a row has begin == end. Threads past a row's end call with entry -1, so that a visit can ask the whole warp.
+// `visit(entry, owner)` for the entries begin .. end - 1 of each thread's row, as long as it returns true. `owner`: the
+// thread whose row it is. All threads of a warp come here; one without a row has begin == end. Threads past a row's end
+// call with entry -1, so that a visit can ask the whole warp.
 template <typename F, typename G>
 __device__ __forceinline__ void each_entry(i64 begin, i64 end, F visit_own, G visit_together)
 {
@@ -20,11 +23,13 @@ __device__ __forceinline__ void each_entry(i64 begin, i64 end, F visit_own, G vi
         waiting &= waiting - 1;
         const i64 last = __shfl_sync(WHOLE_WARP, end, owner);
         bool going = true;
-        for (i64 i = __shfl_sync(WHOLE_WARP, at, owner); going && i < last; i += 32) going = visit_together(i + lane < last ? i + lane : -1, owner);
+        for (i64 i = __shfl_sync(WHOLE_WARP, at,
+            owner); going && i < last; i += 32) going = visit_together(i + lane < last ? i + lane : -1, owner);
     }
 }
 
-// `visit(entry)` for the block's share of the entries begin .. end - 1 of a long row. Blocks of a column of the grid, blockIdx.y, have shares of the same row.
+// `visit(entry)` for the block's share of the entries begin .. end - 1 of a long row. Blocks of a column of the grid,
+// blockIdx.y, have shares of the same row.
 template <typename F>
 __device__ __forceinline__ void each_entry_of_long(i64 begin, i64 end, F visit)
 {

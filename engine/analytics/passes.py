@@ -1,0 +1,84 @@
+"""Loops of computations that go through the rows of a network again and again, the same on every device.
+
+The functions that they are given launch the kernels of a device.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from csaw.engine.analytics.network import Block, Network, Wanted, on_host
+from csaw.engine.plan.contracts import Array
+
+STEP, SOME = 0.1, 1 << 16  # of R-MAT graphs, steps of 0.05 to 0.25 take about the same time
+FEW = 256  # a range with fewer than a vertex in so many is too short: the next is twice as long
+
+
+def any_active(active: np.ndarray, chunk: int = 1) -> Wanted:
+    """Make a function that says whether a range of vertices has an active one, by the flags of chunks of vertices."""
+    return lambda first, last: bool(active[first // chunk : -(-last // chunk)].any())
+
+
+def search_by_blocks(network: Network, source: int, chunk: int, push: Callable[[Block, int, Array], object]) -> None:
+    """Search in breadth from ``source``: a level reads the blocks that have a vertex of its frontier.
+
+    ``push(block, level, reached)`` reaches the neighbors of the vertices of the level before, and sets the flag of each
+    one's chunk in ``reached``, uint8.
+    """
+    level, active = 0, np.zeros(-(-network.vertices // chunk), np.uint8)
+    active[source // chunk] = 1
+    while active.any():
+        level, reached = level + 1, network.xp.zeros(active.size, "uint8")
+        for block in network.blocks(wanted=any_active(active, chunk)):
+            push(block, level, reached)
+        active = on_host(reached)
+
+
+def until_none_is_active(network: Network, active: Array, lower: Callable[[Block, Array, Array], object]) -> int:
+    """Go through the blocks that have an active vertex, as long as there is one; returns the number of passes.
+
+    ``active``: a flag for each vertex. ``lower(block, active, following)`` marks the vertices of the next pass in
+    ``following``, an array of the same type.
+    """
+    passes = 0
+    while bool(active.any()):
+        following = network.xp.zeros_like(active)
+        for block in network.blocks(wanted=any_active(active)):
+            lower(block, active, following)
+        active, passes = following, passes + 1
+    return passes
+
+
+def stacked(tables: Sequence[np.ndarray]) -> np.ndarray:
+    """Put tables [n, levels] below each other, with zeros where one has fewer levels than another."""
+    levels = max(table.shape[1] for table in tables)
+    return np.concatenate([np.pad(table, ((0, 0), (0, levels - table.shape[1]))) for table in tables])
+
+
+def first_step(network: Network) -> float:
+    """Choose the first range of distances, which decides the time alone: STEP times the mean weight of some edges."""
+    weights = on_host(next(network.blocks(weights=True)).weights[:SOME]).astype(np.float64)
+    return STEP * float(weights.mean()) if weights.size and weights.any() else float("inf")
+
+
+def settle_ranges(
+    vertices: int,
+    step: float,
+    choose: Callable[[int, float, float], tuple[int, float]],
+    settle: Callable[[int, float], int],
+) -> None:
+    """Settle distances range after range, as delta-stepping does, until there is none beyond.
+
+    ``step``: the length of the first range. ``choose(number, floor, limit)`` lets the vertices of a range be of the
+    round ``number``, and returns how many there are and the least distance beyond. ``settle(number, limit)`` goes
+    through rows until no distance below ``limit`` changes, and returns the number of the next round.
+    """
+    number, floor = 0, 0.0
+    while floor < np.inf:
+        limit = floor + step
+        chosen, least = choose(number, floor, limit)
+        if chosen:
+            number = settle(number, limit)
+        floor = limit if chosen else least
+        if chosen < vertices // FEW or limit == floor:
+            step *= 2

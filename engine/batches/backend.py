@@ -1,0 +1,44 @@
+"""Batches that draw on any backend, and how a backend begins one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from csaw.engine.batches.clusters import ClusterSets
+from csaw.engine.batches.induced import Induced
+from csaw.engine.batches.minibatches import MiniBatches
+from csaw.engine.batches.pools import Pools
+from csaw.engine.batches.shared_draws import SharedDraws
+from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.unique import Unique
+from csaw.engine.plan.batch_kind import BatchKind
+from csaw.engine.plan.contracts import Batch
+from csaw.engine.schedule.backend import Backend
+
+ANYWHERE: Mapping[BatchKind, Callable[[Backend, int, np.ndarray], Batch]] = {
+    BatchKind.CLUSTERS: ClusterSets,
+    BatchKind.MINIBATCHES: MiniBatches,
+    BatchKind.SHARED_DRAWS: SharedDraws,
+    BatchKind.UNIQUE: Unique,
+    BatchKind.POOLS: Pools,
+    BatchKind.FRONTIERS: Traversals,
+}
+"""The classes of batches that need nothing of a backend beyond its contract."""
+
+
+class BatchBackend(Backend):
+    """A backend that has a class of batches for each kind.
+
+    ``batches``: the class of each kind that it draws, called with the backend, the number of the batch's first
+    instance, and its sources.
+    """
+
+    batches: ClassVar[Mapping[BatchKind, Callable[[Any, int, np.ndarray], Batch]]]
+
+    def begin(self, first: int, sources: np.ndarray) -> Batch:
+        batch = self.batches[self.plan.kind](self, first, sources)
+        return self.induce(batch, len(sources)) if self.plan.induced and not self.plan.request.target else batch
+
+    def induce(self, batch: Batch, instances: int) -> Batch:
+        return Induced(self, batch, instances)

@@ -1,0 +1,44 @@
+"""Arrays in order: where equal elements begin, how many they are, and which are the first. ``xp``: NumPy or CuPy."""
+
+from types import ModuleType
+
+import numpy as np
+
+from csaw.engine.plan.contracts import Array
+
+
+def counts(xp: ModuleType, local: Array, instances: int) -> Array:
+    """int64 [instances]: how many elements each has of ``local``, their instances in order.
+
+    On a GPU, bincount waits where many are of the same instance.
+    """
+    return xp.diff(begins(xp, local, instances))
+
+
+def begins(xp: ModuleType, local: Array, instances: int) -> Array:
+    """int64 [instances + 1]: where the elements of each begin in ``local``, their instances in order."""
+    return xp.searchsorted(local, xp.arange(instances + 1))
+
+
+def distinct(xp: ModuleType, local: Array, vertex: Array, vertices: int) -> tuple[Array, Array]:
+    """The distinct pairs of instance and vertex, in order. ``vertices``: number of vertices of the graph."""
+    key = xp.sort(local * vertices + vertex)
+    key = key[fresh(xp, key)]
+    return key // vertices, key % vertices
+
+
+def fresh(xp: ModuleType, values: Array) -> Array:
+    """Whether each of sorted ``values`` differs from the one before it."""
+    first = xp.ones(values.size, bool)
+    first[1:] = values[1:] != values[:-1]
+    return first
+
+
+def rank(xp: ModuleType, values: Array) -> Array:
+    """int64 [n]: how many equal values come before each."""
+    order = xp.argsort(values, kind="stable")
+    place = xp.arange(values.size)
+    begin = xp.flatnonzero(fresh(xp, values[order]))
+    out = xp.empty(values.size, np.int64)
+    out[order] = place - xp.repeat(begin, xp.diff(xp.append(begin, values.size)))
+    return out

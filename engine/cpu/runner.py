@@ -1,0 +1,137 @@
+"""Kernels specialized for one plan, a graph in host memory, and threads, with which batches on the CPU are drawn."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+
+import numpy as np
+
+from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.batches.backend import BatchBackend
+from csaw.engine.cpu.graph import HostGraph
+from csaw.engine.cpu.recycled import Recycled
+from csaw.engine.cpu.specialize import Kernels
+from csaw.engine.cpu.typed_hooks import check_own_hooks
+from csaw.engine.plan.contracts import Store
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.needs import QUESTIONS
+from csaw.engine.plan.plan import Plan
+from csaw.engine.schedule.backend import TALLY, Crowded, OverBudget
+from csaw.engine.schedule.schedule import Stopped
+from csaw.engine.schedule.specialization import WEIGHT, Constants
+from csaw.partition.base.kernel_time import Stopwatch
+from csaw.partition.base.stages import LOADING, stage
+
+LEAST_ROOM = 64 << 20  # bytes that a batch may take, however little memory is asked for: plans are estimates
+
+
+class CpuRunner(BatchBackend):
+    """Runs kernels in threads; setting ``stop`` ends the current batch with Stopped."""
+
+    xp: ModuleType = np
+    graph: HostGraph
+
+    def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
+        super().__init__(plan, store, algorithm)
+        check_own_hooks(self)
+        self.tallied = np.zeros(len(TALLY), np.int64)
+        self.threads = ThreadPoolExecutor(plan.threads)
+        self.recycled = Recycled()
+        self.kernels = Kernels(self._constants(), self.hooks())
+        watch = Stopwatch()
+        with stage(LOADING):
+            self.graph = self._load_graph()
+        self.loading_seconds = watch.read().rest
+        # Finds or compiles the kernels before sampling is timed.
+        self.begin(0, np.empty(plan.kind.no_sources, np.int64)).advance()
+        self.kernels_seconds = watch.read().whole - self.loading_seconds
+
+    def claim(self, size: int) -> None:
+        """OverBudget for more bytes than the plan leaves beside the graph: the system would grant them, and end the
+        process once it uses more than there is.
+        """
+        plan = self.plan
+        room = plan.batch_bytes if self.streamed else plan.budget_bytes - plan.fixed_bytes - plan.graph_bytes
+        room = max(room, LEAST_ROOM)
+        if size > room:
+            raise OverBudget(f"{size:,} bytes for a batch")
+        if size + self.kept_bytes > room:
+            raise Crowded(f"{size:,} bytes for a batch, beside {self.kept_bytes:,} of those that are drawn already")
+
+    def in_slices(self, todo: np.ndarray, size: int, task: Callable[..., None]) -> None:
+        """Run ``task(slice, bad, tally)`` in threads over slices of ``todo`` of ``size`` elements.
+
+        The slicing does not change the result.
+        """
+        pieces = [todo[i : i + size] for i in range(0, todo.size, size)] or [todo]  # an empty slice compiles the kernel
+        bads, tallies = np.zeros((len(pieces), 3), np.int64), np.zeros((len(pieces), len(TALLY)), np.int64)
+
+        def guarded(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+            if not self.stop.is_set():
+                task(piece, bad, tally)
+
+        try:
+            list(self.threads.map(guarded, pieces, bads, tallies))
+        except KeyboardInterrupt:
+            self.stop.set()
+            raise
+        if self.stop.is_set():
+            raise Stopped
+        self.graph.check(bads)
+        self.tallied += tallies.sum(axis=0)
+
+    @property
+    def tally(self) -> np.ndarray:
+        return self.tallied
+
+    def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
+        """Return the cost of reading rows one by one, as in Backend; ``picks`` does not count."""
+        each = 2 if self.needs.second_order else 1  # rows that an entry needs
+        return each * (entries * self.plan.rates.row_bytes + edges * self.graph.edge_bytes)
+
+    def bytes_of_picks(self, picks: int) -> float:
+        return self.bytes_in_place(picks, picks, picks * self.graph.mean_row)
+
+    def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return arrays
+
+    def close(self) -> None:
+        self.stop.set()
+        self.graph.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)  # a hook may have no end
+
+    def _constants(self) -> Constants:
+        layout = self.plan.graph_layout
+        own = {
+            "STREAMED": self.streamed,
+            "TABLE": layout.has_alias_tables,
+            "SUMS": layout.has_sums,
+            "MEMBERSHIP": self.needs.second_order,
+            "ASKS_LATER": self.asks_later,
+            "QUESTIONS": QUESTIONS,
+            "LOGGED": self.plan.paths_bytes > 0,
+            "PACKED": not getattr(self.algorithm, "disjoint", False) and np.dtype(self.store.id_dtype).itemsize == 4,
+            "UNLIMITED": self.unlimited,
+        }
+        return self.constants() | own
+
+    def _load_graph(self) -> HostGraph:
+        table_kernels = self.kernels
+        if self.select is Method.REJECTION and self.weighted:
+            table_kernels = Kernels({"STREAMED": self.streamed, "TABLE": True, "NEIGHBOR_WEIGHTS": True}, [WEIGHT])
+        graph = HostGraph(
+            self.store,
+            self.kernels,
+            table_kernels,
+            self.params,
+            self.threads,
+            self.needs,
+            layout=self.plan.graph_layout,
+            bloom=self.needs.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
+            streamed=self.streamed,
+            capacity=self.plan.capacity,
+            columns=np.empty(0) if self.algorithm.vertex_columns.table is None else self.algorithm.vertex_columns.table,
+        )
+        if not self.streamed:
+            graph.load_all()
+        return graph

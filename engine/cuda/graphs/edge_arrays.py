@@ -1,0 +1,44 @@
+"""Arrays of the edges of a partition, where kernels or copies find them."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import cupy
+import numpy as np
+
+from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.layouts import ALIAS_IDS
+from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.store import INDICES
+
+
+class EdgeArrays(NamedTuple):
+    """Arrays on a GPU or in page-locked memory.
+
+    Attributes:
+        stored: [edges] each, by the names that they have in the store: those of neighbors and edge columns that are
+            here.
+        entries: vertex ids [ALIAS_IDS * edges], the alias table; None without.
+    """
+
+    stored: dict[str, Array]
+    entries: Array = None
+
+    def part(self, first: int, last: int) -> "EdgeArrays":
+        """The arrays of the edges first .. last - 1."""
+        entries = None if self.entries is None else self.entries[ALIAS_IDS * first : ALIAS_IDS * last]
+        return EdgeArrays({name: array[first:last] for name, array in self.stored.items()}, entries)
+
+
+def made(
+    make: Callable[[int, np.dtype], Array], edges: int, store: Store, columns: Iterable[EdgeColumn]
+) -> dict[str, Array]:
+    """Make an array of so many edges for neighbors and for each of ``columns``, by their names in the store."""
+    dtypes = {INDICES: np.dtype(store.id_dtype)} | {column.array: column.dtype for column in columns}
+    return {name: make(edges, dtype) for name, dtype in dtypes.items()}
+
+
+def addresses(arrays: Iterable[Array]) -> Array:
+    """Where arrays on the current GPU are, for kernels: uint64 [arrays]; None for no arrays."""
+    found = [array.data.ptr for array in arrays]
+    return cupy.asarray(np.array(found, np.uint64)) if found else None

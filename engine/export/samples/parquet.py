@@ -1,0 +1,87 @@
+"""Parquet, a row group for every group of instances: (instance, walk) with a list column, or (instance, src, dst,
+depth), of which dst and depth are null for a vertex without an edge.
+
+A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
+"""
+
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from csaw.engine.export.arrow import pyarrow, schema_of, vertices, writer
+from csaw.engine.samples import Samples
+from csaw.engine.samples.ahead import Span, group_bytes
+from csaw.engine.samples.edges import ALONE, numbered_edges
+from csaw.partition.graph.about import COUNT, NUMBER
+
+if TYPE_CHECKING:
+    from pyarrow import Array, Schema
+
+SUFFIXES = (".parquet",)
+PART = 1 << 27  # bytes of the store in each file of a folder, about
+SAID = ("algorithm", "parameters", "seed", "fingerprint")  # of the request
+
+
+def parts(samples: Samples) -> list[Span]:
+    """Return the first and last instance of each file, the last one exclusive: whole groups that have ``PART`` bytes
+    together.
+    """
+    step = -(-PART // group_bytes(samples)) * samples.group_size
+    starts = range(0, max(samples.instances, 1), step)
+    return [(start, min(start + step, samples.instances)) for start in starts]
+
+
+def write_part(samples: Samples, file: IO[bytes], start: int, stop: int) -> None:
+    """Write the instances ``start`` to before ``stop``, which are whole groups, as one file."""
+    pa, schema = pyarrow(), _schema(samples)
+    with writer(file, schema) as out:
+        for first in range(start, stop, samples.group_size):
+            table = _columns(samples, first, min(first + samples.group_size, stop))
+            arrays = [
+                values if isinstance(values, pa.Array) else pa.array(values, schema.field(column).type)
+                for column, values in table.items()
+            ]
+            out.write_table(pa.table(arrays, schema=schema))
+
+
+def _schema(samples: Samples) -> "Schema":
+    """Make the schema: columns and their types, and what the samples say of themselves."""
+    pa = pyarrow()
+    words = samples.words is not None
+    vertex = pa.dictionary(pa.int64(), pa.string()) if words else pa.from_numpy_dtype(samples.vertex_dtype)
+    walk = {"walk": (pa.list_(vertex), "vertices of the walk, from its source on", NUMBER)}
+    edge = {
+        "src": (vertex, "vertex that the edge was drawn from", NUMBER),
+        "dst": (vertex, "vertex that the edge leads to; null for a vertex without an edge", NUMBER),
+        "depth": (pa.int32(), "depth at which the edge was drawn, from 0", COUNT),
+    }
+    number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
+    request = samples.manifest.get("request", {})
+    facts = {name: request[name] for name in SAID if name in request} | {"layout": samples.layout, "ids": samples.ids}
+    return schema_of(number | (walk if samples.has_walks else edge), facts)
+
+
+def _columns(samples: Samples, start: int, stop: int) -> "dict[str, np.ndarray | Array]":
+    """Return columns in the order of the schema."""
+    pa = pyarrow()
+    if samples.has_walks:
+        return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, samples.group(start, stop))}
+    edges = numbered_edges(samples, start, stop)
+    alone = edges["depth"] == ALONE
+    src, dst = _vertices(samples, edges["src"]), _vertices(samples, edges["dst"], alone)
+    return {"instance": edges["instance"], "src": src, "dst": dst, "depth": pa.array(edges["depth"], mask=alone)}
+
+
+def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> "Array":
+    pa = pyarrow()
+    walks, steps = arrays["walks"], arrays["lengths"].astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(steps + 1)])
+    whole = walks.ndim == 1 or bool((steps == walks.shape[1] - 1).all())
+    present = walks.ravel() if whole else walks[np.arange(walks.shape[1]) <= steps[:, None]]
+    kind = pa.int32() if offsets[-1] < 2**31 else pa.int64()
+    lists = pa.ListArray if offsets[-1] < 2**31 else pa.LargeListArray
+    return lists.from_arrays(pa.array(offsets, kind), _vertices(samples, present))
+
+
+def _vertices(samples: Samples, ids: np.ndarray, nulls: np.ndarray | None = None) -> "Array":
+    return vertices(ids, samples.words, samples.path, nulls)

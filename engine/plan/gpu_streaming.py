@@ -1,0 +1,76 @@
+"""Memory planning for a GPU that streams partitions through its memory."""
+
+from csaw.engine.plan import costs
+from csaw.engine.plan.gpu_parts import (
+    DEVICE_BATCH_BYTES,
+    DEVICE_ROWS,
+    build_bytes,
+    device_parts,
+    piece_layout,
+    scratch_room,
+)
+from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape, refuse_far
+from csaw.engine.plan.needs import question_bytes
+from csaw.engine.plan.parts import refuse_least
+from csaw.engine.plan.pieces import Cut
+from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.strategies import expected_strategies, taken
+
+
+def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPlan:
+    """Plan to stream partitions through slots in a GPU's memory.
+
+    They come from host memory if the graph fits there, else from disk.
+
+    BudgetError if the partitions that one step needs do not fit beside a batch.
+    """
+    refuse_far(shape, "--gpu-memory")
+    store, needs, edge = shape.store, shape.needs, shape.needs.edge
+    budget, parts = limits.device_bytes, device_parts(shape)
+    row = shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0)
+    cut = Cut(store, edge.piece, build_bytes(shape), needs.partitions_at_once, uniform=True)
+    free, one = budget - sum(parts.values()), (limits.batch or 1) * row
+    if cut.least_bytes + one > free:
+        least = {**cut.least, **parts, "samples in flight": one}
+        raise refuse_least(store.path, budget, "--gpu-memory", least, f" on {devices[0].name}, or use --device cpu")
+    scratch, more = scratch_room(shape, free - cut.least_bytes - one)
+    free, parts["candidates"] = free - more, parts["candidates"] + more
+    room_of_batch = min(DEVICE_BATCH_BYTES, budget // 4, free // 2, free - cut.least_bytes)
+    in_flight = limits.batch or max(1, min(shape.most, room_of_batch // row))
+    most = cut.most_edges(free - in_flight * row)
+    largest = cut.largest(most)
+    parts["table_scratch"] = cut.scratch_bytes(largest)
+    fixed, slot = sum(parts.values()), largest * edge.piece
+    in_host = store.edges * edge.kept <= limits.host_bytes // 2
+    residency = limits.residency or (Residency.STREAMED if in_host else Residency.DISK)
+    room, in_place = (budget - fixed - in_flight * row) // max(slot, 1), _cost_in_place(shape, limits, residency)
+    strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
+    return MemoryPlan(
+        piece_layout(shape),
+        "search",
+        residency,
+        in_flight,
+        in_flight * row,
+        store.edges * edge.piece,
+        fixed,
+        budget,
+        parts,
+        pieces=len(store.partitions),
+        piece_edges=most,
+        piece_bytes=slot,
+        scratch_edges=scratch,
+        strategies=strategies,
+        expected=taken(strategies),
+    )
+
+
+def _cost_in_place(shape: Shape, limits: Limits, residency: Residency) -> float | None:
+    """Cost of a step that reads single rows where they are, as bytes copied to a GPU; None if the run cannot do so."""
+    policy = limits.policy
+    if not policy.in_place:
+        return None
+    if not residency.from_store:
+        return costs.read_cost(shape, limits.rates)
+    if not (shape.store.is_plain and policy.balancing):
+        return None
+    return costs.row_cost(shape, shape.needs.edge.stored, limits.rates)

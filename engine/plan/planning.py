@@ -1,0 +1,178 @@
+"""Making the plan of a run: method, needs, memory, kind of batch and expected time, each decided once."""
+
+from dataclasses import replace
+
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.termination import follows_edges, is_unlimited
+from csaw.engine.plan.batch_kind import BatchKind, choose_kind
+from csaw.engine.plan.contracts import Store
+from csaw.engine.plan.costs import expected
+from csaw.engine.plan.detectors import choose_detector
+from csaw.engine.plan.gpu_memory import on_devices
+from csaw.engine.plan.grouping import grouped
+from csaw.engine.plan.host_memory import on_host
+from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
+from csaw.engine.plan.limits import Gpu, Limits, Shape
+from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.needs import find_needs
+from csaw.engine.plan.options import RunOptions
+from csaw.engine.plan.pieces import LARGE_PIECE
+from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.rates import ASSUMED, Rates
+from csaw.engine.plan.request import Request
+from csaw.engine.plan.selection import choose_select
+from csaw.engine.plan.target import base_vertices, target_row
+from csaw.engine.plan.trees import tree_edges
+from csaw.engine.samples.layouts import LAYOUTS, RAGGED_WALKS, SUBGRAPHS, SampleLayout
+from csaw.engine.samples.layouts.hops import Hops
+from csaw.engine.sources.sources import Sources
+from csaw.partition.base.parallel import processors
+from csaw.partition.errors import OptionError
+
+GROUP_BYTES = 32 << 20  # of a group, the chunk of a sample store that is committed as a whole
+# With several GPUs each draws this many batches, so that at the end it waits for a fraction of the work only.
+TURNS_PER_GPU = 4
+# Transfer units that should fit the memory at once, and the bytes of one that is large enough for a GPU.
+UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20
+
+
+def make_plan(
+    store: Store,
+    algorithm: Algorithm,
+    sources: Sources,
+    devices: tuple[Gpu, ...] = (),
+    *,
+    name: str,
+    weighted: bool,
+    options: RunOptions,
+    rates: Rates = ASSUMED,
+) -> Plan:
+    """Plan one run, on the CPU or on GPUs (``devices``), by the ``rates`` of the machine.
+
+    OptionError, BiasError or BudgetError if the run cannot work; the message has the number, the limit and a way out.
+    """
+    limits = _limits(devices, options, rates)
+    shape, row = _shape(store, algorithm, sources, len(devices), limits, name, weighted, options)
+    request = replace(shape.request, instances=sources.instances)
+    threads, output = options.threads or processors(), sources.instances * row
+    memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
+    memory = replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
+    layout, kind = memory.graph_layout, choose_kind(shape, memory)
+    plan = Plan(
+        request,
+        shape.needs,
+        shape.drawn_layout,
+        request.induced,
+        bool(request.target) and isinstance(algorithm, Walk) and not follows_edges(algorithm),
+        _sizes(algorithm),
+        "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
+        threads=threads,
+        transit=options.transit_parallel,
+        kind=kind,
+        tree_edges=tree_edges(shape, memory) if kind is BatchKind.TREES else 0,
+        detect=choose_detector(algorithm, request.select, request.collision, layout, bool(devices), options.detect),
+        output_bytes=output,
+        host_bytes=limits.host_bytes // 2,
+        policy=options.policy,
+        rates=rates,
+        **vars(memory),
+    )
+    return grouped(plan, shape, sources.frontier_size)
+
+
+def _shape(
+    store: Store,
+    algorithm: Algorithm,
+    sources: Sources,
+    devices: int,
+    limits: Limits,
+    name: str,
+    weighted: bool,
+    options: RunOptions,
+) -> tuple[Shape, int]:
+    """The shape of a run on so many GPUs, 0 for the CPU, and the bytes of an instance of its sample.
+
+    BudgetError if an instance or the whole sample is too large.
+    """
+    sizes = _sizes(algorithm)
+    layout = _sample_layout(algorithm, sizes)
+    method = choose_select(algorithm, weighted, options.select)
+    needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
+    induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0
+    row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)
+    bases = sources.instances
+    if target:
+        bases *= -(-2 * target // base_vertices(algorithm, row, needs.edge.id))
+        row = target_row(target, needs.edge.id)
+    least, room = least_bytes(store, algorithm, sizes, layout, sources), max(limits.host_bytes, available_bytes())
+    refuse_sizes(least, sources.instances, room // 4 if isinstance(layout, Hops) else room)
+    request = Request(
+        store.fingerprint,
+        name,
+        algorithm.parameters(),
+        options.edge_bias,
+        weighted,
+        options.seed,
+        bases,
+        str(sources.digest()),
+        method,
+        options.collision,
+        max(1, min(sources.instances, GROUP_BYTES // row)),
+        options.ids,
+        induced,
+        target,
+        algorithm.vertex_columns.digests,
+        algorithm.file_digest,
+    )
+    most = _share(bases, devices, 1 if target else request.group_size)
+    return Shape(store, algorithm, request, needs, layout, in_flight, most, devices > 0, options.detect), row
+
+
+def _sizes(algorithm: Algorithm) -> tuple[int, ...]:
+    return algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
+
+
+def _sample_layout(algorithm: Algorithm, sizes: tuple[int, ...]) -> SampleLayout:
+    if is_unlimited(algorithm):
+        return RAGGED_WALKS
+    declared = LAYOUTS[algorithm.layout]
+    return SUBGRAPHS if isinstance(declared, Hops) and min(sizes, default=0) < 0 else declared
+
+
+def _limits(devices: tuple[Gpu, ...], options: RunOptions, rates: Rates) -> Limits:
+    """The limits of a run. OptionError if scheduling options are given that change nothing on the CPU."""
+    policy = options.policy
+    if not devices and not (policy.batching and policy.balancing):
+        raise OptionError(
+            "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
+        )
+    free = min((gpu.free_bytes for gpu in devices), default=0)
+    return Limits(
+        options.memory or available_bytes(),
+        options.gpu_memory or free * 9 // 10,
+        options.in_flight,
+        options.layout,
+        options.residency,
+        policy,
+        rates,
+    )
+
+
+def _share(instances: int, devices: int, group: int) -> int:
+    """Most instances that a device should draw at a time: with several GPUs, each draws several batches of whole
+    groups.
+    """
+    return instances if devices <= 1 else -(-instances // (TURNS_PER_GPU * devices * group)) * group
+
+
+def transfer_units(plan: Plan, store: Store) -> int:
+    """Number of units to move a streamed graph in: small enough that several fit at once, large enough to be worth a
+    transfer.
+    """
+    if not plan.residency.streams:
+        return len(store.partitions)
+    large = LARGE_PIECE if plan.device == "cpu" else UNIT_BYTES
+    units = max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // large))
+    if plan.device == "cpu" and 2 * units > len(store.partitions):
+        return len(store.partitions)
+    return units

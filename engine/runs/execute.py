@@ -1,0 +1,88 @@
+"""From a job to a finished sample store."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from csaw.engine.plan.options import described
+from csaw.engine.plan.options import options as run_options
+from csaw.engine.runs.backends import backends_of
+from csaw.engine.runs.job import Job, manifest, prepare, stored_as
+from csaw.engine.runs.summary import Times, summed_up
+from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.schedule.workers import sample_groups
+from csaw.partition import GraphStore
+from csaw.partition.base.kernel_time import Stopwatch, compiled
+from csaw.partition.base.plain_data import OptionValue, Record
+
+
+def sample(
+    graph: str | Path | GraphStore,
+    out: str | Path,
+    algo: str = "deepwalk",
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    **given: OptionValue,
+) -> Samples:
+    """Draw a sample into the store ``out`` and open it.
+
+    Arguments:
+
+    graph, algo, given: as for :func:`prepare`.
+    out: path of the sample store to write; it appears under this name when it is complete.
+    resume: finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
+    overwrite: replace the sample store that is at ``out`` (default: False).
+
+    Returns the finished Samples. Errors: those of :func:`prepare` and :func:`execute`.
+    """
+    execute(prepare(graph, algo, measure=True, **given), out, resume=resume, overwrite=overwrite)
+    return open_samples(out)
+
+
+def execute(
+    job: Job,
+    out: str | Path,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Record:
+    """Carry out a job: draw its instances, and write and commit them group by group.
+
+    Arguments:
+
+    job: what :func:`prepare` returned.
+    out: path of the sample store to write.
+    resume: draw only the groups of instances that an interrupted run of the same request has not committed (default:
+    False).
+    overwrite: replace the sample store that is at ``out`` (default: False).
+    progress: called with the number of finished instances, each time that it grows (default: None).
+
+    Returns the summary of the run, which the store keeps as ``results``: counts, bytes, seconds, edges per second, and
+    the plan.
+
+    Errors: OptionError for a name that ``out`` cannot have; StoreError where it cannot be written, is there already, or
+    is a sample of another request, and where the graph has changed; BiasError for a bad bias; BudgetError where a
+    single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed
+    groups for ``resume``.
+    """
+    watch, before, plan = Stopwatch(), compiled(), job.plan
+    with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
+        if writer.finished:
+            return open_samples(out).results | {"resumed": "nothing was missing"}
+        size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
+        units = -(-(writer.groups - earlier) // size)
+        with backends_of(job, units) as (backends, losses):
+            working = Stopwatch()
+            totals = sample_groups(backends, job.sources, writer, size, progress, losses)
+            worked = working.read()
+        sealing = Stopwatch()
+        writer.seal()
+        times = Times(watch.read(), worked, sealing.read(), compiled() - before)
+        results = summed_up(job, writer, totals, times, earlier)
+        writer.finish(results)
+    return results
+
+
+sample.__doc__ = f"{sample.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"

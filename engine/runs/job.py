@@ -1,0 +1,178 @@
+"""A request, checked and planned: what a run needs to begin."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from csaw.engine.api import registry
+from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.devices.choice import choose
+from csaw.engine.devices.devices import Devices
+from csaw.engine.plan.options import Policy, RunOptions, described
+from csaw.engine.plan.options import options as run_options
+from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.planning import make_plan, transfer_units
+from csaw.engine.plan.rates import Rates
+from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
+from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.sources.given_columns import read_columns
+from csaw.engine.sources.sources import Sources
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.quoting import quoted
+from csaw.partition.base.version import VERSION
+from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.graph.views import Coalesced, Split
+
+DRAWS = 1
+"""Version of the draws: higher with every change by which a request gives another sample.
+
+Versions of csaw that have it in common resume each other's samples.
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that is ready to start: the graph, the algorithm, the sources and the plan; ``devices`` are the GPUs to
+    use, none for the CPU.
+    """
+
+    store: GraphStore
+    algorithm: Algorithm
+    sources: Sources
+    plan: Plan
+    devices: Devices = ()
+
+    @property
+    def written_ids(self) -> np.ndarray | Words | None:
+        """The original ids by which samples are written; None where there are none, or they are not needed."""
+        return None if self.plan.request.ids == "dense" else self.store.stored_ids()
+
+    @property
+    def identifiers(self) -> Identifiers:
+        """The conversion of the dense ids of drawn samples to those that are written."""
+        return Identifiers.choose(self.store.id_dtype, self.written_ids, self.plan.request.ids)
+
+
+def prepare(
+    graph: str | Path | GraphStore,
+    algo: str = "deepwalk",
+    *,
+    policy: Policy | None = None,
+    measure: bool = False,
+    **given: OptionValue,
+) -> Job:
+    """Check a request and plan its run; nothing is sampled.
+
+    Arguments:
+
+    graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
+    algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS`` (default: "deepwalk").
+    policy: a Policy in place of the four options batching, workload_aware, balancing and in_place (default: all of them
+    on).
+    measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on
+    them and they are not known yet
+        (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates``
+        says which).
+    given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as
+    on the command line. In Python,
+        ``sources`` may also be an array of vertex ids of the input, or, for mini-batches, a dict of the arrays ``ids``
+        and ``y``, a label for each seed; ``columns`` a dict of arrays [V] (see
+        :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
+
+    Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to
+    :func:`execute` or :func:`draw_batches`. ``job.plan.as_dict()`` says how the run will be carried out.
+
+    Errors: OptionError for an option that is unknown, out of range or impossible with the others; UnknownNameError for
+    ``algo``; FormatError for a file of sources; StoreError for a graph that is missing or damaged; BudgetError where
+    the memory does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError and
+    MissingDependencyError for a device that cannot be used.
+    """
+    if not isinstance(policy, Policy | None):
+        raise OptionError(f"policy: expected a Policy, found {quoted(policy)}")
+    options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
+    weighted = options.weighs(store)
+    if options.target is not None:
+        options, parameters = _with_target(options, parameters, store, algo)
+    algorithm = registry.build(algo, parameters, options.edge_bias, read_columns(options.columns, store))
+    joined = options.target is not None and not algorithm.sized_by
+    sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
+    if joined:
+        refuse_unfit(algorithm, sources.instances)
+
+    def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
+        return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options, rates=rates)
+
+    def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
+        return _cut(store, partial(planned, devices, rates))
+
+    choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
+    pieces, plan = cut(choice.devices, choice.rates)
+    if sources.labels is not None and not plan.sample_layout.keeps_seeds:
+        raise OptionError(
+            "--sources: labels of seeds are kept in mini-batches, and this run draws "
+            f"{plan.sample_layout}; run without --induced, or give seeds without labels"
+        )
+    if not plan.keeps_ids(pieces.id_bytes):
+        pieces.map_ids()
+    return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
+
+
+def _with_target(options: RunOptions, parameters: Record, store: GraphStore, algo: str) -> tuple[RunOptions, Record]:
+    """The options of a run and those of its algorithm, with the target as a number of vertices."""
+    target = vertices_wanted(options.target, store.vertices)
+    return replace(options, target=target), parameters_for(registry.find(algo), target, parameters)
+
+
+def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
+    """The graph in pieces of a size that suits the memory, and the plan for it.
+
+    ``planned`` makes the plan for a store.
+    """
+    plan = planned(store)
+    if plan.pieces and plan.piece_edges < store.largest_partition:
+        store = Split(store, plan.piece_edges)
+        return store, planned(store)
+    if (units := transfer_units(plan, store)) < len(store.partitions):
+        merged = Coalesced(store, units)
+        with suppress(BudgetError):  # a unit may be larger than the largest partition
+            other = planned(merged)
+            if other.piece_edges >= merged.largest_partition:
+                return merged, other
+    return store, plan
+
+
+def stored_as(job: Job) -> Record:
+    """The options of a GroupWriter for the samples of a job."""
+    request = job.plan.request
+    return {
+        "layout": job.plan.sample_layout,
+        "instances": request.instances,
+        "group_size": request.group_size,
+        "dense_dtype": job.store.id_dtype,
+        "vertex_ids": job.written_ids,
+        "ids": request.ids,
+    }
+
+
+def manifest(job: Job) -> Record:
+    """The manifest of a sample store: versions, request and graph, without timings. A graph in memory has no path."""
+    store = job.store
+    graph = {
+        **({} if store.stored.in_memory else {"path": str(store.path.resolve())}),
+        "fingerprint": store.fingerprint,
+        "vertices": store.vertices,
+        "edges": store.edges,
+        "directed": store.directed,
+        "id_kind": store.id_kind,
+    }
+    return {"version": VERSION, "draws": DRAWS, "request": job.plan.request.as_dict(), "graph": graph}
+
+
+prepare.__doc__ = f"{prepare.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"

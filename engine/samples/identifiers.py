@@ -1,0 +1,127 @@
+"""Conversion of the engine's dense ids to the ids of a sample store.
+
+Dense ids are uint32 or uint64. Numbers of the input are the smallest of int32, int64 and uint64 that holds all of them
+and a fill value that none of them is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from csaw.engine.samples.files import PIECE, in_pieces
+from csaw.engine.samples.format import FORMAT_VERSION
+from csaw.engine.samples.ids import all_ones
+from csaw.engine.samples.layouts import VERTEX, kind_of
+from csaw.partition.arrays.mapped import Mapped
+from csaw.partition.arrays.words import Words
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """The conversion of the engine's dense ids to the ids of a store."""
+
+    kind: str  # dense: as they are; original: numbers of the input; names: dense, with the table of words beside
+    dtype: np.dtype
+    fill: int
+    table: np.ndarray | Words | None = None
+    version: int = 1  # of the format: the earliest in which they are so
+
+    @classmethod
+    def choose(
+        cls, dense_dtype: DTypeLike, vertex_ids: np.ndarray | Words | None, ids: str, version: int = FORMAT_VERSION
+    ) -> "Identifiers":
+        """Choose the ids of a store of the graph with these ``vertex_ids``, in a format of at most this version."""
+        dense = np.dtype(dense_dtype).newbyteorder("<")
+        nothing = all_ones(dense)
+        if ids == "dense":
+            return cls("dense", dense, nothing)
+        if vertex_ids is None:
+            return cls("original", dense, nothing)
+        if isinstance(vertex_ids, Words):
+            return cls("names", dense, nothing, vertex_ids)
+        if vertex_ids.dtype.kind not in "iu":
+            return cls("names", dense, nothing, Words.of(vertex_ids))
+        dtype = _holding(vertex_ids, version)
+        mapped = isinstance(vertex_ids, Mapped)  # a copy would take the memory that mapping saves
+        table = vertex_ids.view(np.ndarray) if mapped else np.ascontiguousarray(vertex_ids, dtype)
+        return cls("original", dtype, _unused(table, dtype), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
+
+    @property
+    def words(self) -> Words | None:
+        """The string ids by dense id; None where the ids are numbers."""
+        return self.table if isinstance(self.table, Words) else None
+
+    def converted(self, name: str, array: np.ndarray) -> np.ndarray:
+        """Convert the array ``name`` of a group to the ids and element type of the store.
+
+        Returns the array itself where these are the same.
+        """
+        table = self.table_of(name)
+        if table is None:
+            return np.ascontiguousarray(array, self.type_of(name)[0])
+        out = np.empty(array.size, self.dtype)
+        self._relabel(np.ascontiguousarray(array).reshape(-1), table, out)
+        return out.reshape(array.shape)
+
+    def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the bytes to write for the array ``name`` of a group, in pieces.
+
+        The next piece may use the memory of the last one.
+        """
+        table = self.table_of(name)
+        if table is None:
+            return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
+        return self._originals(np.ascontiguousarray(array).reshape(-1), table)
+
+    def table_of(self, name: str) -> np.ndarray | None:
+        """The numbers of the input by dense id, if the array ``name`` holds them instead of dense ids."""
+        of_vertices = kind_of(name) == VERTEX
+        return self.table if of_vertices and isinstance(self.table, np.ndarray) else None
+
+    def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
+        """Convert dense ids to those of the input, in a piece of memory that stays in the cache.
+
+        All bits set becomes the fill value.
+        """
+        room = np.empty(PIECE // self.dtype.itemsize, self.dtype)
+        for start in range(0, dense.size, room.size):
+            some = dense[start : start + room.size]
+            out = room[: some.size]
+            self._relabel(some, table, out)
+            yield out.view(np.uint8)
+
+    def _relabel(self, dense: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
+        from csaw.engine.samples.kernels import relabel
+
+        relabel(dense, dense.dtype.type(all_ones(dense.dtype)), table, self.dtype.type(self.fill), out)
+
+    def type_of(self, name: str) -> tuple[np.dtype, int]:
+        """Element type and fill value of the array ``name``."""
+        kind = kind_of(name)
+        return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
+
+
+def _holding(ids: np.ndarray, version: int) -> np.dtype:
+    """The smallest element type that a format of this version has for some ids and a value that is none of them."""
+    if version == 1:
+        return np.dtype("<u8" if ids.dtype == np.uint64 else "<i8")
+    low, high = (int(ids.min()), int(ids.max())) if ids.size else (0, 0)
+    for name in ("<i4", "<i8"):
+        limits = np.iinfo(name)
+        if limits.min <= low and high <= limits.max and ids.size <= limits.max:
+            return np.dtype(name)
+    return np.dtype("<u8")
+
+
+def _unused(ids: np.ndarray, dtype: np.dtype) -> int:
+    """A fill value of the type that no vertex has: -1, otherwise an end of the range of the type, otherwise the lowest
+    number that is free.
+    """
+    limits = np.iinfo(dtype)
+    if dtype.kind == "i" and (ids.size == 0 or ids.min() >= 0):
+        return -1
+    ends = (limits.max, limits.max - 1) if dtype.kind == "u" else (limits.min, limits.max)
+    free = [end for end in ends if not (ids == end).any()]
+    return free[0] if free else int(np.setdiff1d(np.arange(ids.size + 1).astype(dtype), ids)[0])

@@ -1,0 +1,19 @@
+"""Dense ids as bits: what stands for nothing, and unsigned numbers for kernels."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def all_ones(dense: np.dtype) -> int:
+    """The dense id that stands for nothing."""
+    return int(np.array(-1).astype(dense)[()])
+
+
+def bits(ids: ArrayLike, dtype: np.dtype | None = None) -> Any:
+    """Ids, or one id, as unsigned numbers of the same bits: kernels are compiled for two element types then, not for
+    four.
+    """
+    held = np.asarray(ids, dtype)
+    return held.view(f"u{held.dtype.itemsize}")[()]

@@ -1,0 +1,35 @@
+"""The forms of samples, a class a file: what an instance is, and how it is stored, cut, checked and read.
+
+A new one is a class here, its name in ``LAYOUTS``, and kernels that draw it.
+"""
+
+from csaw.engine.samples.layouts.batches import Batches
+from csaw.engine.samples.layouts.declared import NUMBERS, VERTEX
+from csaw.engine.samples.layouts.hops import Hops
+from csaw.engine.samples.layouts.layout import Arrays, Ragged, SampleLayout, Sizes, Stored
+from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
+from csaw.engine.samples.layouts.subgraphs import Subgraphs
+from csaw.engine.samples.layouts.walks import Walks
+
+__all__ = [
+    "LAYOUTS",
+    "RAGGED_WALKS",
+    "SUBGRAPHS",
+    "VERTEX",
+    "Arrays",
+    "Ragged",
+    "SampleLayout",
+    "Sizes",
+    "Stored",
+    "kind_of",
+]
+
+RAGGED_WALKS, SUBGRAPHS = RaggedWalks(), Subgraphs()
+LAYOUTS: dict[str, SampleLayout] = {one.name: one for one in (Walks(), RAGGED_WALKS, Hops(), Batches(), SUBGRAPHS)}
+"""All layouts by name."""
+KINDS = {one.part: one.kind for layout in LAYOUTS.values() for one in layout.arrays}
+
+
+def kind_of(name: str) -> str:
+    """The element type of an array of a group or of a store, which is the same in all layouts; VERTEX for ids."""
+    return NUMBERS if name.endswith("_ptr") else KINDS.get(name, VERTEX)

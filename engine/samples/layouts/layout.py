@@ -1,0 +1,258 @@
+"""The base of layouts: a layout is the form in which instances are drawn, stored and read."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+
+from csaw.engine.samples.array import Array
+from csaw.engine.samples.check_numbers import check_pointer
+from csaw.engine.samples.layouts.declared import VERTEX, Declared
+from csaw.engine.samples.pyg_parts import Batch
+from csaw.partition.base.plain_data import Record
+from csaw.partition.errors import OptionError
+
+Arrays = dict[str, np.ndarray]
+Stored = Mapping[str, Array]
+"""The arrays of a store by name."""
+Shapes = Mapping[str, tuple[int, ...]]
+Sizes = Record
+"""``edges``, ``instances``, ``least`` and ``most`` edges of one of these, and of walks with a limit how many
+``ended_early``; of subgraphs that have vertices of their own ``least_vertices`` of one."""
+LEAST_VERTICES = "least_vertices"
+EDGE = ("instance", "src", "dst", "depth")
+
+
+class SampleLayout(str, ABC):
+    """A layout is equal to its name, which manifests have, and answers what depends on the form of samples.
+
+    Methods take the arrays of a group of n instances by name, as :meth:`Samples.group` returns them, and the ``fill``
+    that stands for no vertex in them; or the arrays of a whole store.
+    """
+
+    name: ClassVar[str]
+    arrays: ClassVar[tuple[Declared, ...]] = ()
+    first_version: ClassVar[int] = 1
+    """The earliest version of the format that has the layout."""
+    words: ClassVar[tuple[str, str]]
+    """The words for one instance and for several."""
+    printed: ClassVar[tuple[str, str] | None] = None
+    """Other words for them in reports of the command line, where it has others."""
+    heading: ClassVar[str] = ""
+    """The heading of the algorithms that draw in it; empty where none declares it."""
+    has_walks: ClassVar[bool] = False
+    """Whether an instance is a walk."""
+    has_limit: ClassVar[bool] = False
+    """Whether an instance is a walk with a limit of steps, and so a row of a table."""
+    comes_whole: ClassVar[bool] = False
+    """Whether the arrays of a batch must be copied all at once, since only they say where an instance begins."""
+    counts_visits: ClassVar[bool] = False
+    """Whether vertices occur as often as they are visited, rather than once for each edge."""
+    joins_in_order: ClassVar[bool] = True
+    """Whether the edges of an instance have an order of their own, by which ``--target`` joins them."""
+    joins_batches: ClassVar[bool] = True
+    """Whether batches of PyTorch Geometric are made in parts by several threads."""
+    keeps_seeds: ClassVar[bool] = False
+    """Whether it has the labels of seeds, and their chances to be drawn."""
+    lists_lonely: ClassVar[bool] = False
+    """Whether an instance has vertices without edges."""
+    first_ids: ClassVar[str]
+    """The name of an array of vertex ids."""
+    summed: ClassVar[tuple[str, ...]] = ("edges", "instances")
+    """The sizes of groups that are added up."""
+
+    def __new__(cls) -> Self:
+        return super().__new__(cls, cls.name)
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return type(self), ()
+
+    @cached_property
+    def counted_by(self) -> dict[str, str]:
+        """The arrays of a group in which an instance has as many elements as it takes, and the counts of these."""
+        return {one.name: one.counts for one in self.arrays if one.counts and not one.is_bounds}
+
+    def declared(self, name: str) -> Declared:
+        """Return the declaration of the array ``name`` of a store."""
+        return next(one for one in self.arrays if one.name == name)
+
+    def wanted(self, found: Collection[str]) -> list[str]:
+        """The arrays that a store must have if it has those ``found``."""
+        return [one.name for one in self.arrays if not one.optional or one.name in found]
+
+    @abstractmethod
+    def check_shapes(self, path: Path, shapes: Shapes) -> None:
+        """Raise StoreError unless the arrays of the store at ``path`` have shapes that fit together."""
+
+    @abstractmethod
+    def edge_arrays(self, names: Collection[str]) -> list[str]:
+        """The arrays that edges are read from, of a store that has those of these ``names``."""
+
+    @abstractmethod
+    def read(self, path: Path, stored: Stored, start: int, stop: int) -> Arrays:
+        """Read a group from the store at ``path``. StoreError where its numbers contradict each other."""
+
+    @abstractmethod
+    def cuts(self, path: Path, stored: Stored, span: tuple[int, int], piece: int) -> list[int]:
+        """Where to cut the instances of a span into pieces of about ``piece`` bytes of ids, the first one included."""
+
+    @abstractmethod
+    def ids_of_one(self, stored: Stored, instances: int) -> float:
+        """The ids that an instance has, on average."""
+
+    @abstractmethod
+    def cut(self, arrays: Arrays, bounds: Iterable[int]) -> Iterator[Arrays]:
+        """Cut arrays into those of the instances between each two of ``bounds``; they are views, not copies."""
+
+    @abstractmethod
+    def rows(self, arrays: Arrays, rows: slice) -> Arrays:
+        """The arrays of some instances, as views; they may be on a device."""
+
+    @abstractmethod
+    def edges(self, arrays: Arrays, fill: int) -> Arrays:
+        """The edges of a group: ``instance`` from 0, ``src``, ``dst`` and ``depth`` [edges]."""
+
+    @abstractmethod
+    def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
+        """The number of edges of each instance, int64 [n]."""
+
+    def sizes(self, arrays: Arrays, fill: int) -> Sizes:
+        """The sizes of a group of at least one instance."""
+        edges = self.edges_of_each(arrays, fill)
+        return {
+            "edges": int(edges.sum()),
+            "instances": edges.size,
+            "least": int(edges.min()),
+            "most": int(edges.max()),
+        }
+
+    @abstractmethod
+    def sources(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
+        """The sources of a group, one instance after the other, and the number of each instance, int64 [n]."""
+
+    def members(self, arrays: Arrays, fill: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Vertices that instances have whether an edge ends there or not: instances from 0, and ids."""
+        sources, counts = self.sources(arrays)
+        held = sources != sources.dtype.type(fill)
+        return [(np.repeat(np.arange(counts.size), counts)[held], sources[held])]
+
+    @abstractmethod
+    def visits(self, arrays: Arrays, fill: int, skipped: int) -> np.ndarray | None:
+        """Return the id of each visited vertex, as often as it was visited.
+
+        The first ``skipped`` of each walk are left out. None where it depends on the algorithm.
+        """
+
+    @abstractmethod
+    def look(self, arrays: Arrays, fill: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the number of steps or edges of each instance, and two lists of ids.
+
+        Ids of the first list count as visits or ends of edges; the second has vertices that are there in any case.
+        """
+
+    @abstractmethod
+    def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
+        """A group as one batch of PyTorch Geometric. ``start``: the number of its first instance in the store."""
+
+    def fits(self, stored: Stored, sizes: Sequence[int]) -> bool:
+        """Whether the hops of a store are those of a request that selects so many neighbors at each."""
+        return True
+
+
+class Table(SampleLayout):
+    """A layout whose arrays have a row of the same length for each instance: chunks of a store are the groups."""
+
+    def tables(self, names: Collection[str]) -> list[str]:
+        """The names of its tables of ids."""
+        return [name for name in self.wanted(names) if self.declared(name).kind == VERTEX]
+
+    def edge_arrays(self, names: Collection[str]) -> list[str]:
+        return self.wanted(names)
+
+    def rows(self, arrays: Arrays, rows: slice) -> Arrays:
+        return {name: array[rows] for name, array in arrays.items()}
+
+    def cut(self, arrays: Arrays, bounds: Iterable[int]) -> Iterator[Arrays]:
+        return ({name: array[start:stop] for name, array in arrays.items()} for start, stop in pairwise(bounds))
+
+    def cuts(self, path: Path, stored: Stored, span: tuple[int, int], piece: int) -> list[int]:
+        row_bytes = sum(stored[name].shape[1] * stored[name].dtype.itemsize for name in self.tables(stored))
+        return list(range(*span, max(1, piece // max(row_bytes, 1))))
+
+    def ids_of_one(self, stored: Stored, instances: int) -> float:
+        return sum(stored[name].shape[1] for name in self.tables(stored))
+
+
+class Ragged(SampleLayout):
+    """A layout whose instances differ in size: bounds in the store, counts in a group, say where each begins."""
+
+    edge_bounds: ClassVar[tuple[str, str]]
+    """The array of the bounds of edges, and one of edges; of walks, of vertices."""
+
+    def elements(self, counts: np.ndarray) -> np.ndarray:
+        """The number of elements of instances with these ``counts``, int64."""
+        return counts.astype(np.int64)
+
+    def parts(self, held: Collection[str]) -> dict[str, str]:
+        """The arrays of a store whose groups bring those ``held``, and what each is made of."""
+        return {one.name: one.part for one in self.arrays if one.part in held}
+
+    @property
+    def edge_counts(self) -> str:
+        """The array of a group that says how many edges each instance has; of walks, how many steps."""
+        return self.declared(self.edge_bounds[0]).counts
+
+    def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
+        return arrays[self.edge_counts].astype(np.int64)
+
+    def rows(self, arrays: Arrays, rows: slice) -> Arrays:
+        start, stop, step = rows.indices(len(arrays[self.edge_counts]))
+        if step != 1:
+            raise OptionError(f"rows of {self}: expected consecutive ones, found a step of {step}")
+        [found] = self.cut(arrays, (start, max(start, stop)))
+        return found
+
+    def cut(self, arrays: Arrays, bounds: Iterable[int]) -> Iterator[Arrays]:
+        ends = {one: self.elements(arrays[one]).cumsum() for one in set(self.counted_by.values()) if one in arrays}
+        for start, stop in pairwise(bounds):
+            spans = {one: slice(_before(sums, start), _before(sums, stop)) for one, sums in ends.items()}
+            spans[""] = slice(start, stop)
+            yield {name: array[spans[self.counted_by.get(name, "")]] for name, array in arrays.items()}
+
+    def bounds(self, path: Path, stored: Stored, name: str, start: int, stop: int) -> np.ndarray:
+        """Where the instances start to stop begin by the bounds ``name``, and where the last one ends."""
+        counts = self.declared(name).counts
+        of = next(one for one, by in self.counted_by.items() if by == counts and one in stored)
+        found = stored[name][start : stop + 1]
+        check_pointer(path / name, found, len(stored[of]), first=start == 0, last=stop == len(stored[name]) - 1)
+        return np.asarray(found)
+
+    def read(self, path: Path, stored: Stored, start: int, stop: int) -> Arrays:
+        held = [one for one in self.arrays if one.name in stored]
+        ends = {one.counts: self.bounds(path, stored, one.name, start, stop) for one in held if one.is_bounds}
+        arrays = {}
+        for one in held:
+            pointer = ends.get(one.counts, (start, stop))
+            values = np.diff(pointer) if one.is_bounds else stored[one.name][int(pointer[0]) : int(pointer[-1])]
+            arrays[one.part] = values
+        return arrays
+
+    def cuts(self, path: Path, stored: Stored, span: tuple[int, int], piece: int) -> list[int]:
+        start, stop = span
+        pointer, array = self.edge_bounds
+        bounds = self.bounds(path, stored, pointer, start, stop)
+        each = max(1, piece // (2 * stored[array].dtype.itemsize))
+        marks = np.arange(bounds[0], max(bounds[-1], bounds[0] + 1), each)
+        return list(np.unique(start + np.minimum(np.searchsorted(bounds, marks), stop - start - 1)).tolist())
+
+    def ids_of_one(self, stored: Stored, instances: int) -> float:
+        return 2 * len(stored[self.edge_bounds[1]]) / max(instances, 1)
+
+
+def _before(sums: np.ndarray, instance: int) -> int:
+    """The elements of all instances before this one, by running sums of their numbers."""
+    return int(sums[instance - 1]) if instance else 0

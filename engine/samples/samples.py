@@ -1,0 +1,207 @@
+"""Samples: open, slice, go through them group by group, wherever they are."""
+
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from csaw.engine.samples import check
+from csaw.engine.samples.array import Array
+from csaw.engine.samples.format import VIRTUAL
+from csaw.engine.samples.hop_tables import HopTables
+from csaw.engine.samples.layouts import Arrays
+from csaw.engine.samples.layouts.batches import Batches
+from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
+from csaw.engine.samples.notebook import ShownSamples
+from csaw.engine.samples.on_demand import OnDemand
+from csaw.engine.samples.stored import StoredSource
+from csaw.partition.arrays.zarr_group import open_group
+from csaw.partition.base.plain_data import Record
+from csaw.partition.errors import OptionError, StoreError
+
+if TYPE_CHECKING:
+    from zarr import Group
+
+    from csaw.partition.graph.store import GraphStore
+
+
+class Samples(HopTables, ShownSamples):
+    """Finished samples, open for reading.
+
+    Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError
+    where a file has changed.
+
+    layout: the form of the samples, which is equal to its name. "walks": arrays ``walks`` [instances, walk_length + 1]
+        and ``lengths`` [instances]. "ragged-walks", of walks without a limit: ``walks`` [steps + instances], all walks
+        one after the other, with ``walk_ptr`` [instances + 1]; :meth:`walk` gives one. "hops": ``hops``, [instances,
+        width] for each hop; :meth:`parents` says whose children its columns are. "subgraphs": ``src``, ``dst``,
+        ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``; of some algorithms
+        also ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``. "batches": :meth:`minibatch` gives
+        the arrays of one mini-batch. The classes in ``layouts/`` describe all arrays.
+    instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many
+        of them were committed together. fill: the value of an entry without a vertex.
+    ids: kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense, and
+        :meth:`labels` has their strings.
+    manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
+    source: where the arrays are. algo: the file of an algorithm that csaw does not ship, where the user has named it to
+        have samples drawn.
+    """
+
+    @property
+    def zarr(self) -> "Group":
+        """The store as a read-only group of zarr-python, which does not compare csaw's checksums.
+
+        OptionError for samples without arrays on disk: in memory, virtual, or a part of others.
+        """
+        if self.is_virtual or not self.checksums:
+            raise OptionError(
+                f"{self.path}: only a whole sample store is a Zarr group, not samples in memory, virtual ones or a part"
+            )
+        return open_group(self.path)
+
+    def part(self, first: int, last: int) -> "Samples":
+        """The instances first .. last - 1, as samples that are read from these.
+
+        OptionError where there are no such instances.
+        """
+        if not 0 <= first <= last <= self.instances:
+            raise OptionError(
+                f"{self.path}: expected instances FIRST:LAST with 0 <= FIRST <= LAST <= "
+                f"{self.instances:,}, found {first}:{last}"
+            )
+        said = self.source.attributes | {"instances": last - first}
+        part = OnDemand(self.path, said, lambda a, b: self.group(first + a, first + b), lambda: self.words)
+        return Samples(part, first=self.first + first)
+
+    @property
+    def walks(self) -> Array:
+        return self["walks"]
+
+    @cached_property
+    def lengths(self) -> Array | np.ndarray:
+        """The steps of each walk; of ragged walks an array in memory."""
+        if isinstance(self.layout, RaggedWalks):
+            pointer = self.layout.bounds(self.path, self.arrays, "walk_ptr", 0, self.instances)
+            return np.asarray(np.diff(pointer) - 1)
+        return self["lengths"]
+
+    @property
+    def walk_ptr(self) -> Array:
+        return self["walk_ptr"]
+
+    def walk(self, number: int) -> np.ndarray:
+        """The vertices of one walk, from its source to its end. IndexError where there is no such walk."""
+        at = number + (self.instances if number < 0 else 0)
+        if not 0 <= at < self.instances:
+            raise IndexError(f"walk {number} of {self.instances}")
+        arrays = self.group(at, at + 1)
+        return np.asarray(arrays["walks"].reshape(-1)[: int(arrays["lengths"][0]) + 1])
+
+    @property
+    def walk_length(self) -> int | None:
+        """The number of steps that was asked for, None without a limit; a walk may have ended before."""
+        return None if isinstance(self.layout, RaggedWalks) else self.walks.shape[1] - 1
+
+    @property
+    def instance_ptr(self) -> Array:
+        return self["instance_ptr"]
+
+    @property
+    def src(self) -> Array:
+        return self["src"]
+
+    @property
+    def dst(self) -> Array:
+        return self["dst"]
+
+    @property
+    def depth(self) -> Array:
+        return self["depth"]
+
+    @property
+    def sources_ptr(self) -> Array:
+        return self["sources_ptr"]
+
+    @property
+    def sources(self) -> Array:
+        return self["sources"]
+
+    @property
+    def vertices_ptr(self) -> Array:
+        return self["vertices_ptr"]
+
+    @property
+    def vertices(self) -> Array:
+        return self["vertices"]
+
+    def minibatch(self, number: int) -> Arrays:
+        """Return the arrays of mini-batch ``number``, by PyG's names and in its direction.
+
+        Numbers count from 0; from -1 backwards from the last mini-batch.
+
+        n_id [nodes]: the vertex of each node, as the store has it, seeds first, then in order of first meeting.
+        row, col int32 [edges]: each edge as numbers of nodes, from ``row``, the neighbor that was drawn, to ``col``,
+        the vertex that it was drawn for. e_id int64 [edges]: the number of the edge, counted through the rows of the
+        graph store. num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges
+        are in the order of hops. input_id int64 [seeds]: the position of each seed in the list of sources.
+        y float64 [seeds], only where the list has labels: the label of each seed.
+        probability float64 [seeds], only where seeds are drawn: the chance of each seed to be in a mini-batch.
+        batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
+
+        IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has
+        changed.
+        """
+        at = number + self.instances if number < 0 else number
+        if not 0 <= at < self.instances:
+            raise IndexError(f"mini-batch {number} of {self.instances}")
+        if not isinstance(self.layout, Batches):
+            raise StoreError(f"{self.path} ({self.layout}) has no mini-batches; sample with --algo minibatch")
+        arrays = self.group(at, at + 1)
+        named = {"num_sampled_nodes": arrays["hop_nodes"][0], "num_sampled_edges": arrays["hop_edges"][0]}
+        return {name: array for name, array in arrays.items() if name in self.layout.counted_by} | named
+
+    def labels(self) -> np.ndarray | None:
+        """The string ids by dense id as an array of ``str`` of dtype object; None where the graph's ids are numbers."""
+        return None if self.words is None else np.asarray(self.words)
+
+    def pyg(
+        self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None, threads: int = 1
+    ) -> Record:
+        """The instances start .. stop - 1 as one batch of PyTorch Geometric; :mod:`csaw.engine.samples.pyg` describes
+        its arrays.
+
+        ``stop`` None: to the last instance. With ``graph``, the store that was sampled, the batch has ``e_id``, the
+        places of the edges in it. ``threads`` share the work where all instances are asked for. OptionError for ids
+        beyond int64, StoreError for another graph.
+        """
+        from csaw.engine.samples.pyg import batch_of
+
+        return batch_of(self, start, stop, graph, threads)
+
+    def edge_index(self) -> np.ndarray:
+        """All sampled edges, int64 [2, edges], each from a neighbor to the vertex that it was drawn for.
+
+        Numbers count entries of ``pyg()["n_id"]``.
+        """
+        return np.asarray(self.pyg()["edge_index"])
+
+
+def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | None = None) -> Samples:
+    """Open the finished sample store at ``path``.
+
+    StoreError where it is missing, unfinished, damaged, or of a later format.
+
+    A virtual one is drawn when it is read, from its graph store: ``graph`` names it where it is not where it was
+    (default: None). StoreError where that is missing or another. Code that a store names is never run: where a virtual
+    one is drawn by an algorithm that csaw does not ship, ``algo`` names that again, as ``FILE.py:CLASS`` (default:
+    None); StoreError where nobody has, or where the file is another than it was.
+    """
+    path = Path(path)
+    attributes = check.attributes_of(path)
+    if VIRTUAL not in attributes:
+        return Samples(StoredSource(path, attributes))
+    virtual = import_module("csaw.engine.runs.virtual")  # the one place where reading samples means to draw them
+    samples: Samples = virtual.opened(path, attributes, graph, algo, {})
+    return samples

@@ -1,0 +1,47 @@
+"""The text that identifies the sources of a run in its request."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from csaw.engine.api.starts import SourceKind
+
+FORM = re.compile(r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: labelled (\S+))?")
+
+
+@dataclass(frozen=True)
+class SourcesDigest:
+    """The sources of a run, as far as a request keeps them; ``str`` of it is the text in manifests.
+
+    kind: None where a text names no kind that csaw knows. width: sources, or clusters, of an instance. digest: of the
+    list of sources, or of the clusters. count: the number of clusters, or of the seeds that mini-batches take from a
+    list. labels: the digest of the labels of seeds.
+    """
+
+    kind: SourceKind | None
+    width: int = 0
+    digest: str = ""
+    count: int | None = None
+    labels: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the text of a manifest, which another program may have written: what it lacks is left out."""
+        name, found = text.partition(" ")[0], FORM.fullmatch(text)
+        kind = SourceKind[name.upper()] if name in list(SourceKind) else None
+        if found is None:
+            return cls(kind)
+        digest, count, width, labels = found.groups()
+        return cls(kind, int(width), digest or "", None if count is None else int(count), labels or "")
+
+    def __str__(self) -> str:
+        words = [str(self.kind), self.digest, "" if self.count is None else f"of {self.count}", f"x {self.width}"]
+        return " ".join(filter(None, [*words, self.labels and f"labelled {self.labels}"]))
+
+
+def digest_of(listed: np.ndarray) -> str:
+    """Return the name of a list of sources, or of their labels, in a request."""
+    return hashlib.sha256(listed.tobytes()).hexdigest()[:32]

@@ -1,0 +1,81 @@
+"""CSR arrays that a program gives, checked, with sorted rows."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from csaw.partition.errors import StoreError
+from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn, given_columns
+from csaw.partition.graph.given_arrays import array_of, integers_of, weights_of
+
+
+class GivenRows(NamedTuple):
+    """CSR of a graph of V vertices and E edges.
+
+    Attributes:
+        indptr: int64 [V + 1].
+        indices: neighbors, integers [E], rising within each row.
+        weights: float32 [E], or None.
+        columns: the values of each further edge column, [E].
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray | None
+    columns: dict[EdgeColumn, np.ndarray]
+
+    @property
+    def edge_bytes(self) -> int:
+        """Bytes of an edge in all arrays together."""
+        weight = 0 if self.weights is None else WEIGHT.dtype.itemsize
+        return self.indices.dtype.itemsize + weight + sum(column.dtype.itemsize for column in self.columns)
+
+    def ordered(self, order: np.ndarray | slice) -> "GivenRows":
+        """The same offsets with the edges ``order`` of the other arrays."""
+        columns = {column: values[order] for column, values in self.columns.items()}
+        weights = None if self.weights is None else self.weights[order]
+        return GivenRows(self.indptr, self.indices[order], weights, columns)
+
+    def part(self, first: int, last: int) -> "GivenRows":
+        """The rows of the vertices first .. last - 1, with offsets from 0; neighbors keep their numbers."""
+        begin, end = self.indptr[first], self.indptr[last]
+        return self.ordered(slice(begin, end))._replace(indptr=self.indptr[first : last + 1] - begin)
+
+
+def checked_rows(
+    indptr: ArrayLike,
+    indices: ArrayLike,
+    weights: ArrayLike | None,
+    columns: Mapping[str, ArrayLike] | None = None,
+) -> GivenRows:
+    """Check CSR arrays and sort their rows; arrays are copied only where rows were not sorted.
+
+    Args:
+        indptr: integers [V + 1].
+        indices: integers [E].
+        weights: numbers [E], or None.
+        columns: further edge columns, as ``given_columns`` takes them.
+
+    Raises:
+        StoreError: the arrays are no CSR, or numbers are no weights.
+        OptionError: something is no array of numbers.
+    """
+    indptr, indices = integers_of("indptr", indptr), integers_of("indices", indices)
+    if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
+        raise StoreError(f"expected offsets that rise from 0 to {indices.size}, the number of indices")
+    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < indptr.size - 1:
+        raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
+    if weights is not None:
+        weights = array_of("weights", weights)
+        if weights.shape != indices.shape:
+            raise StoreError(f"expected a weight for each of {indices.size:,} indices, found the shape {weights.shape}")
+        weights = weights_of("weights", weights, indices.size)
+    rows = GivenRows(indptr.astype(np.int64, copy=False), indices, weights, given_columns(columns or {}, indices.size))
+    rises = np.concatenate([[True], indices[1:] >= indices[:-1]])
+    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # where a row begins
+    if rises.all():
+        return rows
+    owners = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    return rows.ordered(np.lexsort((indices, owners)))

@@ -1,0 +1,57 @@
+"""The report of an ingest, which its store keeps."""
+
+from collections.abc import Sequence
+
+from csaw.partition.base.plain_data import Record
+from csaw.partition.graph.write import StoreWriter
+from csaw.partition.ingestion.job import Job, Tally
+from csaw.partition.ingestion.text.pieces import InputRows
+
+
+def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, files: Sequence[str]) -> Record:
+    """Return what was read, and what has become of it in the store that ``writer`` writes, as plain data."""
+    vertices, degrees = tally.degrees.size, tally.degrees
+    merged = (int(degrees.sum()) - writer.edges) // job.directions
+    report: Record = dict(rows.counts)
+    if len(files) > 1:
+        report = {"files": len(files), "inputs": list(files)} | report
+    report |= {
+        "header_line": rows.shape.header_line,
+        "vertices": vertices,
+        "stored_edges": writer.edges,
+        "duplicates": merged,
+        "duplicates_policy": job.options.duplicates,
+        "self_loops": tally.loops,
+        "self_loops_dropped": job.drops_loops,
+        "dead_ends": int((degrees == 0).sum()),
+        "isolated": int(((degrees == 0) & ~tally.reached).sum()),
+        "warnings": [*rows.warnings, *_of_weights(writer), *_of_columns(job, merged)],
+        "weights": "column" if job.weighted else "none",
+        **({"reversed": True} if job.options.reverse else {}),
+    }
+    found = {"vertices": vertices, "edges": rows.counts["edges"]}
+    report["header_disagrees"] = {
+        name: {"declared": count, "found": found[name]}
+        for name, count in rows.shape.declared.items()
+        if count != found[name]
+    }
+    return report
+
+
+def _of_weights(writer: StoreWriter) -> list[str]:
+    """Return a warning about weights that are all equal, as a list of one line or none."""
+    if writer.facts.lightest != writer.facts.heaviest:
+        return []
+    said = (
+        "sample with --unweighted, or leave the weights out with --weight-column none: the law is the same, "
+        "and less is read"
+    )
+    return [f"all weights are {writer.facts.lightest:g}; {said}"]
+
+
+def _of_columns(job: Job, merged: int) -> list[str]:
+    """Return a warning about numbers that are left out with repeated edges, as a list of one line or none."""
+    if not job.edge_columns or not merged:
+        return []
+    names = ", ".join(column.name for column in job.edge_columns)
+    return [f"{merged:,} repeated edges are left out, with their {names}; pass --duplicates keep to keep them"]

@@ -1,0 +1,190 @@
+"""Rows of a text file whose ids are numbers."""
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.text import numbers, plain
+from csaw.partition.ingestion.text import text as parser
+from csaw.partition.ingestion.text.cells import empty_cell, row_shown
+from csaw.partition.ingestion.text.pieces import Bounds, Piece
+from csaw.partition.ingestion.text.records import Record
+from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.text.values import not_of_column, values_of
+
+SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
+NOT_OF_COLUMN = -1  # a status beside those of numbers: a cell is no number that its edge column holds
+WRONG = {
+    numbers.NOT_A_NUMBER: "a number in each column that is read (words as ids: --ids string)",
+    numbers.TOO_LARGE: "an id of at most 64 bits",
+    numbers.QUOTE: "quotes that end before a separator",
+}
+
+
+class Room(threading.local):
+    """Memory into which a thread parses: large arrays that many blocks share, because getting memory in small pages
+    costs as much as parsing.
+    """
+
+    used = 0
+    dtype: type = np.uint32
+    columns: tuple[np.ndarray, ...] = (np.empty(0),)
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+
+    def take(self, rows: int, dtype: type, weighted: bool) -> tuple[np.ndarray, ...]:
+        """Columns for up to ``rows`` rows; whoever fills them counts what is ``used``."""
+        if self.used + rows > self.columns[0].size or dtype != self.dtype:
+            size = max(rows, self.nbytes // (2 * np.dtype(dtype).itemsize + 4 * weighted))
+            self.used, self.dtype = 0, dtype
+            self.columns = (np.empty(size, dtype), np.empty(size, dtype), np.empty(size * weighted, np.float32))
+        return tuple(column[self.used : self.used + rows] for column in self.columns)
+
+
+class Parsed(NamedTuple):
+    """A block as columns; ``row`` is the first one that is wrong, ``bounds`` None where there are no ids."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    weights: np.ndarray
+    further: tuple[np.ndarray, ...]
+    counts: np.ndarray
+    row: bytes
+    bounds: Bounds | None
+
+
+class NumberRows:
+    """Parses blocks of lines, by any thread, into ``room_bytes`` for each.
+
+    In order, it adds to ``said``, the record of TextRows.
+    """
+
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, room_bytes: int) -> None:
+        self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
+        self.room, self.weighted, further = Room(room_bytes), shape.read.weight >= 0, shape.read.further
+        self.slots = np.full(max(further, default=-1) + 1, -1)
+        self.slots[list(further)] = np.arange(len(further))
+
+    def cut(self, block: bytes | memoryview) -> Parsed:
+        """The rows of a block."""
+        parsed = self._parse_to(np.uint32, block)
+        return self._parse_to(np.uint64, block) if parsed.counts[plain.WIDE] else parsed
+
+    def _parse_to(self, dtype: type, block: bytes | memoryview) -> Parsed:
+        most = len(block) // SHORTEST_ROW + 1
+        src, dst, weights = self.room.take(most, dtype, self.weighted)
+        counts, cells = np.zeros(plain.COUNTS, np.int64), np.empty((len(self.shape.read.further), 2, most), np.int64)
+        shape, read = self.shape, self.shape.read
+        first, second = (src, dst) if read.source < read.target else (dst, src)
+        whole = block[-1:] == bytes([shape.newline]) or not block
+        text = np.frombuffer(block if whole else bytes(block) + bytes([shape.newline]), np.uint8)
+        done, rows = self._parse_plain(text, first, second, weights, counts)
+        if done < text.size:
+            rows = parser.parse_block(
+                text,
+                done,
+                shape.newline,
+                ord(shape.separator or b"\0"),
+                shape.columns,
+                min(read.source, read.target),
+                max(read.source, read.target),
+                read.weight,
+                self.slots,
+                self.skip_errors,
+                first,
+                second,
+                weights,
+                cells,
+                counts,
+            )
+        self.room.used += rows
+        kind = np.int64 if dtype == np.uint64 and not counts[plain.BIG] else dtype
+        found = [src[:rows].view(kind), dst[:rows].view(kind), weights[:rows]]
+        columns, further = self._further(text, cells[:, :, :rows], found, counts)
+        src, dst, weights = columns
+        bad = int(counts[plain.ERROR_LINE]) if counts[plain.ERROR] else 0
+        row = bytes(block).split(bytes([shape.newline]))[bad - 1] if bad else b""
+        bounds = (int(min(src.min(), dst.min())), int(max(src.max(), dst.max()))) if src.size else None
+        return Parsed(src, dst, weights, further, counts, row, bounds)
+
+    def _further(
+        self, text: np.ndarray, cells: np.ndarray, columns: list[np.ndarray], counts: np.ndarray
+    ) -> tuple[list[np.ndarray], tuple[np.ndarray, ...]]:
+        """The rows whose cells of edge columns are numbers, and these; ``counts`` say what is wrong with others."""
+        if not len(cells):
+            return columns, ()
+        found = [
+            values_of(text, each[0], each[1], column) for each, column in zip(cells, self.shape.further, strict=True)
+        ]
+        good = np.logical_and.reduce([each for _, each in found])
+        if good.all():
+            return columns, tuple(values for values, _ in found)
+        row = int(np.argmin(good))
+        place = next(k for k, (_, each) in enumerate(found) if not each[row])
+        if self.skip_errors:
+            counts[plain.SKIPPED] += int((~good).sum())
+        else:
+            line = 1 + int(np.count_nonzero(text[: cells[place, 0, row]] == self.shape.newline))
+            counts[[plain.ERROR, plain.ERROR_LINE, plain.ERROR_FOUND]] = NOT_OF_COLUMN, line, place
+        return [column[good] if column.size else column for column in columns], tuple(
+            values[good] for values, _ in found
+        )
+
+    def _parse_plain(
+        self, text: np.ndarray, first: np.ndarray, second: np.ndarray, weights: np.ndarray, counts: np.ndarray
+    ) -> tuple[int, int]:
+        """Parse rows from the begin on by a parser that compiles in a second; the other one takes six.
+
+        Returns (bytes, rows).
+        """
+        shape, read = self.shape, self.shape.read
+        if {read.source, read.target} == {0, 1} and not read.further:
+            if read.weight < 0 and shape.columns in (0, 2) and not shape.separator:
+                return plain.parse_plain_block(text, shape.newline, first, second, counts)
+            if read.weight == 2 and shape.columns == 3:
+                separator = ord(shape.separator or b"\0")
+                return plain.parse_weighted_block(text, shape.newline, separator, first, second, weights, counts)
+        return 0, 0
+
+    def counted(self, parsed: Parsed) -> Piece:
+        """The rows of the next block, after what is wrong with them is counted or raised as FormatError."""
+        said, counts = self.said, parsed.counts
+        line = said.counts["lines"]
+        if counts[plain.ERROR]:
+            self._raise(parsed.row, line + int(counts[plain.ERROR_LINE]), int(counts[plain.ERROR]), counts)
+        if counts[plain.BIG] and counts[plain.NEGATIVE]:
+            raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
+        for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
+            said.counts[name] += int(counts[at])
+        said.counts["edges"] += parsed.src.size
+        if counts[plain.BAD_WEIGHTS]:
+            said.bad_weights = said.bad_weights.at(
+                line + int(counts[plain.WEIGHT_LINE]), int(counts[plain.BAD_WEIGHTS])
+            )
+        if self.shape.exact and parsed.bounds:
+            self._check_bounds(parsed.bounds)
+        elif said.first is None and parsed.src.size:
+            said.first = int(parsed.src[0]), int(parsed.dst[0])
+        return Piece(parsed.src, parsed.dst, ((parsed.weights,) * self.weighted) + parsed.further, parsed.bounds)
+
+    def _raise(self, row: bytes, line: int, status: int, counts: np.ndarray) -> None:
+        where = f"{self.path}:{line}"
+        if status == numbers.EMPTY:
+            raise empty_cell(where, row)
+        if status == numbers.COLUMNS:
+            raise FormatError(
+                f"{where}: expected {self.shape.columns or 'at least 2'} columns, found "
+                f"{counts[plain.ERROR_FOUND]}: {row_shown(row)}"
+            )
+        if status == NOT_OF_COLUMN:
+            raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[plain.ERROR_FOUND]], row)}")
+        raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
+
+    def _check_bounds(self, bounds: Bounds) -> None:
+        limit, (low, high) = self.shape.declared["vertices"], bounds
+        if not 1 <= low <= high <= limit:
+            wrong = low if low < 1 else high
+            raise FormatError(f"{self.path}: expected indices from 1 to {limit} by its size line, found {wrong}")

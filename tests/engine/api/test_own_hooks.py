@@ -1,0 +1,170 @@
+"""Algorithms of a user's own: what is wrong with one is said of it, before anything is sampled and whatever it does."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from helpers.graphs import SQUARE, arrays_of, store_of
+from helpers.limits import within
+
+from csaw.engine import sample
+from csaw.engine.api import registry
+from csaw.engine.draws.portable import power
+from csaw.partition.errors import CsawError
+
+ROOT = Path(__file__).parents[3]
+HEAD = "import math, sys\nfrom csaw.engine.algorithm import Traversal, Walk, option\n\n"
+BIAS, UPDATE = "    def edge_bias(self, e):\n        ", "    def update(self, e):\n        "
+SIZES = "    def sizes(self):\n        return "
+
+WALKS = {
+    "text": (BIAS + "return 'a'", "mine.edge_bias: expected a number on every way out, found text"),
+    "nothing": (BIAS + "return None", "mine.edge_bias: expected a number on every way out, found None"),
+    "no return": (BIAS + "pass", "found None"),
+    "a dict": (BIAS + "return {}", "mine.edge_bias: a dict cannot be used here"),
+    "two kinds": (
+        BIAS + "if e.dst > 3:\n            return 1.0\n        return 'x'",
+        "mine.edge_bias cannot be compiled",
+    ),
+    "now and then": (BIAS + "if e.dst > 3:\n            return 1.0", "found None on one of them"),
+    "an exit": (BIAS + "sys.exit(0)\n        return 1.0", "mine.edge_bias cannot be compiled"),
+    "an error": (BIAS + "raise ValueError('x')", "raise cannot be used here"),
+    "a shadow": (BIAS + "graph = 3\n        return e.weight", "a variable cannot be called graph here"),
+    "a number": ("    edge_bias = 3", "expected a method written with def, in a file, found 3, which has no source"),
+    "text as a vertex": (UPDATE + "return 'a'", "mine.update: expected a vertex on every way out, found text"),
+    "None as a vertex": (UPDATE + "return None", "mine.update: expected a vertex on every way out, found None"),
+    "a vertex bias": ("    def vertex_bias(self, v):\n        return 1.0", "mine.vertex_bias: a Walk never calls it"),
+    "a bare __init__": ("    def __init__(self):\n        pass", "walk_length, num_walks not set; its __init__ must"),
+    "another __init__": ("    def __init__(self, a):\n        pass", "__init__ must take options by name"),
+    "an option of none": ("    x = option(None, help='')", "option(None): expected a default"),
+    "an option outside": (
+        "    x = option(-1.0, help='', low=0)",
+        "--x: expected a finite number, at least 0, found -1.0",
+    ),
+}
+TRAVERSALS = {
+    "text": (SIZES + "'abc'", "mine.sizes: expected a tuple of integers, -1 or more, found 'abc'"),
+    "a dict": (SIZES + "{1: 2}", "mine.sizes: expected a tuple"),
+    "an error": (SIZES + "1 // 0", "mine.sizes failed: ZeroDivisionError"),
+    "a chance of one": (
+        SIZES + "(-1,)\n    def geometric(self):\n        return 1.0",
+        "mine.geometric: expected a chance",
+    ),
+    "a chance in words": (
+        SIZES + "(-1,)\n    def geometric(self):\n        return 'a'",
+        "mine.geometric: expected a chance",
+    ),
+    "a frontier in words": ("    frontier_size = 'a'\n" + SIZES + "(2,)", "mine.frontier_size: expected an integer"),
+    "an update": (UPDATE + "return e.dst\n" + SIZES + "(2,)", "mine.update: a Traversal never calls it"),
+    "a vertex bias": (
+        "    def vertex_bias(self, v):\n        return 1.0\n" + SIZES + "(2,)",
+        "mine.vertex_bias: only a Traversal with clocks",
+    ),
+    "another layout": (
+        "    layout = 'x'\n" + SIZES + "(2,)",
+        "mine.layout: expected one of 'subgraphs', 'hops', found 'x'",
+    ),
+}
+CASES = [("Walk", *case) for case in WALKS.items()] + [("Traversal", *case) for case in TRAVERSALS.items()]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return store_of(tmp_path_factory.mktemp("own") / "g.zarr", SQUARE, directed=False)
+
+
+def file_of(tmp_path, text):
+    (tmp_path / "mine.py").write_text(HEAD + text)
+    return f"{tmp_path / 'mine.py'}:Mine"
+
+
+@pytest.mark.parametrize(("base", "name", "case"), CASES, ids=[f"{base}: {name}" for base, name, _ in CASES])
+def test_what_is_wrong_is_said_in_a_sentence(tmp_path, store, base, name, case):
+    body, said = case
+    with within(60), pytest.raises(CsawError) as error:
+        arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, f"class Mine({base}):\n{body}\n"))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["sys.exit(0)", "raise SystemExit", "class Mine(:", "1 / 0"])
+def test_a_file_that_ends_or_fails_is_no_algorithm(tmp_path, text):
+    with pytest.raises(CsawError, match="mine.py cannot be imported: [A-Z]"):
+        registry.build(file_of(tmp_path, text), {})
+
+
+@pytest.mark.parametrize(
+    "hook", [UPDATE + "return e.dst + 10**6", "    def dead_end(self, v):\n        return v.vertices"]
+)
+def test_a_vertex_that_is_none_is_named_with_its_place(tmp_path, hook):
+    store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (1, 2, 1)], directed=True)
+    with pytest.raises(
+        CsawError, match=r"of a walk at \d: expected a vertex below e.vertices = 3, or -1 to stop, found"
+    ):
+        arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, f"class Mine(Walk):\n{hook}\n"))
+
+
+def test_edges_of_what_is_no_vertex_are_not_there(tmp_path, store):
+    walks = arrays_of(
+        store, tmp_path / "s.zarr", edge_bias="2.0 if e.is_neighbor(e.dst + 1000000000, e.src - 9) else 1.0"
+    )["walks"]
+    assert (walks < 5).all()
+
+
+def test_a_division_by_zero_is_a_bias_that_is_none(tmp_path, store):
+    with pytest.raises(CsawError, match="the bias of edge .* is negative, NaN or infinite"):
+        arrays_of(store, tmp_path / "s.zarr", edge_bias="1 / (e.dst - e.dst)")
+
+
+def test_powers_of_any_size_are_those_of_numbers(tmp_path, store):
+    assert power(1.0, 1e200) == 1.0
+    walks = arrays_of(store, tmp_path / "s.zarr", edge_bias="e.weight ** 1e200", weighted=False, walk_length=3)
+    assert (walks["lengths"] == 3).all()  # whose bias is 1, known when it is compiled
+
+
+def test_ctrl_c_stops_a_hook_that_has_no_end(tmp_path):
+    endless = UPDATE + "n = 1.0\n        while n > 0.0:\n            n = n + 1.0\n        return e.dst"
+    command = [
+        sys.executable,
+        "-m",
+        "csaw.cli",
+        "sample",
+        "karate",
+        "out.zarr",
+        "--algo",
+        file_of(tmp_path, f"class Mine(Walk):\n{endless}\n"),
+    ]
+    env = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
+    running = subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "out.zarr.partial" / "groups").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(6)  # in the hook, or compiling it
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=20)[1]
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert "interrupted" in said
+    assert "Traceback" not in said
+
+
+def test_a_bad_vertex_bias_is_a_vertexs(tmp_path, store):
+    (tmp_path / "mine.py").write_text(
+        "from csaw.engine.algorithms.multidimensional import Multidimensional\n\n"
+        "class Mine(Multidimensional):\n    def vertex_bias(self, v):\n        return v.degree - 100.0\n"
+    )
+    with pytest.raises(CsawError, match=r"the vertex bias of \d+ is negative, NaN or infinite"):
+        sample(
+            store,
+            tmp_path / "o.zarr",
+            f"{tmp_path / 'mine.py'}:Mine",
+            frontier_size=2,
+            walk_length=3,
+            instances=1,
+            device="cpu",
+        )

@@ -1,0 +1,135 @@
+"""The page of benchmarks has what its commands print, and verdicts that follow from its rows."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from helpers.bench import row
+from helpers.bench_works import SINCE, in_step, printed, replace_clocks
+
+from csaw.engine.bench import report, suites
+from csaw.engine.bench.bench_row import Verdict, all_of, by_row, named
+from csaw.engine.bench.judge import judged, judged_again, published
+from csaw.engine.bench.suites import layers, scaling, selection, transit
+
+DOCS = Path(__file__).parents[3] / "docs" / "benchmarks.md"
+RUNS = {file.stem: json.loads(file.read_text()) for file in sorted(DOCS.with_suffix("").glob("*.json"))}
+OTHERS = ("C-SAW", "NextDoor", "gSampler", "GAP", "Gunrock")  # whose figures claims name
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_table_has_the_works_that_its_command_prints(tmp_path, monkeypatch, run):
+    replace_clocks(monkeypatch, tmp_path)
+    assert in_step(RUNS[run]) == RUNS[run], (
+        "run: PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/benchmarks/*.json"
+    )
+
+
+def test_the_works_of_a_command_follow_its_options(tmp_path, monkeypatch):
+    replace_clocks(monkeypatch, tmp_path)
+    sizes = [work for _, _, work in printed("csaw bench rmat:scale=9 --suite neighbor-size --device cpu", 1)]
+    assert sizes == [f"neighbor size {size}, depth 3, by degree" for size in (1, 2, 4, 8)]
+    own = printed(
+        "csaw bench rmat:scale=9 --suite neighbor-size,transit --device cpu --parameters csaw --only '8, by'", 1
+    )
+    assert [work for _, _, work in own] == ["neighbor size 8, by degree", "transit parallelism"]
+
+
+def test_a_run_is_brought_in_step_with_its_suites(tmp_path, monkeypatch):
+    replace_clocks(monkeypatch, tmp_path)
+    first, *rest = RUNS["cpu-alone"]
+    old = {"suite": "overview", "graph": rest[-2]["graph"], "work": "a work of another day"}
+    found = in_step([first, *(one for one in rest if one.get("work") != "weighted walk"), old])
+    gap = found.pop(next(place for place, one in enumerate(found) if "not_measured" in one))
+    assert (gap["work"], gap["not_measured"]) == ("weighted walk", SINCE)
+    assert found == [one for one in RUNS["cpu-alone"] if one.get("work") != "weighted walk"]
+
+
+def test_every_run_is_on_the_page():
+    assert {run for run, _ in report.parts(DOCS.read_text())} == set(RUNS)
+    for run, suite in report.parts(DOCS.read_text()):
+        assert any(row["suite"] == suite for row in RUNS[run])
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_verdicts_are_those_that_the_suites_give_of_the_rows_today(run):
+    assert judged_again(RUNS[run]) == RUNS[run], "run: python -m csaw.engine.bench.report docs/benchmarks.md"
+
+
+def test_a_claim_is_judged_row_by_row_and_names_the_rows_that_fail():
+    found = by_row({"a": 1.2, "b": 0.9, "c": 0.95}, lambda times: times > 1, "times the rate")
+    assert found == (False, "0.9 to 1.2 times the rate (it fails for b (0.9); c (0.95))")
+    assert by_row({"a": 2.0}, lambda times: times > 1, "times") == (True, "2 times (a)")
+    holds = {True: Verdict(True, "x"), False: Verdict(False, "y"), None: Verdict(None, "z")}
+    assert all_of([holds[True], holds[None]]) == (None, "x; z")
+    assert all_of([holds[True], holds[None], holds[False]]).holds is False
+    assert all_of([holds[True], holds[True]]).holds is True
+    assert list(named([row("a", 1.0), row("a", 1.0) | {"graph": "h"}])) == ["a on g", "a on h"]
+
+
+def test_a_sum_hides_no_row_of_selection():
+    def of(work, way, searches):
+        return row(
+            f"{work}, {way}",
+            1e6 if way == "bipartite" else 5e5,
+            way=way,
+            searches_an_edge=searches,
+            iterations_an_edge=1.0 if way == "bipartite" else 2.0,
+        )
+
+    rows = [
+        of("large", "bipartite", 1.0),
+        of("large", "bipartite, linear", 4.0),
+        of("small", "bipartite", 1.0),
+        of("small", "bipartite, linear", 0.5),
+        of("large", "repeated", 1.0),
+        of("small", "repeated", 1.0),
+    ]
+    holds, found = selection.verdict(rows)
+    assert holds is False, "in sum a list takes 4.5 searches and a bitmap 2, but not in each work"
+    assert "0.5 to 4 times fewer searches than a list (it fails for small (0.5))" in found
+    assert selection.verdict([one for one in rows if not one["work"].startswith("small")]).holds is True
+    assert selection.verdict(rows[:1]).holds is None
+
+
+def test_the_slowest_way_of_a_comparison_is_named():
+    rows = [row("a, transit-parallel", 1.0, times=1.4), row("b, transit-parallel", 1.0, times=0.6)]
+    assert transit.verdict(rows) == (False, "0.6 to 1.4 times the rate of sample-parallel (it fails for b (0.6))")
+    walks = [
+        row(f"{name}, 2 GPU(s)", 1.0, gpus=2, series=name, efficiency=share)
+        for name, share in ((scaling.UNIFORM.name, 0.99), (scaling.NODE2VEC.name, 0.9))
+    ]
+    fast = row("8000", 1.0, gpus=2, series=scaling.BY_DEGREE.name, efficiency=0.9)
+    holds, found = scaling.verdict([*walks, fast])
+    assert holds is False
+    assert f"it fails for {scaling.NODE2VEC.name}, 2 GPU(s) (0.9)" in found
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_a_claim_about_others_figures_says_their_machine_and_this_one(name):
+    claim, whose = suites.load(name).CLAIM, [one.whose for one in published(name)]
+    assert all(re.search("V100|EPYC", one.machine) for one in published(name))
+    assert [other for other in OTHERS if other in claim] == [
+        other for other in OTHERS if any(other in one for one in whose)
+    ]
+    for run, rows in RUNS.items():
+        for verdict in [one for one in rows if one["suite"] == name and one.get("holds") is not None]:
+            for one in published(name):
+                assert f"{one.whose}: on {one.machine}, here on {rows[0]['device']}" in verdict["found"], run
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md", "docs/comparison.md", "docs/tuning.md"])
+def test_a_line_that_names_an_older_gpu_names_the_one_beside_it(page):
+    lines = (DOCS.parents[1] / page).read_text().splitlines()
+    assert not [line for line in lines if re.search("V100|A100|P100", line) and not re.search("H200|EPYC", line)]
+
+
+def test_a_rate_beside_gsamplers_names_both_machines():
+    rate = {"work": layers.GSAMPLER.name, "graph": "g", "vertices": layers.VERTICES, "stored_edges": layers.EDGES}
+    one = row(layers.GSAMPLER.name, 2 * layers.RATE) | rate
+    one |= layers._beside_published(one, "NVIDIA H200")
+    assert one["times_of"] == "gSampler on one NVIDIA V100, csaw on NVIDIA H200"
+    verdict = judged("layers", [one | {"suite": "layers"}], "NVIDIA H200")
+    assert "on one NVIDIA V100, here on NVIDIA H200" in verdict["found"]
+    assert verdict["holds"] is False

@@ -1,0 +1,229 @@
+"""The suite ``journey`` of ``csaw bench``: its stages, their limits and goals; and the peers
+of the suite ``ingest``.
+"""
+
+import gzip
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from csaw.cli.main import cli
+from csaw.engine.bench import ingest_child, journey_turn
+from csaw.engine.bench.bench_row import figure, goal_text, measured, met_text
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Named
+from csaw.engine.bench.journey_goals import goals
+from csaw.engine.bench.journey_stages import (
+    GENERATE,
+    HELP,
+    IN_MEMORY,
+    INFO,
+    MEMBER,
+    MEMBERS,
+    MIDDLE_MEMORY,
+    SAMPLED,
+    SMALL,
+    SMALL_MEMORY,
+    TEXT,
+    TO_NPY,
+    TO_PARQUET,
+    TO_TEXT,
+    VERIFY,
+    Places,
+    needed,
+    on_all,
+    stages,
+)
+from csaw.engine.bench.journey_turn import Timed
+from csaw.engine.bench.report import table
+from csaw.engine.bench.suites import journey
+
+PLACES = Places(Path("disk"), Path("memory"))
+PACKED = {PLACES.gzip(name): PLACES.text for name in (MEMBERS, MEMBER)}
+GPUS = Context([], (SimpleNamespace(number=0), SimpleNamespace(number=1)), threads=16)
+EVERY = [
+    HELP,
+    SMALL,
+    GENERATE,
+    TEXT,
+    MIDDLE_MEMORY,
+    SMALL_MEMORY,
+    MEMBERS,
+    MEMBER,
+    SAMPLED,
+    TO_TEXT,
+    TO_NPY,
+    TO_PARQUET,
+    VERIFY,
+    INFO,
+    IN_MEMORY,
+]
+
+
+def test_a_quick_journey_on_a_named_graph_prints_its_stages_beside_limits_and_goals(tmp_path):
+    file = tmp_path / "rows.json"
+    line = ["bench", "rmat:scale=8", "--quick", "--suite", "journey", "--only", "gzip", "--device", "cpu"]
+    done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path), "--json", str(file)], catch_exceptions=False)
+    rows = measured(json.loads(file.read_text()), suite="journey")
+    assert [row["work"] for row in rows] == [MEMBERS, MEMBER]
+    for row in rows:
+        assert row["graph"] == "text of rmat:scale=8"
+        assert row["met"] is (row["rate"] >= row["goal"] > 0)
+        assert row["limits"].keys() == {"a plain read", "a plain write"}
+        assert all(0 < seconds < row["seconds"] for seconds in row["limits"].values())
+        assert f"goal {goal_text(row, row['unit'])} {met_text(row)}" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.json"], "nothing stays in --out"
+
+
+def test_two_gpus_add_a_stage_that_samples_on_both():
+    alone = Context([], GPUS.devices[:1], threads=16)
+    assert [stage.name for stage in stages(Context([]), PLACES, "rmat:scale=10", "16MiB")] == EVERY
+    assert [stage.name for stage in stages(alone, PLACES, "rmat:scale=10", "16MiB")] == EVERY
+    found = {stage.name: stage for stage in stages(GPUS, PLACES, "rmat:scale=10", "16MiB")}
+    assert list(found) == [*EVERY, f"{IN_MEMORY}, 2 GPUs"]
+    device = {
+        name: found[name].command[found[name].command.index("--device") + 1]
+        for name in (SMALL, SAMPLED, IN_MEMORY, on_all(GPUS))
+    }
+    assert device == {SMALL: "cuda:0", SAMPLED: "cuda:0", IN_MEMORY: "cuda:0", on_all(GPUS): "cuda:0,1"}
+    assert "cupy" in found[SMALL].start[1]
+
+
+@pytest.mark.parametrize(
+    ("only", "names"),
+    [
+        ("", EVERY),
+        ("help", [HELP]),
+        ("gzip", [GENERATE, TEXT, MEMBERS, MEMBER]),
+        ("sample, node2vec", [SMALL, GENERATE, TEXT, SAMPLED]),
+        ("to memory", [SMALL, GENERATE, TEXT, IN_MEMORY]),
+        ("verify", [SMALL, GENERATE, TEXT, SAMPLED, VERIFY]),
+        ("nothing", []),
+    ],
+)
+def test_only_runs_a_stage_with_those_that_it_reads_from_or_is_compared_with(only, names):
+    every = stages(Context([]), PLACES, "rmat:scale=10", "16MiB")
+    assert [stage.name for stage in needed(every, only, PACKED)] == names
+
+
+READ, WRITE, SAMPLING = journey_turn.READ, journey_turn.WRITE, journey_turn.SAMPLING
+TURN = {
+    HELP: Timed(0.1, 0, {}),
+    SMALL: Timed(1.0, 0, {}),
+    TEXT: Timed(4.0, 2 * 10**9, {READ: 0.2, WRITE: 1.0}),
+    MIDDLE_MEMORY: Timed(4.0, 2 * 10**9, {}),
+    MEMBER: Timed(9.0, 2 * 10**9, {}),
+    SAMPLED: Timed(4.0, 3 * 10**9, {READ: 0.2, WRITE: 2.0, SAMPLING: 0.5}),
+    TO_TEXT: Timed(6.0, 6 * 10**9, {WRITE: 5.4}),
+    TO_NPY: Timed(2.0, 3 * 10**9, {WRITE: 0.9}),
+    IN_MEMORY: Timed(3.2, 9 * 10**9, {WRITE: 0.5, SAMPLING: 1.0}),
+    f"{IN_MEMORY}, 2 GPUs": Timed(2.5, 9 * 10**9, {}),
+}
+
+
+def test_goals_are_those_of_16_cores_of_the_threads_or_of_another_stage():
+    on_gpus = {
+        HELP: 0.15,
+        SMALL: 1.3,
+        TEXT: 2.0,
+        MIDDLE_MEMORY: 4.2,
+        MEMBER: 8.0,
+        SAMPLED: 1 + 1.15 * 2,
+        TO_TEXT: 6.0,
+        TO_NPY: 2.0,
+        IN_MEMORY: 1 + 1.15,
+        on_all(GPUS): 2.0,
+    }
+    assert goals(TURN, GPUS) == pytest.approx(on_gpus)
+    cpu = goals({name: TURN[name] for name in TURN if name != on_all(GPUS)}, Context([], threads=2))
+    assert cpu == pytest.approx(
+        {name: on_gpus[name] for name in cpu} | {SMALL: 0.7, TEXT: 16.0, TO_TEXT: 32.0, TO_NPY: 16.0}
+    )
+    assert goals({MEMBER: TURN[MEMBER]}, GPUS) == {}
+
+
+def test_a_row_is_the_median_of_its_turns_and_says_whether_the_goal_is_met():
+    slow = {name: one._replace(seconds=3 * one.seconds) for name, one in TURN.items()}
+    rows = {name: journey._row(GPUS, name, [TURN, slow, TURN]) for name in TURN}
+    assert rows[TEXT]["rate"] == 5e8
+    assert rows[TEXT]["goal"] == 1e9
+    assert rows[TEXT]["bytes"] == 2 * 10**9
+    assert {name for name, row in rows.items() if row["met"]} == {HELP, SMALL, MIDDLE_MEMORY, TO_TEXT, TO_NPY}
+    assert rows[SAMPLED]["of_slower"] == pytest.approx(2 / 3)
+    assert rows[on_all(GPUS)]["times"] == pytest.approx(1.28)
+    verdict = journey.verdict([{"suite": "journey", "graph": "g"} | row for row in rows.values()])
+    assert verdict.holds is False
+    assert verdict.found.startswith(
+        "1.50 times the slowest of them; 5 of 10 goals met; missed: partition text, 500 M of 1 G;"
+    )
+
+
+def test_the_page_shows_the_goal_whether_it_is_met_and_the_slowest_limit():
+    about = {
+        "suite": "machine",
+        "command": "csaw bench",
+        "device": "a CPU",
+        "threads": 2,
+        "csaw": "0",
+        "load": 0.5,
+        "date": "2026-11-21",
+    }
+    start = {
+        **figure([4.0], "commands/s"),
+        "seconds": 0.25,
+        "goal": 2.0,
+        "met": True,
+        "limits": {"a start": 0.1, "a read": 0.05},
+    }
+    text = {**figure([1e8], "bytes/s"), "seconds": 2.0, "goal": 2e8, "met": False, "times": 1.5, "times_of": "one GPU"}
+    page = table(
+        [about, {"suite": "journey", "work": "info", **start}, {"suite": "journey", "work": "two", **text}],
+        "journey",
+        "p.svg",
+    )
+    assert "| info | 4 commands/s | 4 to 4 | 250 ms | 0.5 s, met | 40 % of a start |" in page
+    assert "| two | 100 M bytes/s | 100 M to 100 M | 2 s | 200 M, missed | 1.5 x one GPU |" in page
+
+
+def test_a_journey_on_a_graph_that_is_not_made_by_csaw_says_why_it_is_not_measured(tmp_path):
+    (row,) = journey.rows(Context([Named("web", tmp_path / "web.zarr")], chosen=True))
+    assert row["graph"] == "web"
+    assert "of rmat: graphs alone" in row["not_measured"]
+    assert journey.verdict([]).holds is None
+
+
+@pytest.mark.parametrize("members", [True, False])
+def test_the_gzip_of_a_journey_is_the_text_in_one_member_or_in_16(tmp_path, members):
+    text, packed = tmp_path / "edges.txt", tmp_path / "edges.txt.gz"
+    text.write_bytes(
+        b"".join(b"%d\t%d\n" % tuple(pair) for pair in np.random.default_rng(0).integers(0, 999, (5000, 2)).tolist())
+    )
+    journey_turn.write_gzip(text, packed, 2, members=members)
+    assert gzip.decompress(packed.read_bytes()) == text.read_bytes()
+    assert packed.read_bytes().count(journey_turn.GZIP_HEAD) == (16 if members else 1)
+
+
+def test_the_ingest_of_pyarrow_finds_each_edge_once_in_order_of_rows(tmp_path):
+    pytest.importorskip("pyarrow")
+    text = tmp_path / "edges.txt"
+    text.write_text("# two\n# lines\n2\t1\n0\t2\n0\t1\n2\t1\n0\t2\n")
+    assert ingest_child.pyarrow()(str(text), str(tmp_path / "graph")) == 3
+    assert np.load(tmp_path / "graph.indptr.npy").tolist() == [0, 2, 2, 3]
+    assert np.load(tmp_path / "graph.indices.npy").tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_samples_to_memory_go_to_the_disk_where_memory_has_no_room_and_the_row_says_so(tmp_path, monkeypatch, room):
+    seen = []
+    monkeypatch.setattr(journey, "turn", lambda context, places, *given: seen.append(places) or TURN)
+    monkeypatch.setattr(journey, "SHARED_MEMORY", tmp_path / "memory")
+    (tmp_path / "memory").mkdir()
+    monkeypatch.setattr(journey.shutil, "disk_usage", lambda path: SimpleNamespace(free=10**12 if room else 10))
+    (tmp_path / "disk").mkdir()
+    (row,) = journey.rows(Context([], quick=True, only="to memory", out=tmp_path / "disk"))
+    assert seen[0].memory.is_relative_to(tmp_path / ("memory" if room else "disk"))
+    assert ("has no room" in row.get("note", "")) is not room

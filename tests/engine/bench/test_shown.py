@@ -1,0 +1,212 @@
+"""What benchmarks name and show: graphs are what their labels say, tables and plots are what the rows say."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.bench import row
+from matplotlib import rc_context
+
+from csaw.datasets.catalog import known
+from csaw.datasets.generate import generate
+from csaw.datasets.spec import parse_spec
+from csaw.engine.bench import baseline, files, graphs, plot_bars, plot_style, plots, report
+from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
+from csaw.partition.base.sizes import short
+from csaw.partition.errors import FormatError
+
+DOCS = Path(__file__).parents[3] / "docs" / "benchmarks.md"
+
+
+def test_rows_and_plots_take_the_place_of_an_earlier_runs(tmp_path):
+    for rate in (1e8, 2e8):
+        rows = [row("walk", rate, rate, rate)]
+        files.write_rows(rows, tmp_path / "rows.json")
+        plots.write(rows, tmp_path)
+    assert baseline.read(tmp_path / "rows.json") == rows
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.json", "walks.png", "walks.svg"]
+
+
+def test_a_stand_in_has_the_vertices_and_degree_of_its_graph_as_near_as_rmat_comes(tmp_path):
+    for spec in ("rmat:scale=12,edge_factor=9", "rmat:scale=11,edge_factor=4,undirected=0"):
+        store = generate(spec, tmp_path / f"{len(spec)}.zarr")
+        vertices, edges = graphs.expected(parse_spec(spec))
+        assert math.isclose(vertices, store.vertices, rel_tol=0.02)
+        assert math.isclose(edges, store.edges, rel_tol=0.02)
+    entry = known("soc-LiveJournal1")
+    whole, part = (graphs.stand_in(entry, most) for most in (2**62, 10**6))
+    vertices, edges = graphs.expected(parse_spec(whole.source))
+    assert 2 / 3 < vertices / entry.vertices < 3 / 2
+    assert 0.8 < edges / vertices / (entry.edges / entry.vertices) < 1.25
+    assert whole.label == f"stand-in for soc-LiveJournal1: {whole.source}"
+    assert part.label.startswith("stand-in for soc-LiveJournal1, 1.4 % of its vertices: rmat:")
+    assert graphs.expected(parse_spec(part.source))[1] < 2e6
+
+
+def test_a_graph_of_a_paper_that_is_on_disk_is_taken_instead_of_its_stand_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    assert {one.label.split(":")[0] for one in graphs.of_paper("nextdoor", None, 10**5)} == {
+        f"stand-in for {name}, {share} % of its vertices"
+        for name, share in {
+            "cit-Patents": "0.61",
+            "com-Friendster": "0.0028",
+            "com-Orkut": "0.043",
+            "PPI": "6.1",
+            "Reddit": "0.43",
+            "soc-LiveJournal1": "0.14",
+        }.items()
+    }
+    made = generate("rmat:scale=6", tmp_path / "cit-Patents.zarr")
+    assert graphs.of_paper("nextdoor", None, 10**5)[0].label.startswith(
+        "stand-in for cit-Patents"
+    )  # it has other counts
+    entry = replace(known("cit-Patents"), vertices=made.vertices, edges=made.edges)
+    monkeypatch.setattr(graphs, "ENTRIES", [entry])
+    found = graphs.of_paper("nextdoor", None, 10**5)[0]
+    assert found.label == "cit-Patents"
+    assert found.open(None).store.vertices == 63
+
+
+def test_stand_ins_have_the_weights_of_their_paper():
+    weighted, plain = (graphs.of_paper("nextdoor", None, 10**5, weighted=flag) for flag in (True, False))
+    assert all(",weights=5" in one.source for one in weighted)
+    assert not any("weights" in one.source for one in plain)
+    assert not any("weights" in one.source for one in graphs.of_paper("c-saw", None, 10**5))
+
+
+def test_plots_are_made_of_every_suite_and_the_same_rows_give_the_same_picture(tmp_path):
+    rows = [row("walk", 1e8, 2e8, 3e8), row("other", 5.0, suite="neighbors"), row("gathers", 1e9, suite=MACHINE)]
+    first, again = (plots.write(rows, tmp_path / name) for name in "ab")
+    assert sorted(path.name for path in first) == ["neighbors.png", "neighbors.svg", "walks.png", "walks.svg"]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+
+
+def drawn(rows, suite):
+    """The SVG of a suite, and the texts in it."""
+    with rc_context(plot_style.RC):
+        svg = plots._svg(plots.plot(rows, suite), "a plot").decode()
+    return svg, re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+MACHINE_ROWS = [
+    {"suite": MACHINE, "device": "a GPU", "csaw": "0.1", "date": "2026-11-21"},
+    row("gathers", 4e10, suite=MACHINE, unit="gathers/s"),
+]
+
+
+def test_a_plot_has_values_goals_the_ceiling_the_machine_and_one_unit():
+    rows = [row("a walk", 3.29e10, of_ceiling=0.82, goal=3.2e10), row("picks", 7.9e10, of_ceiling=1.975)]
+    svg, texts = drawn([*MACHINE_ROWS, *rows], "walks")
+    assert {"32.9, goal 32.0", "79.0, 1.98 times the ceiling", "gather ceiling 40.0", "G edges/s"} <= set(texts)
+    caption = " ".join(texts)
+    assert "a GPU · csaw 0.1 · 21 November 2026" in caption
+    assert "above the ceiling: draws find rows in the cache" in caption
+    assert "%" not in caption
+    assert "@media (prefers-color-scheme: dark)" in svg
+    light = set(re.findall(r"(?:fill|stroke): (#\w{6})", re.sub(r"@media.*", "", svg)))
+    assert light == {plot_style.INK, plot_style.MUTED, plot_style.GRID, plot_style.CSAW, plot_style.LIMIT}
+
+
+def test_a_plot_whose_goal_is_anothers_names_both_machines():
+    rows = [row("LADIES", 1e3, suite="layers", unit="samples/s", goal=924.0, goal_of="3 times a rate on an old GPU")]
+    caption = " ".join(drawn([*MACHINE_ROWS, *rows], "layers")[1])
+    assert "a GPU · csaw 0.1" in caption
+    assert "upright marks: goals, 3 times a rate on an old GPU" in caption
+
+
+def test_peers_have_a_color_of_their_own_and_works_of_a_kind_a_heading():
+    rows = [
+        row("uniform walk, csaw", 9e7, peer="csaw", suite="peers"),
+        row("uniform walk, dgl", 1e5, peer="dgl", suite="peers"),
+        row("node2vec, csaw", 5e7, peer="csaw", suite="peers"),
+        row("node2vec, dgl", 1e7, peer="dgl", suite="peers"),
+    ]
+    svg, texts = drawn(rows, "peers")
+    assert [line.text for line in plot_bars.lines(rows)] == ["uniform walk", "csaw", "dgl", "node2vec", "csaw", "dgl"]
+    assert plot_style.PEER in svg
+    assert {"90 M", "100 k", "edges/s"} <= set(texts), "far apart, so the axis is logarithmic"
+    one = [
+        row("uniform walk, 4000 x 2000", 1.0),
+        row("biased by degree, 4000 x 2000", 1.0),
+        row("walk with jumps", 1.0),
+    ]
+    assert [line.text for line in plot_bars.lines(one)] == [each["work"] for each in one]
+
+
+def test_whole_commands_are_shown_as_seconds_whatever_they_count():
+    rows = [
+        row("help", 4.0, suite="journey", unit="commands/s", seconds=0.25, goal=5.0, limits={"a start": 0.1}),
+        row("export", 1e9, suite="journey", unit="bytes/s", seconds=2.0, limits={"a plain write": 1.0}),
+    ]
+    _, texts = drawn(rows, "journey")
+    assert {
+        "0.250 s, goal 0.200 s, 40 % of a start",
+        "2.00 s, 50 % of a plain write",
+        "seconds, less is better",
+    } <= set(texts)
+
+
+def test_a_limit_that_is_exceeded_is_said_as_a_multiple_with_the_reason():
+    assert share_text(1.0, "it") == "100 % of it"
+    assert share_text(1.76, "it") == "1.76 times it"
+    slow, fast = (row("walk", 1.0, seconds=s, limits={"moving the least": 1.76}) for s in (2.0, 1.0))
+    assert limits_text(slow) == "88 % of moving the least"
+    assert limits_text(fast) == "1.76 times as fast as moving the least"
+    assert [len(exceeded(rows)) for rows in ([slow], [slow, fast])] == [0, 1]
+    assert not re.search(r"\| (1[0-9][1-9]|[2-9][0-9][0-9]) % \|", DOCS.read_text())
+
+
+def test_rates_are_short():
+    assert [short(x, "edges/s") for x in (0.5, 999, 1e3, 144.3e6, 999.6e6, 2e12)] == [
+        "0.5 edges/s",
+        "999 edges/s",
+        "1 k edges/s",
+        "144 M edges/s",
+        "1,000 M edges/s",
+        "2,000 G edges/s",
+    ]
+
+
+def test_the_tables_of_the_docs_are_what_the_json_gives():
+    page = DOCS.read_text()
+    assert len(report.parts(page)) >= 8
+    assert report.filled(page, DOCS.with_suffix("")) == page, (
+        "run: python -m csaw.engine.bench.report docs/benchmarks.md"
+    )
+    for plot in re.findall(r"\]\((benchmarks/[^)]*svg)\)", page):
+        assert (DOCS.parent / plot).stat().st_size < 100_000
+
+
+def test_a_figure_that_changes_changes_the_page(tmp_path):
+    page = "By hand.\n\n<!-- table run walks -->\nold\n<!-- end -->\n\nAlso by hand.\n"
+    rows = [
+        {
+            "suite": MACHINE,
+            "command": "csaw bench",
+            "device": "a CPU",
+            "threads": 2,
+            "csaw": "0",
+            "load": 0.5,
+            "date": "2026-11-21",
+        },
+        row("gathers", 3e8, suite=MACHINE),
+        row("a walk", 1e8, 2e8, 3e8, seconds=0.25),
+        {"suite": "walks", "claim": "they walk", "holds": True, "found": "they do"},
+    ]
+    for seconds in (0.25, 0.5):
+        rows[2]["seconds"] = seconds
+        (tmp_path / "run.json").write_text(json.dumps(rows))
+        filled = report.filled(page, tmp_path)
+        assert filled.startswith("By hand.\n\n<!-- table run walks -->\n    csaw bench\n\na CPU, 2 threads")
+        assert f"| a walk | 200 M edges/s | 100 M to 300 M | {1000 * seconds:.0f} ms |" in filled
+        assert "Claim: they walk. It holds here: they do." in filled
+        assert filled.endswith("<!-- end -->\n\nAlso by hand.\n")
+        assert report.filled(filled, tmp_path) == filled
+    with pytest.raises(FormatError, match="no row of the suite selection"):
+        report.filled(page.replace("walks", "selection"), tmp_path)
+    with pytest.raises(FormatError, match=r"other\.json does not exist"):
+        report.filled(page.replace("run", "other"), tmp_path)

@@ -1,0 +1,303 @@
+"""Every kernel compiles without a GPU, with its hooks inlined and without spilling registers.
+
+Each for the oldest architecture, which knows the fewest instructions, with ids of 32 bits; kernels of every file with
+ids of 64 bits and for the newest too. Slow checks compile every kernel for every architecture with both ids: they say
+again of more kernels what those of every file say.
+
+CUDA 13 goes back to sm_75. With CUDA 12 installed (``scripts/test-cuda12``) the oldest one is sm_70, that of a V100.
+"""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+from cuda.bindings import nvrtc
+from helpers.edge_columns import LATER, READERS, with_columns
+from helpers.graphs import WideStore, random_store
+
+from csaw.engine import prepare
+from csaw.engine.api import registry
+from csaw.engine.bench import KERNELS
+from csaw.engine.cuda.compile import FOLDER
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.kernel_source import Unit, builder_of, kernels_of
+from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.schedule.specialization import Specialization
+from csaw.partition.graph.edge_columns import DTYPES
+
+V100 = 70 in nvrtc.nvrtcGetSupportedArchs()[1]
+ARCHITECTURES = OLDEST, _, NEWEST = ("sm_70" if V100 else "sm_75", "sm_80", "sm_90")
+FOR_OWN = OLDEST if V100 else NEWEST  # what the users' own hooks are compiled for
+SPILL = 64  # bytes that a kernel may spill
+# algorithms, and names of their options, whose kernels are compiled for the newest architecture and with ids of 64 bits
+EVERYWHERE = {
+    ("deepwalk", ()),
+    ("node2vec", ()),
+    ("neighbor", ()),
+    ("multidimensional", ()),
+    ("forest-fire", ("select", "collision")),
+    ("layer", ("weighted",)),
+    ("layer", ("weighted", "neighbor_size")),
+    ("random-node", ()),
+    ("ladies", ()),
+    ("labor", ()),
+    ("minibatch", ("weighted",)),
+    ("saint-node", ()),
+    ("random-edge", ()),
+}
+MORE = [
+    ("deepwalk", {"induced": True}),
+    ("neighbor", {"induced": True, "weighted": False}),
+    ("node2vec", {"weighted": False}),
+    ("node2vec", {"layout": "table"}),
+    ("node2vec", {"p": 1e-30, "q": 1e30}),
+    ("node2vec", {"p": 1e30, "weighted": False}),
+    ("deepwalk", {"layout": "csr", "weighted": False}),
+    ("deepwalk", {"select": "its"}),
+    ("ppr", {"walk_length": 8}),
+    ("ppr", {"select": "its"}),
+    ("neighbor", {"weighted": False}),
+    ("neighbor", {"replace": True}),
+    ("neighbor", {"select": "its", "collision": "updated"}),
+    *(("neighbor", {"select": "its", "detect": detect}) for detect in DETECTORS),
+    ("minibatch", {"weighted": False}),
+    ("minibatch", {"weighted": False, "replace": True}),
+    ("forest-fire", {"select": "its", "collision": "repeated"}),
+    ("forest-fire", {"weighted": False}),
+    ("snowball", {"weighted": False, "neighbor_size": 2}),
+    ("layer", {"weighted": False}),
+    ("layer", {"unique": True}),
+    ("snowball", {"weighted": False, "unique": True, "neighbor_size": 3}),
+    ("layer", {"weighted": False, "neighbor_size": 10**6}),
+    ("multidimensional", {"edge_bias": "e.weight"}),
+    ("multidimensional", {"edge_bias": "e.weight", "layout": "csr"}),
+    ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
+    ("biased", {"edge_bias": "e.weight * e.column('y', e.dst)", "columns": {"x": np.ones(300), "y": np.ones(300)}}),
+    ("biased", {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else 1.0)"}),
+    ("biased", {"edge_bias": "1 if e.prev < 0 else e.column('x', e.prev)", "columns": {"x": np.ones(300)}}),
+    ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),
+]
+OWN = """
+import math
+from csaw.engine.algorithm import Walk, option
+
+def softened(x):
+    y = x ** 1.5
+    return y / (1 + y) + math.exp(-x)
+
+class Mine(Walk):
+    strength: float = option(0.75, help="how much hubs count", low=0)
+
+    def edge_bias(self, e):
+        return softened(e.weight) * e.dst_degree**self.strength + math.log10(2 + e.src_degree)
+"""
+SECOND = """
+from csaw.engine.algorithm import Walk
+
+class Mine(Walk):
+    def edge_bias(self, e):
+        return e.weight * 0.5 if e.is_neighbor(e.prev, e.dst) else e.weight / (1 + e.dst % 3)
+
+    def bias_range(self):
+        return (0.0, 1.0, 1.0)
+
+    def update(self, e):
+        return e.dst
+"""
+PATHS = """
+from csaw.engine.algorithm import Walk
+from csaw.engine.algorithms.node2vec import Node2vec
+
+class Back(Walk):
+    def update(self, e):
+        return -1 if e.random() < 0.1 else e.path(e.random() * (e.depth + 1))
+
+class Second(Node2vec):
+    def update(self, e):
+        return e.path(2) if e.random() < 0.1 else e.dst
+
+class Dead(Walk):
+    def dead_end(self, v):
+        return v.path(1)
+"""
+CASES = [(name, {}) for name in registry.names()] + MORE
+CHECKED = set()  # cubins that were found good when they were compiled
+
+
+WING = FOLDER.parents[1] / "analytics" / "cuda"
+NETWORKS = sorted(  # files whose kernels measures of networks launch, by the calls
+    {
+        str(WING / "kernels" / f"{name}.cu")
+        for path in WING.glob("*.py")
+        for name in re.findall(r'\bkernels\("(\w+)"', path.read_text())
+    }
+)
+BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
+STREAMED = [
+    ("fastgcn", {}),
+    ("labor", {}),
+    ("deepwalk", {"induced": True}),
+    ("deepwalk", {}),
+    ("ppr", {}),
+    ("node2vec", {}),
+    ("node2vec", {"q": 1e30}),
+    ("multidimensional", {}),
+    ("forest-fire", {}),
+    ("layer", {}),
+]
+
+
+LIKE_OTHERS = pytest.mark.slow(
+    reason="quick cases compile a kernel of every file like that, and this one for the oldest architecture"
+)
+QUICK = [(OLDEST, 32)]
+QUICK_EVERYWHERE = [*QUICK, (OLDEST, 64), (NEWEST, 32)]
+
+
+def each(cases, everywhere):
+    """A parameter for each case, architecture and width of ids."""
+    for number, (algo, options) in enumerate(cases):
+        quick = QUICK_EVERYWHERE if (algo, tuple(options)) in everywhere else QUICK
+        for architecture, bits in product(ARCHITECTURES, (32, 64)):
+            if bits == 32 or "layout" not in options:  # which graphs with ids of 64 bits have no choice of
+                marks = [] if (architecture, bits) in quick else [LIKE_OTHERS]
+                yield pytest.param(
+                    algo, options, architecture, bits, id=f"{algo}-{number}-{architecture}-{bits}", marks=marks
+                )
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("cuda") / "g.zarr")
+
+
+def with_ids(store, bits):
+    return WideStore(store) if bits == 64 else store
+
+
+@pytest.fixture(scope="module")
+def cubins(tmp_path_factory):
+    """A cache that cases share: what one of them compiled and checked, the others find."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CSAW_CACHE_DIR", str(tmp_path_factory.mktemp("cubins")))
+        yield
+
+
+def check(unit, architecture, caplog):
+    caplog.clear()
+    with caplog.at_level("DEBUG", "csaw.engine.cuda.compile"):
+        path = unit.compile(architecture)
+    if path in CHECKED:
+        return
+    assert "Compiling entry function" in caplog.text
+    assert "csaw_" not in caplog.text  # a hook or what it calls is left as a function: it was not inlined
+    assert max(int(spilled) for spilled in re.findall(r"(\d+) bytes spill stores", caplog.text)) <= SPILL
+    CHECKED.add(path)
+
+
+@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(CASES, EVERYWHERE)))
+def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubins):
+    graph = with_ids(store, bits)
+    job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
+    backend = Specialization(job.plan, graph, job.algorithm)
+    for unit in (kernels_of(backend), builder_of(backend)):
+        check(unit, architecture, caplog)
+
+
+def test_every_file_is_compiled_for_every_architecture(store):
+    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu"}
+    for algo, options in CASES:
+        if (algo, tuple(options)) in EVERYWHERE:
+            job = prepare(store, algo, device=device, **options)
+            files |= set(kernels_of(Specialization(job.plan, store, job.algorithm)).files)
+    assert files == {file.name for file in FOLDER.glob("*.cu")}
+    assert set(NETWORKS) == {str(file) for file in (WING / "kernels").glob("*.cu")}
+
+
+def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    (tmp_path / "mine.py").write_text(OWN)
+    job = prepare(store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", FOR_OWN, 132, 1 << 40))
+    check(builder_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    (tmp_path / "mine.py").write_text(SECOND)
+    job = prepare(
+        store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", FOR_OWN, 132, 1 << 40), residency=residency
+    )
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", pytest.param("streamed", marks=LIKE_OTHERS)])
+@pytest.mark.parametrize(("algo", "limit"), [("Back", None), ("Second", 9), ("Dead", 9)])
+def test_hooks_that_read_the_path_compile(algo, limit, residency, store, caplog, tmp_path, cubins):
+    (tmp_path / "mine.py").write_text(PATHS)
+    job = prepare(
+        store,
+        f"{tmp_path / 'mine.py'}:{algo}",
+        device=Device(0, "none", OLDEST, 132, 1 << 40),
+        walk_length=limit,
+        residency=residency,
+    )
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), OLDEST, caplog)
+
+
+@pytest.fixture(scope="module")
+def column_store(tmp_path_factory):
+    return with_columns(tmp_path_factory.mktemp("columns") / "g.zarr", partitions=3)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize(("algo", "options"), READERS, ids=[f"{a}-{i}" for i, (a, _) in enumerate(READERS)])
+def test_kernels_that_read_edge_columns_compile(algo, options, residency, column_store, caplog, cubins):
+    device = Device(0, "none", OLDEST, 132, 1 << 40)
+    job = prepare(column_store, algo, device=device, residency=residency, **options)
+    backend = Specialization(job.plan, column_store, job.algorithm)
+    for unit in (kernels_of(backend), builder_of(backend)):
+        check(unit, OLDEST, caplog)
+
+
+def test_kernels_read_columns_of_every_type(column_store, caplog, cubins):
+    """One constant for each of them: a type of its own, whatever others a hook reads."""
+    bias = " + ".join(f"abs(e.of_{dtype})" for dtype in DTYPES)
+    job = prepare(column_store, "deepwalk", device=Device(0, "none", OLDEST, 132, 1 << 40), edge_bias=bias)
+    backend = Specialization(job.plan, column_store, job.algorithm)
+    assert kernels_of(backend).constants["EDGE_TYPES"] == sum(k << 4 * k for k in range(len(DTYPES)))
+    for unit in (kernels_of(backend), builder_of(backend)):
+        check(unit, OLDEST, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+def test_an_update_that_reads_edge_columns_compiles(residency, column_store, caplog, tmp_path, cubins):
+    (tmp_path / "mine.py").write_text(LATER)
+    device = Device(0, "none", OLDEST, 132, 1 << 40)
+    job = prepare(column_store, f"{tmp_path / 'mine.py'}:Later", device=device, residency=residency)
+    check(kernels_of(Specialization(job.plan, column_store, job.algorithm)), OLDEST, caplog)
+
+
+@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(STREAMED, {("node2vec", ())})))
+def test_kernels_for_streamed_graphs_compile(algo, options, architecture, bits, store, caplog, cubins):
+    graph, device = with_ids(store, bits), Device(0, "none", architecture, 132, 1 << 40)
+    for weighted in (True, False):
+        job = prepare(graph, algo, device=device, residency="streamed", weighted=weighted, **options)
+        backend = Specialization(job.plan, graph, job.algorithm)
+        for unit in (kernels_of(backend), builder_of(backend)):
+            check(unit, architecture, caplog)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("file", [*NETWORKS, *BENCHMARKS])
+def test_kernels_of_networks_and_benchmarks_compile(file, architecture, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    check(Unit((file,), {}, [], ()), architecture, caplog)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    for file in ("triangles.cu", "dense.cu"):
+        check(Unit((str(WING / "kernels" / file),), {"EACH": 1}, [], ()), architecture, caplog)

@@ -1,0 +1,376 @@
+"""Claims of exports of graphs: a file that holds everything becomes the same graph again; scipy, networkx and igraph
+read what csaw wrote; what a format cannot say is said or refused.
+"""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy.io
+import scipy.sparse
+from click.testing import CliRunner
+
+import csaw
+from csaw.cli.commands.export import export as command
+from csaw.engine.export import edges as edges_module
+from csaw.engine.export import export, kernels
+from csaw.engine.export.registry import GRAPHS, formats
+from csaw.partition import IngestOptions, ingest, open_graph, read_edge_ids, write_graph
+from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
+
+ENDS = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (5, 0), (3, 4), (4, 5), (1, 3), (0, 3)]
+WEIGHTS = ["1", "0.1", "2.5", "16777216", "3e-7", "0", "1e-45", "3.4028235e38", "123456.79", "0.333333343"]
+NAMES = {
+    "identity": str,
+    "int64": lambda v: str(7 * v - 3),
+    "uint64": lambda v: str(2**63 + v),
+    "string": ["ann", "b'ob", "cleo-é", "d;a,n", "e<v>&e", "f"].__getitem__,
+}
+KINDS = {
+    "identity": {"directed": True, "partitions": 3},
+    "int64": {"directed": True, "edge_ids": True, "partitions": 2},
+    "uint64": {"directed": False, "compression": "lz4"},
+    "string": {"directed": False, "duplicates": "keep", "edge_ids": True},
+}
+HOW = {
+    name: {key: value for key, value in how.items() if key in ("directed", "duplicates")} for name, how in KINDS.items()
+}
+UNWEIGHTED = ("identity",)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("graphs")
+
+
+@pytest.fixture(scope="module")
+def stores(folder):
+    found = {}
+    for kind, how in KINDS.items():
+        repeats = [(0, 1), (0, 1)] if kind == "string" else []
+        rows = [(*ends, w) for ends, w in zip([*ENDS, *repeats], [*WEIGHTS, "7", "0.125"], strict=False)]
+        lines = ("\t".join([NAMES[kind](u), NAMES[kind](v), *([] if kind in UNWEIGHTED else [w])]) for u, v, w in rows)
+        text = folder / f"{kind}.tsv"
+        text.write_text("".join(f"{line}\n" for line in lines))
+        found[kind] = ingest(str(text), folder / f"{kind}.zarr", IngestOptions(**how))
+    return found
+
+
+@pytest.fixture(scope="module")
+def plain(folder):
+    """A simple undirected graph of positive integer weights, whose last vertex has no edge."""
+    matrix = scipy.sparse.coo_array(([2, 3, 1, 4, 9], ([0, 0, 1, 2, 3], [1, 2, 2, 3, 4])), shape=(6, 6))
+    both = (matrix + matrix.T).tocsr()
+    ids = np.array([1, 20, 300, 4000, 50000, 600000])
+    return write_graph(folder / "plain.zarr", both.indptr, both.indices, both.data, directed=False, vertex_ids=ids)
+
+
+@pytest.mark.parametrize("suffix", ["txt", "csv", "parquet", "csv.gz"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_edges_become_the_same_graph(folder, stores, monkeypatch, kind, suffix):
+    monkeypatch.setattr(edges_module, "PIECE", 3)
+    out = folder / f"{kind}.{suffix}"
+    said = export(stores[kind].path, out, threads=2)
+    again = ingest(str(out), folder / f"{kind}-{suffix}.zarr", IngestOptions(**HOW[kind], overwrite=True))
+    assert again.fingerprint == stores[kind].fingerprint
+    assert said["edges"] == again.report["edges"]
+    assert said["left_out"].keys() <= {"direction"}
+
+
+def test_text_says_the_direction_itself(folder, stores):
+    export(stores["uint64"].path, folder / "direction.txt")
+    assert not ingest(str(folder / "direction.txt"), folder / "direction.zarr", IngestOptions()).directed
+
+
+@pytest.mark.parametrize("suffix", ["txt", "csv", "parquet", "graphml", "npz"])
+def test_rows_have_their_numbers_in_the_input(folder, stores, suffix):
+    store = stores["int64"]
+    out = folder / f"numbers.{suffix}"
+    assert "edge_ids" not in export(store.path, out)["left_out"]
+    if suffix == "npz":
+        found = np.load(out)["edge_ids"].tolist()
+    elif suffix == "parquet":
+        found = pq.read_table(out).column("edge_id").to_pylist()
+    elif suffix == "graphml":
+        found = [
+            int(line.split('key="edge_id">')[1].split("<")[0])
+            for line in out.read_text().splitlines()
+            if "<edge" in line
+        ]
+    else:
+        rows = [line for line in out.read_text().splitlines() if line[0] not in "#s"]
+        found = [int(row.replace(",", "\t").split("\t")[3]) for row in rows]
+    assert found == read_edge_ids(store).tolist()
+
+
+def test_neither_threads_nor_pieces_change_a_byte(tmp_path, stores, plain, monkeypatch):
+    for name in (*formats(GRAPHS), "gz"):
+        found = set()
+        for threads, piece in ((1, 1 << 18), (1, 1), (3, 2)):
+            monkeypatch.setattr(edges_module, "PIECE", piece)
+            monkeypatch.setattr("csaw.engine.export.graphs.metis.PIECE", piece)
+            out = tmp_path / ("out.mtx.gz" if name == "gz" else f"out-{name}")
+            asked = None if name == "gz" else name
+            export(plain.path, out, asked, threads=threads, overwrite=True)
+            if name != "parquet":  # whose row groups are the pieces
+                found.add(out.read_bytes())
+        assert len(found) <= 1, name
+
+
+@pytest.mark.parametrize("kind", ["identity", "int64", "uint64"])
+def test_scipy_reads_the_matrix(folder, stores, kind):
+    store = stores[kind]
+    graph = store.load()
+    data = np.ones(store.edges, bool) if graph.weights is None else graph.weights
+    expected = scipy.sparse.csr_array(
+        (data.astype(np.float64), graph.indices.astype(np.int64), graph.indptr), shape=(store.vertices,) * 2
+    ).toarray()
+    export(store.path, folder / f"{kind}.mtx")
+    assert np.array_equal(
+        scipy.io.mmread(folder / f"{kind}.mtx").toarray().astype(np.float32), expected.astype(np.float32)
+    )
+    export(store.path, folder / f"{kind}.npz")
+    assert np.array_equal(scipy.sparse.load_npz(folder / f"{kind}.npz").toarray(), expected)
+
+
+def test_a_matrix_becomes_the_same_graph_where_vertices_are_called_so(folder):
+    indptr, indices = np.array([0, 2, 3, 4]), np.array([1, 2, 0, 1])
+    store = write_graph(folder / "from1.zarr", indptr, indices, directed=True, vertex_ids=np.arange(1, 4))
+    assert export(store.path, folder / "from1.mtx")["left_out"] == {}
+    assert (
+        ingest(str(folder / "from1.mtx"), folder / "from1-again.zarr", IngestOptions()).fingerprint == store.fingerprint
+    )
+
+
+def test_an_npz_holds_a_graph_with_its_ids(folder, stores):
+    for kind, store in stores.items():
+        export(store.path, folder / "whole.npz", overwrite=True)
+        with np.load(folder / "whole.npz") as found:
+            weights = None if kind in UNWEIGHTED else found["data"]
+            again = write_graph(
+                folder / "whole.zarr",
+                found["indptr"],
+                found["indices"],
+                weights,
+                directed=bool(found["directed"]),
+                vertex_ids=ids_of(found),
+                overwrite=True,
+            )
+        assert again.fingerprint == store.fingerprint
+
+
+def ids_of(found):
+    if "original_id_text" not in found:
+        return found.get("vertex_ids")
+    text, ends = found["original_id_text"].tobytes(), found["original_id_offsets"]
+    return np.array([text[a:b].decode() for a, b in pairwise(ends)], object)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "string"])
+def test_networkx_reads_the_graphml(folder, stores, kind):
+    networkx = pytest.importorskip("networkx")
+    store = stores[kind]
+    export(store.path, folder / f"{kind}.graphml")
+    found = networkx.read_graphml(folder / f"{kind}.graphml", node_type=str if kind == "string" else int)
+    assert found.graph["fingerprint"] == store.fingerprint
+    assert csaw.graph(found).fingerprint == store.fingerprint
+
+
+def test_igraph_reads_the_graphml(folder, stores, plain):
+    igraph = pytest.importorskip("igraph")
+    export(plain.path, folder / "plain.graphml")
+    found = igraph.Graph.Read_GraphML(str(folder / "plain.graphml"))
+    assert found.vs["id"] == [str(one) for one in plain.vertex_ids()]
+    assert (found.ecount(), found.is_directed()) == (5, False)
+    assert sorted(found.es["weight"]) == [1, 2, 3, 4, 9]
+
+
+def test_metis_has_a_line_of_neighbors_and_weights_for_each_vertex(folder, plain):
+    said = export(plain.path, folder / "plain.metis")
+    assert said["left_out"].keys() == {"ids"}
+    comment, counts, *rows = (folder / "plain.metis").read_text().splitlines()
+    assert comment.startswith("%")
+    assert counts == "6 5 001"
+    assert rows == ["2 2 3 3", "1 2 3 1", "1 3 2 1 4 4", "3 4 5 9", "4 9", ""]
+    export(plain.path, folder / "plain.ids", "ids")
+    assert (folder / "plain.ids").read_text().split() == [str(one) for one in plain.vertex_ids()]
+
+
+def test_what_metis_cannot_say_is_refused_and_leaves_nothing(tmp_path, stores):
+    indptr, loop = np.array([0, 2, 3]), np.array([0, 1, 0])
+    looped = write_graph(tmp_path / "loop.zarr", indptr, loop, directed=False)
+    for store, why in (
+        (stores["int64"], "is directed"),
+        (stores["string"], "repeated edges"),
+        (looped, "vertex 0 to itself"),
+        (stores["uint64"], "csaw partition"),
+    ):
+        with pytest.raises(OptionError, match=why):
+            export(store.path, tmp_path / "out.metis")
+    halves = write_graph(tmp_path / "half.zarr", np.array([0, 1, 2]), np.array([1, 0]), np.full(2, 0.5), directed=False)
+    with pytest.raises(OptionError, match=r"weight 0\.5"):
+        export(halves.path, tmp_path / "out.metis")
+    assert not (tmp_path / "out.metis").exists()
+    assert not list(tmp_path.glob(".out*"))
+
+
+def test_an_edge_without_its_opposite_is_not_lost_in_silence(tmp_path):
+    store = write_graph(tmp_path / "g.zarr", np.array([0, 1, 1]), np.array([1]), directed=False)
+    for suffix in ("txt", "csv", "mtx", "graphml"):
+        with pytest.raises(StoreError, match="no opposite"):
+            export(store.path, tmp_path / f"out.{suffix}")
+    assert [p.name for p in tmp_path.iterdir()] == ["g.zarr"]
+
+
+def test_what_a_file_lacks_is_said(folder, stores, plain):
+    assert export(plain.path, folder / "lacks.txt")["left_out"].keys() == {"vertices"}
+    assert "1 vertex has no edge" in export(plain.path, folder / "lacks.csv")["left_out"]["vertices"]
+    assert export(stores["int64"].path, folder / "lacks.mtx")["left_out"].keys() == {"ids", "edge_ids"}
+    assert export(plain.path, folder / "lacks.graphml")["left_out"] == {}
+
+
+@pytest.mark.parametrize("name", ["a b", '"q', "#c", "a\v"])
+def test_ids_that_a_line_of_text_would_change_are_refused(tmp_path, name):
+    store = write_graph(
+        tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=True, vertex_ids=np.array([name, "z"])
+    )
+    with pytest.raises(OptionError, match="CSV or Parquet"):
+        export(store.path, tmp_path / "out.txt")
+    export(store.path, tmp_path / "out.csv")
+    again = ingest(str(tmp_path / "out.csv"), tmp_path / "again.zarr", IngestOptions())
+    assert sorted(again.vertex_ids()) == sorted([name, "z"])
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\rb", "a\0", "x" * (9 << 20)])
+@pytest.mark.parametrize("suffix", ["txt", "csv"])
+def test_ids_that_csaw_would_not_read_again_are_refused_when_they_are_written(tmp_path, name, suffix):
+    held = csaw.graph([(name, "z"), ("z", name)])
+    with pytest.raises(OptionError, match=r"vertex id .* cannot stand in .*; export to Parquet or \.npz instead"):
+        csaw.export(held, tmp_path / f"out.{suffix}")
+    assert not list(tmp_path.iterdir())
+    csaw.export(held, tmp_path / "out.parquet")
+    assert csaw.partition(tmp_path / "out.parquet", tmp_path / "again.zarr").fingerprint == held.fingerprint
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "ids", [(" a", "a ", "a"), ("source", "target", "src"), ("01", "1", "1.0"), (",", ";", "\t"), ("a\v", "\va", "#a")]
+)
+def test_ids_that_a_careless_reader_takes_for_others_come_back(tmp_path, suffix, ids):
+    held = csaw.graph([(ids[0], ids[1], 1e-45), (ids[1], ids[2], 0.1), (ids[2], ids[0], 3.4028235e38)])
+    said = csaw.export(held, tmp_path / f"out.{suffix}")["left_out"]
+    assert ("names" in said) == (suffix == "csv" and ids[0] == "01")
+    again = csaw.partition(
+        tmp_path / f"out.{suffix}", tmp_path / "g.zarr", **({"ids": "string"} if "names" in said else {})
+    )
+    assert sorted(again.vertex_ids()) == sorted(ids)
+    assert again.fingerprint == held.fingerprint
+
+
+def test_ids_that_are_commas_or_the_names_of_columns_do_not_become_another_line_of_text(tmp_path):
+    with pytest.raises(OptionError, match="an empty line"):
+        csaw.export(csaw.graph([(",", ";")]), tmp_path / "out.txt")
+    for names in (("source", "target"), ("FromNodeId", "ToNodeId")):
+        held = csaw.graph([names])
+        csaw.export(held, tmp_path / "out.txt", overwrite=True)
+        assert csaw.partition(tmp_path / "out.txt", tmp_path / "g.zarr", overwrite=True).fingerprint == held.fingerprint
+
+
+def test_targets_alone_that_int64_cannot_hold_come_back_from_parquet(tmp_path):
+    held = csaw.graph([(1, 2**63 + 5), (7, 2**64 - 1)])
+    csaw.export(held, tmp_path / "out.parquet")
+    assert csaw.partition(tmp_path / "out.parquet", tmp_path / "g.zarr").fingerprint == held.fingerprint
+
+
+def test_ids_that_xml_cannot_hold_are_refused(tmp_path):
+    for number, name in enumerate(("a\x01", "b\udcff")):
+        store = write_graph(
+            tmp_path / f"{number}.zarr",
+            np.array([0, 1, 2]),
+            np.array([1, 0]),
+            directed=True,
+            vertex_ids=np.array([name, "z"]),
+        )
+        with pytest.raises(OptionError, match="XML cannot hold"):
+            export(store.path, tmp_path / "out.graphml")
+
+
+def test_parquet_says_what_it_is(folder, stores):
+    export(stores["string"].path, folder / "said.parquet")
+    schema = pq.read_schema(folder / "said.parquet")
+    assert schema.metadata[b"fingerprint"].decode() == stores["string"].fingerprint
+    assert (schema.metadata[b"csaw_version"].decode(), schema.metadata[b"directed"]) == (csaw.__version__, b"false")
+    for field in schema:
+        assert field.metadata[b"units"] == b"1"
+        assert field.metadata[b"description"]
+    assert pq.read_table(folder / "said.parquet").column("source").type == "string"
+
+
+def test_graphs_in_memory_and_files_of_edges_are_exported(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "edges.csv").write_text("source,target\n1,2\n2,3\n")
+    assert csaw.export(tmp_path / "edges.csv", tmp_path / "edges.mtx")["left_out"] == {}
+    held = csaw.graph([("ann", "bob", 2.0), ("bob", "cleo", 1.0)], directed=False)
+    csaw.export(held, tmp_path / "g.csv")
+    assert (tmp_path / "g.csv").read_text() == "source,target,weight\nann,bob,2\nbob,cleo,1\n"
+
+
+def test_a_graph_without_edges_has_a_file_too(tmp_path):
+    store = write_graph(tmp_path / "g.zarr", np.zeros(4, np.int64), np.zeros(0, np.uint32), directed=False)
+    for name in formats(GRAPHS):
+        assert export(store.path, tmp_path / "out", name, overwrite=True)["edges"] == 0
+    assert (tmp_path / "out").exists()
+
+
+def test_options_of_samples_and_unknown_formats_are_refused(tmp_path, plain):
+    for option in ({"instances": (0, 1)}, {"graph": plain.path}):
+        with pytest.raises(OptionError, match="expected with a sample store alone"):
+            export(plain.path, tmp_path / "out.txt", **option)
+    with pytest.raises(OptionError, match=r"ending in .*\.mtx.* formats of graphs"):
+        export(plain.path, tmp_path / "out.npy")
+    with pytest.raises(OptionError, match="matrix-market"):
+        export(plain.path, tmp_path / "out.txt", "torch")
+
+
+def test_the_command_takes_a_store_a_file_and_a_name(tmp_path, monkeypatch, plain):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n")
+    for given, edges in ((str(plain.path), 5), (str(tmp_path / "edges.txt"), 2), ("karate", 78)):
+        done = CliRunner().invoke(command, [given, str(tmp_path / "out.mtx"), "--json", "--overwrite"])
+        assert json.loads(done.stdout)["edges"] == edges
+    again = CliRunner().invoke(command, [str(plain.path), str(tmp_path / "out.mtx")])
+    assert "--overwrite" in str(again.exception)
+    said = CliRunner().invoke(command, [str(plain.path), str(tmp_path / "out.txt")]).output
+    assert "5 edges as text" in said
+    assert "without vertices: 1 vertex has no edge" in said
+
+
+def test_every_weight_is_written_so_that_it_is_the_same_again():
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 0x7F800000, 20_000).astype(np.uint32).view(np.float32)
+    short = np.array([f"{m}e{e}" for m in (1, 1.5, 9.99999, 0.123456) for e in range(-38, 38)], np.float32)
+    ends = np.array([0, 1e-45, 1.1754944e-38, 3.4028235e38, 16777217, 1e9, 999999999, 1e15, 0.1], np.float32)
+    out = np.empty(64, np.uint8)
+    for value in (*values, *short, *ends):
+        text = out[: kernels.weight(value, kernels.DIGITS, out, 0)].tobytes().decode()
+        assert np.float32(float(text)) == value, (value, text)
+    for text in ("0.1", "2.5", "3e-7", "0.333333", "1234567.8", "1e+20", "1e-30", "16777216", "0.00012"):
+        wanted = text.replace("+", "").replace("3e-7", "3e-7")
+        assert out[: kernels.weight(np.float32(text), kernels.DIGITS, out, 0)].tobytes().decode() == wanted
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path, plain, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=r"csaw\[tables\]"):
+        export(plain.path, tmp_path / "out.parquet")
+    assert open_graph(plain.path).edges == 10
+
+
+def test_a_summary_names_the_edge_columns_that_no_file_has(tmp_path):
+    rows = {"indptr": [0, 2, 3, 3], "indices": [1, 2, 0]}
+    columns = {"time": [1, 2, 3], "kind": [0.5, 1, 2]}
+    store = write_graph(tmp_path / "g.zarr", *map(np.array, rows.values()), directed=True, edge_columns=columns)
+    said = export(store.path, tmp_path / "g.csv")["left_out"]
+    assert "not time, kind" in said["edge_columns"]

@@ -1,0 +1,189 @@
+"""Claims of the walks for PyTorch: the bytes of a stored sample, each walk once however a job is divided, and
+skip-grams as their definition says.
+"""
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from helpers import graphs
+from helpers.stats import assert_drawn_from
+
+from csaw.engine import sample
+from csaw.partition import write_graph
+from csaw.partition.errors import OptionError
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+DataLoader = torch.utils.data.DataLoader
+
+from csaw.engine.loaders import SkipGrams, WalkDataset, WalkStream
+from csaw.engine.loaders.tensors import span_of, vertices_of
+
+OPTIONS = {"walk_length": 6, "num_walks": 2, "seed": 3, "device": "cpu", "weighted": False}
+FORKS = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Dead ends, an isolated vertex, and ids that are not 0 .. V - 1."""
+    folder = tmp_path_factory.mktemp("graph")
+    graph = graphs.store_of(folder / "plain.zarr", graphs.TROUBLED, directed=True, vertices=9).load()
+    return write_graph(
+        folder / "g.zarr", graph.indptr, graph.indices, graph.weights, directed=True, vertex_ids=10 + 5 * np.arange(9)
+    )
+
+
+@pytest.fixture(scope="module")
+def samples(store, tmp_path_factory):
+    return sample(store, tmp_path_factory.mktemp("walks") / "w.zarr", "deepwalk", **OPTIONS)
+
+
+def expected(store, samples):
+    """The walks of the stored sample by dense number, -1 after a dead end."""
+    numbers = {original: number for number, original in enumerate(store.vertex_ids().tolist())}
+    return [[numbers.get(v, -1) for v in walk] for walk in np.asarray(samples.walks).tolist()]
+
+
+def test_a_dataset_has_the_walks_of_its_store_by_number(store, samples):
+    numbered = WalkDataset(samples, graph=store)
+    assert len(numbered) == samples.instances
+    found = next(iter(DataLoader(numbered, batch_size=len(numbered))))
+    assert found.dtype == torch.int64
+    assert found.tolist() == expected(store, samples)
+    assert numbered[3].tolist() == expected(store, samples)[3]
+    as_stored = torch.stack([WalkDataset(samples.path)[i] for i in range(5)])
+    ids = np.append(store.vertex_ids(), -1)
+    assert as_stored.tolist() == ids[np.array(expected(store, samples)[:5])].tolist()
+
+
+def test_a_shuffled_dataset_has_each_walk_once_also_in_worker_processes(store, samples):
+    dataset = pickle.loads(pickle.dumps(WalkDataset(samples, graph=store)))
+    found = [walk for batch in DataLoader(dataset, batch_size=4, shuffle=True) for walk in batch.tolist()]
+    assert Counter(map(tuple, found)) == Counter(map(tuple, expected(store, samples)))
+    assert found != expected(store, samples)
+
+
+@pytest.mark.parametrize(("world", "workers"), [(1, 0), (3, 0), pytest.param(2, 2, marks=FORKS)])
+def test_a_stream_has_each_walk_of_the_sample_once_in_disjoint_shares(store, samples, world, workers):
+    found = []
+    for rank in range(world):
+        stream = WalkStream(store, walks_per_batch=4, rank=rank, world=world, **OPTIONS)
+        batches = list(DataLoader(stream, batch_size=None, num_workers=workers))
+        assert all(0 < len(batch) <= 4 for batch in batches)
+        if not workers:
+            assert len(stream) == len(batches)
+        found.append([walk for batch in batches for walk in batch.tolist()])
+    whole = [walk for share in found for walk in share]
+    if workers:  # whose batches alternate
+        assert Counter(map(tuple, whole)) == Counter(map(tuple, expected(store, samples)))
+    else:
+        assert whole == expected(store, samples)
+    assert max(map(len, found)) - min(map(len, found)) <= 1
+
+
+def test_shares_follow_each_other_and_cover_all():
+    for count in (0, 1, 7, 100):
+        for shares in (1, 2, 3, 8):
+            spans = [span_of(count, share, shares) for share in range(shares)]
+            assert [n for first, last in spans for n in range(first, last)] == list(range(count))
+
+
+@pytest.mark.parametrize(("dtype", "vertices"), [("u4", 9), ("u4", 2**32 - 2), ("u8", 2**33)])
+def test_dense_ids_are_tensors_of_the_same_numbers(dtype, vertices):
+    ids = [0, 5, vertices - 1]
+    held = np.append(np.array(ids, dtype), np.array([-1]).astype(dtype))
+    assert vertices_of(held, vertices).tolist() == [*ids, -1]
+
+
+@FORKS
+def test_another_epoch_draws_other_walks_also_where_workers_stay(store):
+    stream = WalkStream(store, walks_per_batch=8, **OPTIONS)
+    next(iter(stream))  # opens the graph in this process, whose workers cannot use its threads
+    loader = DataLoader(stream, batch_size=None, num_workers=1, persistent_workers=True)
+    passes = []
+    for epoch in (0, 1, 1):
+        stream.set_epoch(epoch)
+        passes.append(torch.cat(list(loader)).tolist())
+    assert passes[0] != passes[1]
+    assert passes[1] == passes[2]
+    more = WalkStream(store, walks_per_batch=100, **OPTIONS | {"num_walks": 4})
+    assert [walk for one in passes[:2] for walk in one] == torch.cat(list(more)).tolist()
+
+
+def test_the_share_is_that_of_torch_distributed(store, tmp_path):
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/meeting", rank=0, world_size=1)
+    try:
+        stream = WalkStream(store, **OPTIONS)
+        assert (stream.rank, stream.world) == (0, 1)
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def test_what_cannot_be_is_refused(store, samples, tmp_path):
+    for wrong, said in (
+        ({"algo": "neighbor", "fanout": (2,)}, "expected a walk with a limit"),
+        ({"rank": 2, "world": 2}, "expected 0 <= rank < world"),
+        ({"rank": 0}, "expected both or neither"),
+        ({"walks_per_batch": 0}, "walks_per_batch: expected an integer from 1"),
+        ({"ids": "original"}, "a stream of walks has dense numbers"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            WalkStream(store, **{"device": "cpu"} | wrong)
+    with pytest.raises(OptionError, match="epoch: expected an integer from 0"):
+        WalkStream(store, **OPTIONS).set_epoch(-1)
+    other = graphs.random_store(tmp_path / "other.zarr", vertices=20, edges=30)
+    with pytest.raises(OptionError, match="another graph"):
+        WalkDataset(samples, graph=other)
+    hops = sample(store, tmp_path / "hops.zarr", "neighbor", fanout=(2,), device="cpu")
+    with pytest.raises(OptionError, match="expected a sample of walks with a limit of steps, found the layout hops"):
+        WalkDataset(hops)
+    for wrong, said in (
+        ({"window": 0}, "window"),
+        ({"negatives": 2}, "vertices"),
+        ({"noise": torch.zeros(3)}, "noise"),
+    ):
+        with pytest.raises(OptionError, match=f"{said}: expected"):
+            SkipGrams(**wrong)
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 20])
+def test_skip_grams_are_the_pairs_within_the_window(store, samples, window):
+    walks = expected(store, samples)
+    slow = Counter()
+    for walk in walks:
+        ended = [v for v in walk if v >= 0]
+        slow.update(
+            (ended[i], ended[j])
+            for i in range(len(ended))
+            for j in range(len(ended))
+            if i != j and abs(i - j) <= window
+        )
+    pairs = SkipGrams(window)(torch.tensor(walks))
+    assert Counter(zip(pairs.center.tolist(), pairs.context.tolist(), strict=True)) == slow
+    assert pairs.negative is None
+    listed = SkipGrams(window)([torch.tensor(walk) for walk in walks])
+    assert torch.equal(listed.center, pairs.center)
+
+
+def test_walks_without_a_step_have_no_pairs():
+    for walks in (torch.tensor([[3], [4]]), torch.full((2, 5), -1), torch.empty((0, 5), dtype=torch.int64)):
+        pairs = SkipGrams(2, negatives=3, vertices=5)(walks)
+        assert pairs.center.shape == (0,)
+        assert pairs.center.dtype == torch.int64
+        assert pairs.negative.shape == (0, 3)
+
+
+@pytest.mark.parametrize("noise", [None, [3.0, 0.0, 1.0, 4.0, 0.0]])
+def test_negatives_are_drawn_from_their_law(noise):
+    torch.manual_seed(4)
+    pairs = SkipGrams(1, negatives=4, vertices=5, noise=noise)(torch.zeros((2000, 2), dtype=torch.int64))
+    assert pairs.negative.shape == (4000, 4)
+    assert_drawn_from(np.bincount(pairs.negative.reshape(-1), minlength=5), noise or [1.0] * 5)
+
+
+def test_a_loader_makes_pairs_while_it_draws(store):
+    stream = WalkStream(store, walks_per_batch=8, transform=SkipGrams(2, 3, vertices=store.vertices), **OPTIONS)
+    center = torch.cat([pairs.center for pairs in DataLoader(stream, batch_size=None)])
+    plain = SkipGrams(2)(torch.cat(list(WalkStream(store, **OPTIONS))))
+    assert sorted(center.tolist()) == sorted(plain.center.tolist())

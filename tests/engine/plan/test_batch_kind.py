@@ -1,0 +1,53 @@
+"""The plan knows how the instances of a batch are drawn, and each backend has a class for it."""
+
+import pytest
+from helpers.graphs import random_store
+
+from csaw.engine import prepare
+from csaw.engine.cpu.backend import CpuBackend
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.kernel_source import FILES
+from csaw.engine.plan.batch_kind import BatchKind
+
+GPU = Device(0, "none", "sm_90", 132, 1 << 40)
+MINIBATCH = {"fanout": (4, 3), "seeds_per_batch": 16, "weighted": False}
+# Algorithm, options, and the kinds of its batches on the CPU and on a GPU.
+CASES = [
+    ("deepwalk", {}, "walks", "walks"),
+    ("deepwalk", {"residency": "disk"}, "walks", "walks"),
+    ("ppr", {}, "unlimited-walks", "unlimited-walks"),
+    ("multidimensional", {}, "clock-walks", "clock-walks"),
+    ("minibatch", MINIBATCH, "whole-mini-batches", "whole-mini-batches"),
+    ("minibatch", MINIBATCH | {"residency": "disk"}, "mini-batches", "mini-batches"),
+    ("minibatch", MINIBATCH | {"fanout": (40, 3)}, "whole-mini-batches", "mini-batches"),
+    ("labor", {}, "shared-draws", "shared-draws"),
+    ("ladies", {}, "layers", "layers"),
+    ("fastgcn", {}, "layers", "layers"),
+    ("layer", {"unique": True}, "unique", "unique"),
+    ("forest-fire", {"weighted": False}, "frontiers", "trees"),
+    ("forest-fire", {"weighted": False, "burn_prob": 0.999}, "frontiers", "frontiers"),
+    ("neighbor", {"bias": "none"}, "hop-tables", "hop-tables"),
+    ("neighbor", {"bias": "none", "fanout": (40, 3)}, "hop-tables", "frontiers"),
+    ("neighbor", {"replace": True}, "frontiers", "hop-tables"),
+    ("neighbor", {"fanout": (5, -1)}, "frontiers", "frontiers"),
+    ("random-edge", {"neighbor_size": 30}, "pools", "trees"),
+    ("random-edge", {"neighbor_size": 5000}, "pools", "pools"),
+]
+
+
+@pytest.mark.parametrize(("algo", "options", "on_cpu", "on_gpu"), CASES)
+def test_a_plan_knows_the_kind_of_its_batches(tmp_path, algo, options, on_cpu, on_gpu):
+    store = random_store(tmp_path / "g.zarr", partitions=4)
+    assert prepare(store, algo, device="cpu", **options).plan.kind == on_cpu
+    plan = prepare(store, algo, device=GPU, **options).plan
+    assert plan.kind == on_gpu
+    assert (plan.tree_edges > 0) == (on_gpu == "trees")
+
+
+def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):
+    assert not {"kind", "tree_edges"} & prepare(random_store(tmp_path / "g.zarr"), "deepwalk").plan.as_dict().keys()
+
+
+def test_every_kind_has_its_batches_on_the_cpu_and_its_kernels_on_a_gpu():
+    assert CpuBackend.batches.keys() == set(BatchKind) - {BatchKind.TREES}
+    assert FILES.keys() == set(BatchKind)

@@ -1,0 +1,121 @@
+"""What the plan of a streamed run expects to be moved, against what the run moves."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from helpers.graphs import random_store
+from helpers.rates import pin_row_bytes
+
+from csaw.cli.main import cli
+from csaw.engine import execute, prepare
+from csaw.engine.cuda.device import Device
+from csaw.engine.plan.strategies import PAIRS, PARTITIONS, ROWS
+
+GPU = Device(0, "none", "sm_90", 132, 1 << 40)
+PLAIN = {"weighted": False, "seed": 3}
+WALK = PLAIN | {"walk_length": 16, "instances": 3000}
+RUNS = [
+    ("deepwalk", WALK, PARTITIONS),
+    ("deepwalk", WALK | {"weighted": True}, PARTITIONS),
+    ("node2vec", WALK | {"p": 0.5, "q": 2.0}, PARTITIONS),
+    ("node2vec", WALK | {"p": 2.0, "q": 0.5}, PARTITIONS),
+    ("node2vec", WALK | {"p": 0.25, "q": 4.0}, PARTITIONS),
+    ("node2vec", WALK | {"p": 0.5, "q": 2.0, "select": "its", "walk_length": 4}, PAIRS),
+    ("neighbor", PLAIN | {"fanout": (5, 4), "instances": 1000}, PARTITIONS),
+    ("forest-fire", PLAIN | {"depth": 3, "burn_prob": 0.6, "instances": 1000}, PARTITIONS),
+    ("layer", PLAIN | {"depth": 2, "instances": 1000}, PARTITIONS),
+    ("random-edge", PLAIN | {"instances": 200}, PARTITIONS),
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("graph") / "g.zarr", vertices=2000, edges=60_000, partitions=16)
+
+
+def job_with_room(store, algo, options, partitions):
+    """The job with memory for so many partitions of the graph."""
+    given = options | {"residency": "disk", "device": "cpu", "in_flight": options["instances"]}
+    plan = prepare(store, algo, **given).plan
+    edge = plan.needs.edge
+    making = edge.stored if plan.needs.alias_tables else 0  # of one partition's tables
+    room = store.largest_partition * (partitions * edge.in_partition(plan.graph_layout) + making)
+    fixed = plan.fixed_bytes - plan.fixed["table_scratch"]
+    return prepare(store, algo, memory=fixed + plan.batch_bytes + room, **given)
+
+
+@pytest.mark.parametrize("room", [4, 8])
+@pytest.mark.parametrize(("algo", "options", "way"), RUNS, ids=[f"{algo}-{i}" for i, (algo, *_) in enumerate(RUNS)])
+def test_a_run_moves_what_its_plan_expects_within_half_more_or_less(tmp_path, store, algo, options, way, room):
+    job = job_with_room(store, algo, options | {"in_place": False}, room)
+    results = execute(job, tmp_path / "s.zarr")
+    assert results["expected_strategy"] == way
+    assert results["expected_transfers"] / 1.5 <= results["transfers"] <= results["expected_transfers"] * 1.5
+    loaded = job.plan.strategies[way]["bytes"] / results["expected_transfers"]
+    edge = job.plan.needs.edge.in_partition(job.plan.graph_layout)
+    assert loaded == pytest.approx(job.store.edges / len(job.store.partitions) * edge, rel=0.1)
+
+
+def test_few_walkers_read_rows_and_many_load_partitions(tmp_path, store, monkeypatch):
+    pin_row_bytes(monkeypatch, 500)  # beside partitions that are as small
+    for instances, way in (3, ROWS), (3000, PARTITIONS):
+        job = job_with_room(store, "deepwalk", WALK | {"instances": instances}, 4)
+        results = execute(job, tmp_path / f"{instances}.zarr")
+        assert job.plan.expected["strategy"] == way
+        assert set(job.plan.strategies) == {PARTITIONS, ROWS}
+        assert (results["transfers"] == 0) == (way == ROWS)
+
+
+@pytest.mark.parametrize("device", ["cpu", GPU], ids=["cpu", "gpu"])
+def test_a_second_order_walk_never_waits_for_pairs_where_it_can_ask_later(store, device):
+    given = WALK | {"p": 0.5, "q": 2.0, "device": device, "in_flight": WALK["instances"]}
+    given |= {"residency": "disk"} if device == "cpu" else {"residency": "streamed"}
+    budget = "memory" if device == "cpu" else "gpu_memory"
+    plan = prepare(store, "node2vec", **given).plan
+    for share in (0.1, 0.25, 0.5, 0.9):
+        room = int(share * store.edges * plan.needs.edge.piece)
+        ways = prepare(
+            store, "node2vec", **{budget: plan.fixed_bytes + plan.batch_bytes + room}, **given
+        ).plan.strategies
+        assert set(ways) == {PARTITIONS, PAIRS, ROWS}
+        assert ways[PARTITIONS]["bytes"] < ways[PAIRS]["bytes"]
+
+
+def test_a_dry_run_shows_each_way_with_its_bytes_and_seconds_and_the_one_it_takes(store):
+    line = [
+        "sample",
+        str(store.path),
+        "out.zarr",
+        "--algo",
+        "node2vec",
+        "--p",
+        "0.5",
+        "--q",
+        "2",
+        "--instances",
+        "3000",
+        "--walk-length",
+        "16",
+        "--residency",
+        "disk",
+        "--memory",
+        "600KiB",
+        "--device",
+        "cpu",
+        "--dry-run",
+    ]
+    said = CliRunner().invoke(cli, line, catch_exceptions=False).output
+    ways = json.loads(CliRunner().invoke(cli, [*line, "--json"], catch_exceptions=False).stdout)["strategies"]
+    shown = said.split("Ways to bring the graph, as expected\n")[1].split("\n\n")[0].splitlines()
+    assert [text.split("  ")[1] for text in shown] == [
+        "one partition at a time",
+        "partitions in pairs",
+        "rows one by one where they are",
+    ]
+    assert [f" {each['transfers']:,} loads, " in text for text, each in zip(shown, ways.values(), strict=True)] == [
+        True,
+        True,
+        True,
+    ]
+    assert [text for text in shown if text.endswith(" (taken)")] == shown[:1]

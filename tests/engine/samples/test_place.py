@@ -1,0 +1,120 @@
+"""The place of a sample: what is there stays unless it is a sample that is to be replaced, and one process writes at a
+time.
+"""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from helpers import slow
+from helpers.small_samples import SAID, python, some_walks
+
+from csaw.engine.samples import SampleWriter, open_samples, place
+from csaw.partition.arrays.lock import Lock
+from csaw.partition.errors import OptionError, StoreError
+
+
+def test_nothing_is_replaced_without_overwrite_and_only_samples_with_it(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    slow.write(tmp_path / "half", SAID, "walks", some_walks(), group_size=4, groups=[1])
+    with pytest.raises(StoreError, match="--overwrite"):
+        slow.write(path, SAID, "walks", some_walks())
+    with pytest.raises(StoreError, match="--resume"):
+        slow.write(tmp_path / "half", SAID, "walks", some_walks(), group_size=4)
+    slow.write(path, SAID, "walks", some_walks(seed=1), overwrite=True)
+    assert np.array_equal(open_samples(path).walks[:], some_walks(seed=1)["walks"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["half.partial", "s"]
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "zarr.json").write_text(json.dumps({"attributes": {"csaw_kind": "graph"}}))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis").mkdir()
+    for name in ("graph", "mine"):
+        with pytest.raises(StoreError, match="not a sample store"):
+            slow.write(tmp_path / name, SAID, "walks", some_walks(), overwrite=True)
+
+
+def test_an_old_sample_stays_until_the_new_one_is_whole(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, groups=[0], overwrite=True)
+    assert np.array_equal(open_samples(path).walks[:], some_walks()["walks"])
+    slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, resume=True)
+    assert np.array_equal(open_samples(path).walks[:], some_walks(seed=1)["walks"])
+
+
+WRITING = """
+import sys
+from helpers import small_samples as here
+from csaw.engine.samples import SampleWriter
+w = SampleWriter(sys.argv[1], here.SAID, layout='walks', instances=11, group_size=4, dense_dtype='u4')
+print('open', flush=True); sys.stdin.read()
+"""
+
+
+def test_another_process_is_kept_out_while_one_writes(tmp_path):
+    command = python(WRITING, tmp_path / "s")
+    with subprocess.Popen(**command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "open\n"
+        for option in ({"resume": True}, {"overwrite": True}, {}):
+            with pytest.raises(StoreError, match="another csaw"):
+                slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, **option)
+        child.communicate("")
+    slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, resume=True)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_one_that_is_kept_out_leaves_the_folder_of_the_one_that_has_just_begun(tmp_path, monkeypatch, late):
+    if late:  # the other began after the first look
+        monkeypatch.setattr(place, "check_place", lambda *_, **__: None)
+    with Lock(tmp_path / "s.partial"):
+        with pytest.raises(StoreError, match="s: another csaw is writing here"):
+            slow.write(tmp_path / "s", SAID, "walks", some_walks())
+        assert (tmp_path / "s.partial").is_dir()
+
+
+@pytest.mark.parametrize("option", ["resume", "overwrite"])
+@pytest.mark.parametrize("what", ["folder", "empty folder", "graph", "file", "link"])
+def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(tmp_path, option, what):
+    partial = tmp_path / "s.partial"
+    if what == "file":
+        partial.write_text("mine")
+    elif what == "link":
+        partial.symlink_to(slow.write(tmp_path / "other", SAID, "walks", some_walks()))
+    else:
+        partial.mkdir()
+    if what in ("folder", "graph"):
+        (partial / "thesis").write_text("mine")
+    if what == "graph":
+        (partial / "zarr.json").write_text('{"attributes": {"csaw_kind": "graph", "format_version": 1}}')
+    with pytest.raises(StoreError, match=r"s\.partial.* is not an unfinished sample"):
+        slow.write(tmp_path / "s", SAID, "walks", some_walks(), **{option: True})
+    assert os.path.lexists(partial)
+    assert not (tmp_path / "s").exists()
+    assert what not in ("folder", "graph") or (partial / "thesis").read_text() == "mine"
+
+
+def test_names_that_cannot_be_a_sample_are_refused(tmp_path):
+    for path in ("", ".", "/", "..", tmp_path / "s.partial"):
+        with pytest.raises(OptionError, match="name"):
+            slow.write(path, SAID, "walks", some_walks(), overwrite=True)
+    slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    (tmp_path / "link").symlink_to("s")
+    with pytest.raises(StoreError, match="symbolic link to s;"):
+        slow.write(tmp_path / "link", SAID, "walks", some_walks(), overwrite=True)
+    with pytest.raises(OptionError, match="is inside"):
+        slow.write(tmp_path / "s" / "walks" / "new", SAID, "walks", some_walks())
+    with pytest.raises(StoreError, match=r"s exists already; pass --overwrite to replace it, or choose another name$"):
+        slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "s"]
+
+
+def test_a_sample_that_appeared_meanwhile_stays(tmp_path):
+    arrays = some_walks()
+    with SampleWriter(tmp_path / "s", SAID, layout="walks", instances=11, group_size=11, dense_dtype="u4") as writer:
+        writer.write(0, arrays)
+        other = slow.write(tmp_path / "other", SAID, "walks", some_walks(seed=1))
+        other.rename(tmp_path / "s")
+        with pytest.raises(StoreError, match=r"exists already; .*the samples are in .*s\.partial"):
+            writer.finish({})
+    assert np.array_equal(open_samples(tmp_path / "s").walks[:], some_walks(seed=1)["walks"])

@@ -1,0 +1,122 @@
+"""Parquet and Arrow tables: the checks that text has, and errors that name the file, the column and the row."""
+
+from pathlib import Path
+
+import pytest
+from helpers.ingested import rows
+
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.errors import CsawError
+
+pyarrow = pytest.importorskip("pyarrow")
+from pyarrow import feather, parquet
+
+
+def read(folder: Path, suffix: str = "parquet", table=None, /, options=None, **columns):
+    """The store of a table with these columns."""
+    table = pyarrow.table(columns) if table is None else table
+    file = folder / f"e.{suffix}"
+    if suffix == "parquet":
+        parquet.write_table(table, file)
+    else:
+        feather.write_feather(table, str(file))
+    return ingest(str(file), folder / "g.zarr", IngestOptions(overwrite=True, **(options or {})))
+
+
+ENDS = {"source": [5, 7], "target": [9, 3]}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_the_names_of_a_table_say_which_columns_are_read(tmp_path, suffix):
+    assert rows(read(tmp_path, suffix, w=[0.5, 2.0], TO=[9, 3], From=[5, 7])) == [(5, 9, 0.5), (7, 3, 2.0)]
+    numbers = {"source_column": "3", "target_column": "2", "weight_column": "none"}
+    assert rows(read(tmp_path, suffix, a=[1, 2], b=[9, 3], c=[5, 7], options=numbers)) == [(5, 9), (7, 3)]
+    with pytest.raises(CsawError, match=r"e\..*: 'a,b,c' does not say which columns are the ends"):
+        read(tmp_path, suffix, a=[1], b=[2], c=[3])
+
+
+def test_categories_of_pandas_are_read_as_what_they_stand_for(tmp_path):
+    words = pyarrow.array(["b", "a", "b"]).dictionary_encode()
+    numbers = pyarrow.array([9, 3, 3]).dictionary_encode()
+    assert rows(read(tmp_path, source=words, target=["a", "c", "c"], weight=numbers)) == [
+        ("a", "c", 3.0),
+        ("b", "a", 9.0),
+        ("b", "c", 3.0),
+    ]
+    assert rows(read(tmp_path, source=numbers, target=[1, 2, 3])) == [(3, 2), (3, 3), (9, 1)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({**ENDS, "weight": ["1.5", "x"]}, "column weight holds string, expected numbers as weights"),
+        ({"source": [1.5, 2.0], "target": [1, 2]}, "column source holds double, expected integers or strings"),
+        ({**ENDS, "weight": [1.0, -1.0]}, "row 2, column weight: expected a weight from 0"),
+        ({**ENDS, "weight": [1.0, None]}, "row 2, column weight: expected a weight from 0 .*, found 'None'"),
+        ({"source": [5, None], "target": [9, 3]}, "row 2, column source: expected a value"),
+    ],
+)
+def test_a_bad_column_or_cell_is_named(tmp_path, columns, message):
+    with pytest.raises(CsawError, match="e.parquet: " + message):
+        read(tmp_path, **columns)
+
+
+def test_columns_of_one_name_are_refused_where_they_are_asked_for(tmp_path):
+    table = pyarrow.table([[5, 7], [9, 3], [1, 1]], names=["source", "target", "target"])
+    with pytest.raises(CsawError, match="does not say which"):
+        read(tmp_path, "parquet", table)
+    with pytest.raises(CsawError, match="2 columns are called 'target'"):
+        read(tmp_path, "parquet", table, options={"target_column": "target"})
+    assert rows(read(tmp_path, "parquet", table, options={"source_column": "1", "target_column": "2"})) == [
+        (5, 9),
+        (7, 3),
+    ]
+
+
+def test_tables_skip_bad_rows_and_take_words_as_integers_where_they_are_asked_to(tmp_path):
+    columns = {"source": ["5", None, "x", "7", "7"], "target": [9, 1, 1, 3, 4], "weight": [0.5, 1, 1, 2, float("nan")]}
+    with pytest.raises(CsawError, match="row 2, column source: expected a value"):
+        read(tmp_path, **columns, options={"ids": "int"})
+    store = read(tmp_path, **columns, options={"ids": "int", "on_error": "skip"})
+    assert rows(store) == [(5, 9, 0.5), (7, 3, 2.0)]
+    assert (store.report["skipped"], store.report["edges"]) == (3, 2)
+    with pytest.raises(CsawError, match=r"row 1, column source: expected an integer \(--ids int\), found 'x'"):
+        read(tmp_path, source=["x"], target=["1"], options={"ids": "int"})
+
+
+def test_lines_of_a_table_cannot_be_skipped(tmp_path):
+    with pytest.raises(CsawError, match=r"--skip-lines: .*e.parquet is a table"):
+        read(tmp_path, **ENDS, options={"skip_lines": 1})
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_a_damaged_table_is_refused_by_its_name(tmp_path, suffix):
+    read(tmp_path, suffix, source=list(range(5000)), target=list(range(5000)))
+    file = tmp_path / f"e.{suffix}"
+    whole = file.read_bytes()
+    for damaged in (whole[:40] + b"\xff" * 400 + whole[440:], whole[:-9], whole[: len(whole) // 2], b"1 2\n"):
+        file.write_bytes(damaged)
+        with pytest.raises(CsawError, match=rf"e.{suffix}: the file is damaged"):
+            ingest(str(file), tmp_path / "h.zarr", IngestOptions())
+    assert not (tmp_path / "h.zarr").exists()
+
+
+def test_a_bad_cell_late_in_a_csv_table_is_named_by_its_line(tmp_path):
+    file = tmp_path / "e.csv"
+    file.write_text("name,a,b\n" + "".join(f"n {i},{i},{i + 1}\n" for i in range(200_000)) + "x,1,?\n")
+    with pytest.raises(CsawError, match=r"e.csv:200002: expected a number in each column .*'x,1,\?'"):
+        ingest(str(file), tmp_path / "g.zarr", IngestOptions(source_column="a", target_column="b"))
+
+
+def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path):
+    file = tmp_path / "e.parquet"
+    table = pyarrow.table({"source": list(range(400)), "target": list(range(400, 800))})
+    parquet.write_table(
+        table, file, use_dictionary=False, compression="none", column_encoding="PLAIN", write_page_checksum=True
+    )
+    data = bytearray(file.read_bytes())
+    column = parquet.read_metadata(file).row_group(0).column(0)
+    data[column.data_page_offset + column.total_compressed_size - 8] ^= 8  # an id: 399 becomes 391
+    file.write_bytes(data)
+    with pytest.raises(CsawError, match=r"e.parquet: the file is damaged, .*CRC.*; write or fetch it again"):
+        ingest(str(file), tmp_path / "g.zarr", IngestOptions())
