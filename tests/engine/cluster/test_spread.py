@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import shutil
+import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -69,8 +71,26 @@ def address(client):
     return client.scheduler.address
 
 
-def kill_one(client):
-    clusters.kill(min(client.run(os.getpid).values()))
+@contextmanager
+def a_worker_to_kill(client):
+    """Workers slow enough to be killed at their work. Yields what kills one, the first time it is called."""
+    killed = []
+
+    def kill():
+        if not killed:
+            address, pid = min(client.run(os.getpid).items())
+            killed.append(address)
+            clusters.kill(pid)
+
+    client.register_plugin(clusters.SlowTasks(0.1), name="slow")
+    try:
+        yield kill
+    finally:
+        # What Dask tells all workers fails while its scheduler still lists one that is dead.
+        end = time.monotonic() + 60
+        while (set(killed) & client.nthreads().keys() or len(client.nthreads()) < 2) and time.monotonic() < end:
+            time.sleep(0.05)
+        client.unregister_worker_plugin("slow")
 
 
 @pytest.mark.parametrize("options", [{"partitions": 3}, {"ids": "string", "directed": False, "duplicates": "sum"}])
@@ -170,35 +190,28 @@ def test_what_workers_cannot_read_is_refused(tmp_path, cluster, graph):
 
 def test_a_worker_that_is_killed_in_an_ingest_loses_nothing(tmp_path, cluster, parts):
     ingest(parts, tmp_path / "alone", IngestOptions(partitions=5))
-    cluster.register_plugin(clusters.SlowTasks(0.1), name="slow")
     seen = []
+    with a_worker_to_kill(cluster) as kill:
 
-    def kill(done, total):
-        seen.append(done)
-        if len(seen) == 2:
-            kill_one(cluster)
+        def progress(done, total):
+            seen.append(done)
+            if len(seen) == 2:
+                kill()
 
-    try:
         ingest_on_cluster(
-            parts, tmp_path / "spread", IngestOptions(partitions=5), cluster=address(cluster), progress=kill
+            parts, tmp_path / "spread", IngestOptions(partitions=5), cluster=address(cluster), progress=progress
         )
-    finally:
-        cluster.unregister_worker_plugin("slow")
     assert files_of(tmp_path / "spread") == files_of(tmp_path / "alone")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["alone", "parts", "spread"]
 
 
 def test_a_worker_that_is_killed_in_an_evaluation_changes_nothing(cluster, graph):
     expected = evaluate(graph, measures=MEASURES, **WISH)
-    cluster.wait_for_workers(2)
-    cluster.register_plugin(clusters.SlowTasks(0.1), name="slow")
+    with a_worker_to_kill(cluster) as kill:
 
-    def kill(doing):
-        if doing.startswith("hops"):
-            kill_one(cluster)
+        def progress(doing):
+            if doing.startswith("hops"):
+                kill()
 
-    try:
-        found = evaluate_on_cluster(graph, cluster=address(cluster), measures=MEASURES, progress=kill, **WISH)
-    finally:
-        cluster.unregister_worker_plugin("slow")
+        found = evaluate_on_cluster(graph, cluster=address(cluster), measures=MEASURES, progress=progress, **WISH)
     assert_same_findings(found, expected)
