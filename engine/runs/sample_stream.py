@@ -9,14 +9,20 @@ from pathlib import Path
 from threading import Lock
 from typing import Self, overload
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
 from csaw.engine.runs.draw import AsStored, check_range
 from csaw.engine.runs.job import Job, prepare
+from csaw.engine.samples.dense import NOTHING
+from csaw.engine.samples.names import names_of
 from csaw.engine.schedule.backend import Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.partition import GraphStore
+from csaw.partition.arrays.words import Words
 from csaw.partition.base.notebook import html_facts, line
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.quoting import quoted
@@ -172,6 +178,18 @@ class Stream:
 
     def __iter__(self) -> Iterator[FinishedBatch]:
         return self._draw(self.parts)
+
+    def names(self, vertices: ArrayLike) -> np.ndarray:
+        """The ids of the input for vertices of a batch, which has numbers where the ids are strings.
+
+        Args:
+            vertices: vertices of any shape in host memory, such as ``batch["walks"]``.
+
+        Returns:
+            The same as :meth:`Samples.names` returns.
+        """
+        ids = self.job.written_ids
+        return names_of(vertices, ids if isinstance(ids, Words) else None, NOTHING, self.job.store.path)
 
     def draw(self, first: int, last: int) -> Finished:
         """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of.

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.dense import NOTHING, UNKNOWN, DenseNumbers
 from csaw.engine.samples.layouts import Arrays, Sizes, Stored
+from csaw.engine.samples.names import names_of
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
@@ -122,6 +124,22 @@ class OpenedSamples:
         StoreError where a file has changed.
         """
         return self.source.group(start, stop)
+
+    def names(self, vertices: ArrayLike) -> np.ndarray:
+        """The ids of the input for vertices of these samples, which have numbers where the ids are strings.
+
+        Args:
+            vertices: vertices of any shape, as any array, group, batch or loader of these samples has them, such as
+                ``samples.walks[:10]``.
+
+        Returns:
+            An array of the same shape: where the graph's ids are strings, ``str`` in an array of dtype object, with the
+            empty string where there is no vertex; otherwise the vertices as they are.
+
+        Raises:
+            StoreError: a number is no vertex of the graph.
+        """
+        return names_of(vertices, self.words, self.fill, self.path)
 
     def dense(self, array: np.ndarray, vertex_ids: np.ndarray | None = None) -> np.ndarray:
         """Dense ids of stored ones, int64: NOTHING for an entry without a vertex, UNKNOWN for an id that the graph does

@@ -14,9 +14,9 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
+from csaw.engine.samples.names import names_of
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
 
@@ -113,13 +113,7 @@ def _width(words: Words) -> int:
 
 def _named(samples: Samples, ids: np.ndarray, kind: np.dtype) -> np.ndarray:
     """Stored ids, or the strings behind them; the empty string for fill."""
-    if samples.words is None:
-        return np.ascontiguousarray(ids)
-    out = np.zeros(ids.shape, kind)
-    present = ids != ids.dtype.type(samples.fill)
-    check_names(samples.path, ids[present], len(samples.words))
-    out[present] = samples.words[ids[present]]
-    return out
+    return np.ascontiguousarray(names_of(ids, samples.words, samples.fill, samples.path, kind))
 
 
 def _header(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype) -> None:
