@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.datasets.catalog import ByHand, Entry, by_hand, find
-from csaw.partition.base.quoting import shown
+from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
+from csaw.partition.base.quoting import meant, shown
 from csaw.partition.errors import CsawError, StoreError
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     if entry is None and (other := by_hand(graph)):
         raise StoreError(other.advice)
     if entry is None:
-        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)")
+        raise StoreError(
+            f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)"
+            f"{meant(graph, ["karate", *(entry.name for entry in ENTRIES)])}"
+        )
     return _cached(
         folder, entry.url, entry.name, lambda out: _fetched(entry, folder, out), lambda store: _difference(entry, store)
     )
@@ -108,6 +111,10 @@ def _status(graph: str) -> os.stat_result | None:
     """
     if not graph:
         raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
+    if graph == "-":
+        raise StoreError(
+            "- is standard input, which can be read once; csaw partition - graph.zarr makes a graph store from it"
+        )
     try:
         found = os.stat(graph)
     except (FileNotFoundError, NotADirectoryError):

@@ -54,14 +54,14 @@ def export(
 ) -> None:
     """Export STORE, a sample or a graph, to the file OUT, or to standard output where OUT is -.
 
-    The suffix of OUT decides the format; standard output gets text, or what --format names. A sample can become text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy),
-    Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for PyTorch Geometric (.npz), or the same as PyTorch
-    tensors (.pt). Text has one walk on each line, for gensim's corpus_file; of other samples it has one edge on each
-    line, "instance src dst depth".
+    The suffix of OUT decides the format; standard output gets text, or what --format names. A sample can become text
+    (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for
+    PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's
+    corpus_file; of other samples it has one edge on each line, "instance src dst depth".
 
     A sample of more than about 128 MiB as Parquet is a folder, OUT/part-00000.parquet and so on in the order of
-    instances, which several threads write; pandas, polars, Dask, DuckDB (OUT/*.parquet) and pyarrow read it as one
-    table.
+    instances, which several threads write; on standard output it is one. pandas, polars, Dask, DuckDB
+    (OUT/*.parquet) and pyarrow read the folder as one table.
 
     A graph, which may also be a file of edges or the name of a dataset, can become text (.txt, .txt.gz), CSV (.csv,
     .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz)
