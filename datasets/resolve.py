@@ -39,10 +39,8 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     if entry is None and (other := by_hand(graph)):
         raise StoreError(other.advice)
     if entry is None:
-        raise StoreError(
-            f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)"
-            f"{meant(graph, ["karate", *(entry.name for entry in ENTRIES)])}"
-        )
+        like = meant(graph, ["karate", *(one.name for one in ENTRIES)])
+        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list){like}")
     return _cached(
         folder, entry.url, entry.name, lambda out: _fetched(entry, folder, out), lambda store: _difference(entry, store)
     )
