@@ -37,6 +37,7 @@ def export(
     overwrite: bool = False,
     update: Update = lambda done: None,
     algo: str | None = None,
+    directed: bool | None = None,
 ) -> dict[str, Any]:
     """Write a sample or a graph as a file of another format.
 
@@ -51,6 +52,8 @@ def export(
     graph: of samples, path of the graph store, for formats that say where edges are in it (default: None, where it was
     sampled, if it is still there). A virtual sample is drawn from it.
     algo: of virtual samples, ``FILE.py:CLASS`` where csaw does not ship their algorithm (default: None).
+    directed: of a file of edges or a dataset, whether a row is an edge in one direction (default: None, as its header
+    or the dataset says, otherwise True).
     instances: of samples, write the instances from the first number to before the second alone (default: None, all of
     them).
     threads: number of threads; no byte depends on it (default: None, one for each processor).
@@ -65,7 +68,9 @@ def export(
     out = Path(out)
     check_export(out, overwrite)
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
-        store = open_graph(resolve(os.fspath(store)))
+        store = open_graph(resolve(os.fspath(store), directed=directed))
+    elif directed is not None:
+        raise OptionError("directed: expected with a file of edges or a dataset alone; leave it out")
     if isinstance(store, GraphStore):
         for name, given in (("--graph", graph), ("--instances", instances), ("--algo", algo)):
             if given is not None:
