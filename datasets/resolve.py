@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.datasets.catalog import ByHand, Entry, by_hand, find
+from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
-from csaw.partition.base.quoting import quoted, shown
+from csaw.partition.base.quoting import meant, quoted, shown
 from csaw.partition.errors import CsawError, OptionError, StoreError
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
     if entry is None and (other := by_hand(graph)):
         raise StoreError(other.advice)
     if entry is None:
-        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)")
+        like = meant(graph, ["karate", *(one.name for one in ENTRIES)])
+        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list){like}")
     other_way = None if directed == entry.directed else directed
     return _cached(
         folder,
@@ -146,6 +147,10 @@ def _status(graph: str) -> os.stat_result | None:
     """
     if not graph:
         raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
+    if graph == "-":
+        raise StoreError(
+            "- is standard input, which can be read once; csaw partition - graph.zarr makes a graph store from it"
+        )
     try:
         found = os.stat(graph)
     except (FileNotFoundError, NotADirectoryError):
