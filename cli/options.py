@@ -50,6 +50,7 @@ class SampleCommand(GroupedCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["csaw.algo"] = _algo(args)
+        ctx.meta["csaw.words"] = list(args)  # click takes them from the list
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -104,6 +105,11 @@ class SampleCommand(GroupedCommand):
     def place(self, group: str) -> int:
         order = (RUN, OUTPUT, BASELINES)
         return order.index(group) + 2 if group in order else int(group == SAMPLE)
+
+
+def command_line() -> list[str]:
+    """The words after ``csaw sample``, as the user has given them."""
+    return list(click.get_current_context().meta["csaw.words"])
 
 
 def _write(formatter: click.HelpFormatter, text: str) -> None:

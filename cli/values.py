@@ -20,6 +20,15 @@ def algo_file(command: Command) -> Command:
     return click.option("--algo", metavar="FILE.py:CLASS", help=said)(command)
 
 
+def directed(command: Command) -> Command:
+    """Give a command that takes a file of edges ``--directed/--undirected``."""
+    said = (
+        "Of a file of edges or a dataset, whether a row is an edge in one direction or in both [default: as the file's "
+        "header or the dataset says, otherwise directed]."
+    )
+    return click.option("--directed/--undirected", default=None, help=said)(command)
+
+
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """``4GiB`` as bytes; OptionError names the option."""
     from csaw.partition.base.sizes import parse_size

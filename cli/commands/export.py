@@ -35,6 +35,7 @@ STDOUT = "-"
     help="Export only the instances from FIRST to LAST - 1, such as 0:1000 [default: all].",
 )
 @values.algo_file
+@values.directed
 @click.option(
     "--threads", type=int, help="Number of threads, on which no byte depends [default: one for each processor]."
 )
@@ -48,6 +49,7 @@ def export(
     graph: str | None,
     instances: tuple[int, int] | None,
     algo: str | None,
+    directed: bool | None,
     threads: int | None,
     overwrite: bool,
     as_json: bool,
@@ -88,7 +90,7 @@ def export(
     if not piped:
         check_export(Path(out), overwrite)
     with console.progress("exporting", enabled=not (as_json or (piped and sys.stdout.isatty()))) as update:
-        source, total, unit = _opened(store, instances)
+        source, total, unit = _opened(store, instances, directed)
         update.begin("exporting", total, unit)
         summary = write(
             source,
@@ -104,14 +106,18 @@ def export(
     console.print_json(summary, err=piped) if as_json else console.say(*of_export(summary, out), err=piped)
 
 
-def _opened(store: str, instances: tuple[int, int] | None) -> "tuple[str | GraphStore, int, str]":
+def _opened(
+    store: str, instances: tuple[int, int] | None, directed: bool | None
+) -> "tuple[str | GraphStore, int, str]":
     """A graph, open, or the path of a sample; how much there is to write, and of what."""
     from csaw.datasets.resolve import is_graph_argument, resolve
     from csaw.engine.samples.check import attributes_of
     from csaw.partition import open_graph
 
     if is_graph_argument(store):
-        graph = open_graph(resolve(store))
+        graph = open_graph(resolve(store, directed=directed))
         return graph, graph.edges, "edges"
+    if directed is not None:
+        raise click.UsageError("--directed and --undirected are for files of edges; give a sample without them")
     total = attributes_of(Path(store))["instances"] if instances is None else instances[1] - instances[0]
     return store, total, "instances"

@@ -34,6 +34,7 @@ def export(
     overwrite: bool = False,
     update: Update = lambda done: None,
     algo: str | None = None,
+    directed: bool | None = None,
 ) -> dict[str, Any]:
     """Write a sample or a graph as a file of another format.
 
@@ -54,6 +55,8 @@ def export(
         overwrite: Replace a file that is at ``out``, or a folder of Parquet files that csaw wrote.
         update: Called with the number of instances, or of a graph's stored edges, written so far.
         algo: Of virtual samples, ``FILE.py:CLASS`` where csaw does not ship their algorithm.
+        directed: Of a file of edges or a dataset, whether a row is an edge in one direction. None: as its header or the
+            dataset says, otherwise yes.
 
     Returns:
         A summary as plain data: ``out`` (``-`` for a stream), ``format``, ``bytes``, what was written, and
@@ -67,7 +70,9 @@ def export(
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     target = PathTarget(Path(out), overwrite) if isinstance(out, str | os.PathLike) else StreamTarget(out)
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
-        store = open_graph(resolve(os.fspath(store)))
+        store = open_graph(resolve(os.fspath(store), directed=directed))
+    elif directed is not None:
+        raise OptionError("directed: expected with a file of edges or a dataset alone; leave it out")
     if isinstance(store, GraphStore):
         for name, given in (("--graph", graph), ("--instances", instances), ("--algo", algo)):
             if given is not None:
