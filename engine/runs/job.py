@@ -47,6 +47,8 @@ class Job:
     sources: Sources
     plan: Plan
     devices: Devices = ()
+    like: Record | None = None
+    """What the virtual sample says of itself that this job draws again, in its types; None: in those of a new one."""
 
     @property
     def written_ids(self) -> np.ndarray | Words | None:
@@ -56,7 +58,8 @@ class Job:
     @property
     def identifiers(self) -> Identifiers:
         """The conversion of the dense ids of drawn samples to those that are written."""
-        return Identifiers.choose(self.store.id_dtype, self.written_ids, self.plan.request.ids)
+        store = self.store
+        return Identifiers.choose(store.id_dtype, self.written_ids, self.plan.request.ids, store.vertices, self.like)
 
 
 def prepare(

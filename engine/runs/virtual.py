@@ -173,7 +173,7 @@ def opened(
         raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
     for name, most in check.most_bytes(path, checksums).items():
         check.check_file(path, name, checksums, most)
-    job = _job_of(path, attributes, checksums, graph, algo, options)
+    job = with_other(_job_of(path, attributes, checksums, graph, algo, options), like=attributes)
     _check_said(path, attributes, job)
     source = VirtualSource(path, attributes, checksums, job)
     return VirtualSamples(source, algo=None if algo is None else str(Path(algo).absolute()))
