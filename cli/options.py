@@ -15,7 +15,7 @@ from csaw.cli import values
 from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
 from csaw.engine.api import registry
-from csaw.engine.api.option import NONE, Bytes, Option
+from csaw.engine.api.option import NONE, Bytes, Option, flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import CsawError
@@ -131,11 +131,6 @@ def _taken(width: int) -> list[tuple[str, str]]:
             together.setdefault(tuple(map(flag_of, kind.options())), []).append(kind.name())
     lines = {flags: wrap(" ".join(flags), max(width - BESIDE, 20), break_on_hyphens=False) for flags in together}
     return [(", ".join(those), "\n".join(("\b", *lines[flags]))) for flags, those in together.items()]
-
-
-def flag_of(name: str) -> str:
-    """The option of a parameter's name, such as ``--walk-length``."""
-    return "--" + name.strip("_").replace("_", "-")
 
 
 def _algo(args: list[str]) -> str | None:

@@ -5,6 +5,7 @@ import hashlib
 import logging
 import os
 import re
+import shlex
 import shutil
 import stat
 import tempfile
@@ -12,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.datasets.catalog import ByHand, Entry, by_hand, find
+from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
-from csaw.partition.base.quoting import quoted, shown
-from csaw.partition.errors import CsawError, OptionError, StoreError
+from csaw.partition.base.quoting import meant, quoted, shown
+from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
@@ -58,7 +59,8 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
     if entry is None and (other := by_hand(graph)):
         raise StoreError(other.advice)
     if entry is None:
-        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)")
+        like = meant(graph, ["karate", *(one.name for one in ENTRIES)])
+        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list){like}")
     other_way = None if directed == entry.directed else directed
     return _cached(
         folder,
@@ -146,6 +148,10 @@ def _status(graph: str) -> os.stat_result | None:
     """
     if not graph:
         raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
+    if graph == "-":
+        raise StoreError(
+            "- is standard input, which can be read once; csaw partition - graph.zarr makes a graph store from it"
+        )
     try:
         found = os.stat(graph)
     except (FileNotFoundError, NotADirectoryError):
@@ -239,10 +245,18 @@ def _remove(store: Path) -> None:
 def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
-    store = ingest(str(path), out, IngestOptions(directed=directed))
+    try:
+        store = ingest(str(path), out, IngestOptions(directed=directed))
+    except FormatError as error:
+        raise FormatError(f"{error}{_where_to_say_so(path, str(error))}") from error
     for warning in store.report["warnings"]:
-        log.warning("%s: %s", path, warning)
+        log.warning("%s: %s%s", path, warning, _where_to_say_so(path, warning))
     return store
+
+
+def _where_to_say_so(path: str | Path, said: str) -> str:
+    """The command that takes the options of which a message about a file speaks; empty where it speaks of none."""
+    return f"; csaw partition {shlex.quote(str(path))} graph.zarr takes that option" if " --" in said else ""
 
 
 def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> None:

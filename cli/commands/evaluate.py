@@ -69,7 +69,7 @@ def _of_measures() -> list[click.Parameter]:
 @click.option("--overwrite", is_flag=True, help="Replace the FILE of --save.")
 @click.option(
     "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=values.Folder(),
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
 )
 @values.algo_file

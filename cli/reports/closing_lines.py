@@ -155,7 +155,8 @@ def of_export(summary: Facts, out: str) -> list[str]:
     """The lines after ``csaw export``."""
     what = "instances" if "instances" in summary else "edges" if summary["edges"] else "vertices"
     parts = f" in {summary['parts']:,} files" if "parts" in summary else ""
-    held = f"{summary[what]:,} {what} as {summary['format']} in {out} ({size(summary['bytes'])}{parts}), {took()}."
+    place = "on standard output" if out == "-" else f"in {out}"
+    held = f"{summary[what]:,} {what} as {summary['format']} {place} ({size(summary['bytes'])}{parts}), {took()}."
     return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
 
 

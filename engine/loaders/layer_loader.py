@@ -14,6 +14,7 @@ from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import GraphData, graph_of
 from csaw.engine.loaders.layers import EpochLayers, Layers
 from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.tensors import share_of
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
@@ -98,6 +99,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         world: int = 1,
         **options: object,
     ) -> None:
+        options = without_others(options, "LayerLoader")
         if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, int) for size in layer_sizes)):
             raise OptionError(
                 f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"

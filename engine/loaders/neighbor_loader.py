@@ -13,10 +13,10 @@ from csaw.engine.loaders.graphs import GraphData, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.tensors import int64_of, share_of
 from csaw.engine.sources.given_sources import LABELS
-from csaw.partition.errors import OptionError
 
 needed("torch")
 pyg_data = needed("torch_geometric.data")
@@ -25,24 +25,6 @@ NodeLoader = needed("torch_geometric.loader").NodeLoader
 if TYPE_CHECKING:
     from torch import Tensor
     from torch_geometric.sampler.base import SubgraphType
-
-THREADS = "csaw draws in threads of this process, ahead of the model; leave it out"
-REFUSED = {
-    "num_workers": THREADS,
-    "persistent_workers": THREADS,
-    "prefetch_factor": THREADS,
-    "worker_init_fn": THREADS,
-    "filter_per_worker": THREADS,
-    "pin_memory": "mini-batches are not pinned; leave it out, or pin them in transform",
-    "generator": "seed= decides all draws; leave it out",
-    "input_time": "temporal sampling is not supported",
-    "time_attr": "temporal sampling is not supported",
-    "temporal_strategy": "temporal sampling is not supported",
-    "neighbor_sampler": "csaw is the sampler; for another one use NodeLoader of PyTorch Geometric",
-    "directed": "use subgraph_type",
-    "is_sorted": "csaw orders the edges itself; leave it out",
-}
-"""Arguments of PyTorch Geometric's loader that this one has not, and what to do."""
 
 
 class NeighborLoader(EpochLoader[Arrays, Any]):
@@ -76,6 +58,8 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
     options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels; those of a
     run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together
     (default: 8); ``weighted=True`` to use the weights of a graph store.
+    Arguments that only PyTorch Geometric's loader has are taken where they ask for nothing, and ignored with a warning
+    where they ask for worker processes, which csaw does not need.
 
     Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. Mini-batches depend on
     the request and the epoch alone. They are Data objects with the attributes of ``data``: those of nodes gathered by
@@ -86,7 +70,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
     ``y``, float64 [batch_size]. Tensors are on the device of ``data``; of a graph store, where they were drawn.
     Mini-batches are made ahead by threads, while the model trains.
 
-    Errors: OptionError for what it has not, such as HeteroData and times; those of :func:`csaw.engine.stream`.
+    Errors: OptionError for what it has not and what would change mini-batches, such as HeteroData and times; those of :func:`csaw.engine.stream`.
     """
 
     def __init__(
@@ -111,8 +95,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         world: int = 1,
         **options: object,
     ) -> None:
-        for name in options.keys() & REFUSED.keys():
-            raise OptionError(f"{name}: {REFUSED[name]}")
+        options = without_others(options, "NeighborLoader")
         self.graph = graph_of(data, weight_attr)
         self.transform = transform
         self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
@@ -130,6 +113,12 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
             on_device=self.graph.stays_on_device,
             **asked | mini_batches | options,
         )
+
+    @property
+    def dataset(self) -> range:
+        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them; progress bars take its length."""
+        order = self.drawn.stream.job.sources.order
+        return range(0 if order is None else order.count)
 
     def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
         rows = getattr(self.graph.store, of)

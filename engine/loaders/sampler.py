@@ -8,6 +8,7 @@ from csaw.engine.loaders.graphs import GraphData, Sampled, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.others_arguments import without_others
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -48,6 +49,7 @@ class NeighborSampler(pyg.BaseSampler):
         seed: int = 0,
         **options: object,
     ) -> None:
+        options = without_others(options, "NeighborSampler")
         self.graph = graph_of(data, weight_attr)
         self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr) | options

@@ -80,6 +80,11 @@ class GroupWriter(Draft):
         self._said = b""
         self._lock: Lock | None = None  # of those who begin or finish the store
 
+    @property
+    def start_again(self) -> str:
+        """How this run can begin anew where the store that is begun is that of another."""
+        return place.START_AGAIN
+
     def attributes(self, found: Record | None = None) -> Record:
         """Return the attributes of the store, in the types of one that says ``found`` of itself (default: None, in its
         own).
@@ -105,7 +110,7 @@ class GroupWriter(Draft):
 
     def join_format(self) -> None:
         """Write ids as the store that is begun has them. StoreError where it is that of another run."""
-        place.require_equal(self.partial, self.attributes)
+        place.require_equal(self.partial, self.attributes, self.start_again)
         self.identifiers = self._identifiers(place.attributes_of(self.partial))
 
     @property

@@ -22,6 +22,7 @@ Wanted = Callable[[Record], Record]
 what the run would say in its types.
 """
 PARTIAL = ".partial"
+START_AGAIN = "start again with --overwrite and without --resume"
 FIRST_DRAWS = 1  # version of the draws of manifests that name none
 
 
@@ -129,8 +130,11 @@ def attributes_of(place: Path) -> Record:
     return _dictionary(files.read_json(place / "zarr.json"), "attributes")
 
 
-def require_equal(place: Path, wanted: Wanted) -> None:
-    """Raise StoreError if the store at ``place`` belongs to another run; it names the first entry that differs."""
+def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -> None:
+    """Raise StoreError if the store at ``place`` belongs to another run; it names the first entry that differs.
+
+    ``start_again``: how this run can begin anew.
+    """
     found = files.read_json(place / "zarr.json")["attributes"]
     expected = wanted(found)
     manifest = _dictionary(found, "manifest")
@@ -142,17 +146,21 @@ def require_equal(place: Path, wanted: Wanted) -> None:
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(
-                    f"{place} was sampled with {key} = {str(old.get(key))[:60]}, this run has "
-                    f"{str(new.get(key))[:60]}; "
-                    f"resume with the same options or pass --overwrite"
+                    f"{place} was sampled with {key} = {_shown(old, key)}, this run has {_shown(new, key)}; go on "
+                    f"with the same options, or {start_again}"
                 )
     draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, expected["manifest"]))
     if draws != now:
         raise StoreError(
             f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are "
             f"version {draws}; this csaw's are version "
-            f"{now}, and both together are no sample; finish it with that csaw, or start again with --overwrite"
+            f"{now}, and both together are no sample; finish it with that csaw, or {start_again}"
         )
+
+
+def _shown(held: Record, key: str) -> str:
+    value = held.get(key)
+    return str(dict(sorted(value.items())) if isinstance(value, dict) else value)[:60]
 
 
 def _dictionary(found: Record, key: str) -> Record:
