@@ -41,9 +41,10 @@ class Samples(HopTables, ShownSamples):
         also ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``. "batches": :meth:`minibatch` gives
         the arrays of one mini-batch. The classes in ``layouts/`` describe all arrays.
     instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many
-        of them were committed together. fill: the value of an entry without a vertex.
-    ids: kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense, and
-        :meth:`labels` has their strings.
+        of them were committed together. fill: the value of an entry without a vertex, -1 unless ids are negative or
+        beyond int64, or an earlier version has stored the sample.
+    ids: kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense, because
+        ids of the input are strings: :meth:`names` gives those of any vertices, :meth:`labels` all.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
     source: where the arrays are. algo: the file of an algorithm that csaw does not ship, where the user has named it to
         have samples drawn.
