@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from csaw.datasets.resolve import resolve
+from csaw.datasets.resolve import of_store, resolve
 from csaw.engine.analytics.evaluation.evaluate import Evaluation
 from csaw.engine.analytics.evaluation.evaluate import evaluate as evaluate_store
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
@@ -15,6 +15,7 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.execute import execute
 from csaw.engine.runs.in_memory import draw_samples
 from csaw.engine.runs.job import Job, prepare
+from csaw.engine.runs.one_way import warn
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.sample_stream import stream as stream_store
 from csaw.engine.runs.virtual import commit_virtual
@@ -27,6 +28,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.given_graph import graph_in_memory
+from csaw.partition.ingestion.graph_options import GraphOptions, known
 from csaw.partition.ingestion.objects import edges_of_csr
 
 if TYPE_CHECKING:
@@ -34,18 +36,6 @@ if TYPE_CHECKING:
 
 Place = str | os.PathLike[str]
 Progress = bool | Callable[[int, int], None] | None
-
-
-class GraphOptions(TypedDict, total=False):
-    """How the edges of an object become a graph; :func:`graph` explains each."""
-
-    directed: bool | None
-    duplicates: str | None
-    self_loops: str
-    reverse: bool
-    vertex_ids: "ArrayLike | None"
-    source_column: str | int | None
-    target_column: str | int | None
 
 
 def graph(
@@ -90,7 +80,8 @@ def graph(
     table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise there (default:
     None). Both directions of an undirected edge have its numbers, and an edge that stands for repeated ones has those
     of the first.
-    how: ``directed`` (default: as the object says, otherwise True; False stores each edge in both directions),
+    how: ``directed`` (default: as the object, the file's header or the dataset says, otherwise True; False stores each
+    edge in both directions; a graph store has it already), and of objects alone
     ``duplicates`` ("first", "sum", "keep" or "error"; default: multigraphs,
         igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops``
         ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``vertex_ids``, original ids [V] where
@@ -110,16 +101,18 @@ def graph(
         held = None if isinstance(weights, str) else weights
         if not how and not isinstance(edge_columns, Sequence):
             return InMemory("CSR arrays in memory", indptr, indices, held, edge_columns=edge_columns)
-        return graph_in_memory(edges_of_csr(indptr, indices, held), edge_columns=edge_columns, **_known(how))
+        return graph_in_memory(edges_of_csr(indptr, indices, held), edge_columns=edge_columns, **known(how))
     if isinstance(data, GraphStore | str | os.PathLike):
+        directed = how.pop("directed", None)
         if how or edge_columns or not (isinstance(weights, str) and weights == "auto"):
             name = next(iter(how), "edge_columns" if edge_columns else "weights")
             raise OptionError(
                 f"{name}: expected for graphs in memory alone; make a store of a file with "
                 "csaw.partition(file, out, ...)"
             )
-        return data if isinstance(data, GraphStore) else open_graph(resolve(os.fspath(data)))
-    return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **_known(how))
+        found = _to_sample(data, directed)
+        return found if isinstance(found, GraphStore) else open_graph(found)
+    return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **known(how))
 
 
 opened = graph  # for functions that have an argument of this name
@@ -130,6 +123,7 @@ def sample(
     out: Place | None = None,
     algo: str = "deepwalk",
     *,
+    directed: bool | None = None,
     virtual: bool = False,
     resume: bool = False,
     overwrite: bool = False,
@@ -147,6 +141,8 @@ def sample(
     graph: a path, a name or an object, as :func:`csaw.graph` takes it.
     out: path of the sample store to write (default: None, samples are kept in memory). Both have the same bytes.
     algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS``.
+    directed: of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in both
+    (default: None, as its header, the dataset or the object says, otherwise True).
     virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default:
     False).
     resume: finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
@@ -181,8 +177,11 @@ def sample(
         raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    job = prepare(_to_sample(graph), algo, measure=True, **options)
-    return _drawn(job, out, progress, virtual=virtual, resume=resume, overwrite=overwrite)
+    job = prepare(_to_sample(graph, directed), algo, measure=True, **options)
+    samples = _drawn(job, out, progress, virtual=virtual, resume=resume, overwrite=overwrite)
+    if directed is None and not virtual:
+        warn(samples.results, graph)
+    return samples
 
 
 def _drawn(job: Job, out: Place | None, progress: Progress, *, virtual: bool, resume: bool, overwrite: bool) -> Samples:
@@ -201,6 +200,7 @@ def stream(
     graph: object,
     algo: str = "deepwalk",
     *,
+    directed: bool | None = None,
     on_device: bool = False,
     rank: int = 0,
     world: int = 1,
@@ -216,7 +216,7 @@ def stream(
 
     Arguments:
 
-    graph: a path, a name or an object, as :func:`csaw.graph` takes it. algo: as of :func:`sample`.
+    graph: a path, a name or an object, as :func:`csaw.graph` takes it. algo, directed: as of :func:`sample`.
     on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
     without a copy (default: False, NumPy arrays).
     rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of
@@ -225,13 +225,14 @@ def stream(
 
     Returns a :class:`Stream`. Errors: as of :func:`sample`; OptionError for ``rank`` and ``world``.
     """
-    return stream_store(_to_sample(graph), algo, on_device=on_device, rank=rank, world=world, **options)
+    return stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
 
 
 def evaluate(
     graph: object,
     samples: Samples | Place | Sequence[Samples | Place] = (),
     *,
+    directed: bool | None = None,
     progress: bool | Callable[[str], object] | None = None,
     **options: OptionValue,
 ) -> Evaluation:
@@ -246,6 +247,7 @@ def evaluate(
     graph: a path, a name or an object, as :func:`csaw.graph` takes it.
     samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several (default: none,
     the profile of the graph).
+    directed: of the graph, as of :func:`sample`.
     progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is called
     with what is being measured (default: None, a line in Jupyter
         and nothing elsewhere).
@@ -266,23 +268,20 @@ def evaluate(
             f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
         )
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
+    found = opened(graph, directed=directed)
     if callable(progress):
-        return evaluate_store(opened(graph), given, progress=progress, **options)
+        return evaluate_store(found, given, progress=progress, **options)
     with steps("measuring", enabled=wanted(progress)) as update:
-        return evaluate_store(opened(graph), given, progress=update, **options)
+        return evaluate_store(found, given, progress=update, **options)
 
 
-def _to_sample(data: object) -> str | Path | GraphStore:
+def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:
     """The graph for ``prepare``, which opens a path by the option ``checksums``."""
-    return resolve(os.fspath(data)) if isinstance(data, str | os.PathLike) else opened(data)
-
-
-def _known(how: GraphOptions) -> GraphOptions:
-    """OptionError for what is no option of a graph in memory."""
-    known = GraphOptions.__annotations__
-    if unknown := sorted(how.keys() - known.keys()):
-        raise OptionError(f"{unknown[0]}: expected weights, {', '.join(known)}")
-    return how
+    if isinstance(data, str | os.PathLike):
+        return resolve(os.fspath(data), directed=directed)
+    if isinstance(data, GraphStore) and directed is not None:
+        raise of_store(data.path, directed)
+    return data if isinstance(data, GraphStore) else opened(data, directed=directed)
 
 
 sample.__doc__ = f"{sample.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"

@@ -40,6 +40,11 @@ KINDS = {
 }
 
 
+def flag_of(name: str) -> str:
+    """The option of a parameter's name, such as ``--walk-length``."""
+    return "--" + name.strip("_").replace("_", "-")
+
+
 def _single(value: OptionValue) -> OptionValue:
     """A number or a text.
 
@@ -136,7 +141,7 @@ class Option:
 
         OptionError when it has another type or is outside the range.
         """
-        flag = "--" + name.replace("_", "-")
+        flag = flag_of(name)
         if self.none and (value is None or (isinstance(value, str) and value == NONE)):
             return None
         try:

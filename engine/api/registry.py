@@ -19,7 +19,7 @@ from csaw.engine.api.user_code import is_own, users_code
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.written_classes import file_of
 from csaw.partition.base.plain_data import OptionValue, Values
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
 Algo: TypeAlias = str | type[Algorithm] | Algorithm
@@ -134,6 +134,7 @@ def _shipped(name: str) -> type[Algorithm]:
     if name not in names():
         raise UnknownNameError(
             f"--algo: no algorithm called {quoted(name)}; there are {', '.join(names())}, or FILE.py:CLASS"
+            f"{meant(name, names())}"
         )
     module = import_module(f"csaw.engine.algorithms.{name.replace('-', '_')}")
     return next(c for c in vars(module).values() if _defined_in(c, module.__name__))

@@ -5,7 +5,7 @@ help texts.
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
-from csaw.engine.api.option import Bias, Bytes, Option
+from csaw.engine.api.option import Bias, Bytes, Option, flag_of
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
@@ -235,7 +235,7 @@ class RunOptions:
             if option.alias in given:
                 if given.get(name) is not None:
                     raise OptionError(
-                        f"--{_dashed(option.alias)} is the earlier name of --{_dashed(name)}; give one of them"
+                        f"{flag_of(option.alias)} is the earlier name of {flag_of(name)}; give one of them"
                     )
                 given = {name if key == option.alias else key: value for key, value in given.items()}
         others = {name: value for name, value in given.items() if name not in known}
@@ -251,10 +251,6 @@ class RunOptions:
         if self.weighted and not store.weighted:
             raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
         return store.weighted if self.weighted is None else self.weighted
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def options() -> dict[str, Option]:

@@ -134,8 +134,11 @@ def require_equal(place: Path, wanted: Wanted) -> None:
     found = files.read_json(place / "zarr.json")["attributes"]
     expected = wanted(found.get("format_version"))
     manifest = _dictionary(found, "manifest")
-    request = _dictionary(manifest, "request")
-    for old, new in ((request, expected["manifest"].get("request", {})), (found, expected)):
+    request, read = (_dictionary(manifest, part) for part in ("request", "graph"))
+    directed = {"directed": expected["manifest"].get("graph", {}).get("directed")}
+    old_directed = {"directed": read.get("directed", directed["directed"])}
+    asked = expected["manifest"].get("request", {})
+    for old, new in ((old_directed, directed), (request, asked), (found, expected)):
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(

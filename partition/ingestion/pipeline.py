@@ -5,7 +5,7 @@ leaves no trace. The same passes are done here, by threads that share memory, or
 
 Memory: ``memory`` bounds the spools and most of what the threads have in work. On top of it come arrays of the number
 of vertices (about 30 bytes each) or of the id range, what the threads have in work in any case (about 50 MiB, and 3 MiB
-each), and the interpreter with Numba (170 MiB): see docs/tuning.md.
+each), and the interpreter with Numba (170 MiB): see docs/contributing/tuning.md.
 """
 
 import shutil

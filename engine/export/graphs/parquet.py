@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyarrow import Schema, Table
 
 SUFFIXES = (".parquet",)
+IS_BINARY = True
 HOLDS = ("ids", "names", "edge_ids")
 
 

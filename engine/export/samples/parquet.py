@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyarrow import Array, Schema
 
 SUFFIXES = (".parquet",)
+IS_BINARY = True
 PART = 1 << 27  # bytes of the store in each file of a folder, about
 SAID = ("algorithm", "parameters", "seed", "fingerprint")  # of the request
 
