@@ -70,8 +70,11 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
     ``y``, float64 [batch_size]. Tensors are on the device of ``data``; of a graph store, where they were drawn.
     Mini-batches are made ahead by threads, while the model trains.
 
-    Errors: OptionError for what it has not and what would change mini-batches, such as HeteroData and times; those of :func:`csaw.engine.stream`.
+    Errors: OptionError for what it has not and what would change mini-batches, such as HeteroData and times; those of
+    :func:`csaw.engine.stream`.
     """
+
+    drawn: EpochBatches
 
     def __init__(
         self,
@@ -116,9 +119,8 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
 
     @property
     def dataset(self) -> range:
-        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them; progress bars take its length."""
-        order = self.drawn.stream.job.sources.order
-        return range(0 if order is None else order.count)
+        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them for progress bars."""
+        return range(self.drawn.seeds)
 
     def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
         rows = getattr(self.graph.store, of)

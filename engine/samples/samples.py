@@ -188,7 +188,7 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
-def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | None = None) -> Samples:
+def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | type | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 
     StoreError where it is missing, unfinished, damaged, or of a later format.
