@@ -37,8 +37,9 @@ def __getattr__(name: str) -> Any:
 
 
 class PartitionModule(ModuleType):
-    """The type of this module, which is what ``csaw partition`` does when it is called, and holds ``open_graph`` and
-    the other names as any module.
+    """The type of this module, which does what ``csaw partition`` does when it is called.
+
+    It holds ``open_graph`` and the other names as any module.
     """
 
     def __call__(

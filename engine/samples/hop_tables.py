@@ -17,6 +17,7 @@ class HopTables(OpenedSamples):
 
     @cached_property
     def hops(self) -> list[Array]:
+        """The tables of hops, vertices [instances, width] each: hop 0 has the sources."""
         return [self[name] for name in self.hop_names()]
 
     def hop_names(self) -> list[str]:

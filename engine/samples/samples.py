@@ -89,6 +89,7 @@ class Samples(HopTables, ShownSamples):
 
     @property
     def walks(self) -> Array:
+        """The walks: vertices [instances, walk_length + 1], or one after the other [steps + instances] without a limit."""
         return self["walks"]
 
     @cached_property

@@ -62,7 +62,11 @@ class Evaluation:
         return {name: one for findings in self.by_measure.values() for name, one in findings.items()}
 
     def rows(self) -> list[Row]:
-        """The table: of the graph alone, or of each sample beside it."""
+        """Return the table: of the graph alone, or of each sample beside it.
+
+        Returns:
+            A row for each number.
+        """
         if not self.samples:
             return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
         return [row for sample in self.samples for row in sample.rows]
@@ -81,7 +85,11 @@ class Evaluation:
         return html_rows(f"csaw evaluation of {self.graph}", names, [row.cells(names) for row in self.rows()])
 
     def as_dict(self) -> dict[str, object]:
-        """Plain data for ``--json``."""
+        """Return all findings as plain data, which ``--json`` prints.
+
+        Returns:
+            What JSON can hold.
+        """
         from csaw.engine.analytics.evaluation.rows import as_plain
 
         return {
