@@ -1,21 +1,23 @@
 """Samples without files: ``stream`` draws what ``sample`` would store, and hands it out batch by batch."""
 
 import weakref
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from csaw.engine.api.registry import Algo
 from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
 from csaw.engine.runs.draw import AsStored, check_range
 from csaw.engine.runs.job import Job, prepare
+from csaw.engine.runs.parts import Parts
 from csaw.engine.samples.dense import NOTHING
 from csaw.engine.samples.names import names_of
 from csaw.engine.schedule.backend import Backend
@@ -28,14 +30,13 @@ from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClosedError, OptionError
 
-Span = tuple[int, int]
 Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
 Finished = Generator[FinishedBatch, None, None]
 
 
 def stream(
     graph: str | Path | GraphStore,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     on_device: bool = False,
     rank: int = 0,
@@ -48,75 +49,30 @@ def stream(
             for batch in walks:
                 train(batch["walks"])
 
-    Arguments:
+    The graph is loaded when the first batch is asked for.
 
-    graph, algo, given: as for :func:`sample`. ``in_flight`` is the largest number of instances of a batch; the default
-    is as many as the memory allows.
-    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
-    without a copy (default: False, NumPy
-        arrays in host memory). On the CPU it changes nothing.
-    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of
-    it). The parts are consecutive
-        instances, of mini-batches those of each epoch; together they are all, and their sizes differ by one at most, of
-        mini-batches by one an epoch.
+    Args:
+        graph: the graph store to sample, or its path.
+        algo: the name of an algorithm, or ``FILE.py:CLASS``.
+        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
+            without a copy. By default they are NumPy arrays in host memory. On the CPU it changes nothing.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together. Each draws its part: consecutive instances, of mini-batches
+            those of each epoch. Together they draw all, and their sizes differ by one at most, of mini-batches by one
+            an epoch.
+        **given: as of :func:`prepare`. ``in_flight`` is the largest number of instances of a batch; by default as many
+            as the memory allows.
 
-    Returns a :class:`Stream`. The graph is loaded when the first batch is asked for. Errors: those of :func:`prepare`;
-    OptionError for ``rank`` and ``world``.
+    Returns:
+        A :class:`Stream`.
+
+    Raises:
+        OptionError: ``rank`` or ``world`` is out of range, and as of :func:`prepare`.
+        CsawError: as of :func:`prepare`.
     """
     if type(rank) is not int or type(world) is not int or not 0 <= rank < world:
         raise OptionError(f"rank and world: expected integers with 0 <= rank < world, found {quoted((rank, world))}")
     return Stream(prepare(graph, algo, measure=True, **given), on_device=on_device, rank=rank, world=world)
-
-
-@dataclass(frozen=True)
-class Parts(Sequence[tuple[int, int]]):
-    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last.
-
-    They are computed when asked for: a stream may have millions of epochs.
-
-    The instances first .. last - 1 are cut into epochs of ``each`` instances (default: None, one epoch of all), the
-    last of which may have fewer, and process ``rank`` of ``world`` has its share of each one, so that all processes are
-    in the same epoch.
-    """
-
-    first: int
-    last: int
-    each: int | None = None
-    rank: int = 0
-    world: int = 1
-
-    @classmethod
-    def of(cls, job: Job, rank: int, world: int) -> Self:
-        order = job.sources.order
-        return cls(0, job.plan.request.instances, None if order is None else order.batches_per_epoch, rank, world)
-
-    @property
-    def _starts(self) -> range:
-        return range(self.first, self.last, self.each or max(1, self.last - self.first))
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    @overload
-    def __getitem__(self, number: int) -> Span: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[Span]: ...
-
-    def __getitem__(self, number: int | slice) -> Span | list[Span]:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(len(self)))]
-        begin = self._starts[number]
-        size = min(self._starts.step, self.last - begin)
-        return begin + size * self.rank // self.world, begin + size * (self.rank + 1) // self.world
-
-    @property
-    def instances(self) -> int:
-        """Number of instances of all parts: every epoch but the last has as many."""
-        if not self._starts:
-            return 0
-        (start, end), (low, high) = self[0], self[-1]
-        return (len(self) - 1) * (end - start) + high - low
 
 
 class Stream:
@@ -134,9 +90,18 @@ class Stream:
     The graph stays in memory between loops. ``close``, leaving a ``with`` block, or dropping the stream gives back
     threads, memory and devices.
 
-    Errors while drawing: ClosedError where the stream was closed meanwhile, which is no end of the loop; BiasError for
-    a bad bias, StoreError where the graph has changed, BudgetError where a single instance does not fit, DeviceError
-    where a GPU fails.
+    Args:
+        job: what :func:`prepare` returned.
+        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays.
+        rank: number of this process among those that share the instances, from 0 on.
+        world: number of processes that share the instances.
+
+    Raises:
+        ClosedError: while drawing: the stream was closed meanwhile, which is no end of the loop.
+        BiasError: while drawing: a bias is negative or not finite.
+        StoreError: while drawing: the graph has changed.
+        BudgetError: while drawing: a single instance does not fit the memory.
+        DeviceError: while drawing: a GPU fails.
     """
 
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
@@ -192,9 +157,17 @@ class Stream:
         return names_of(vertices, ids if isinstance(ids, Words) else None, NOTHING, self.job.store.path)
 
     def draw(self, first: int, last: int) -> Finished:
-        """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of.
+        """Draw the instances first .. last - 1 of the job, whichever process they are the part of.
 
-        OptionError where the job lacks them.
+        Args:
+            first: number of the first instance.
+            last: number after that of the last instance.
+
+        Yields:
+            The finished batches, in order of instance.
+
+        Raises:
+            OptionError: the job lacks these instances.
         """
         check_range(self.job, first, last)
         return self._draw(Parts(first, last))

@@ -15,7 +15,7 @@ from helpers.invariance import bytes_of
 from csaw.engine import sample, stream
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.runs.device_batches import DeviceIdentifiers
-from csaw.engine.runs.sample_stream import Parts
+from csaw.engine.runs.parts import Parts
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.partition.errors import BiasError, ClosedError, OptionError, StoreError
 
