@@ -127,7 +127,12 @@ def sample(
     if not dry_run and shard is None:
         check_place(Path(place), resume=resume, overwrite=overwrite)
     if cluster is not None:
-        how = {"cluster": cluster, "resume": resume, "overwrite": overwrite, "virtual": virtual_from is not None}
+        how: Options = {
+            "cluster": cluster,
+            "resume": resume,
+            "overwrite": overwrite,
+            "virtual": virtual_from is not None,
+        }
         how |= {"directed": directed, "dry_run": dry_run, "as_json": as_json, "again": _as_undirected(graph, directed)}
         spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), **how)
         return

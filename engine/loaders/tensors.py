@@ -31,9 +31,10 @@ def tensors_of(arrays: dict[str, Array], vertices: int) -> "dict[str, Array | Te
 
 
 def vertices_of(array: Array, vertices: int) -> "Tensor":
-    """Dense ids (uint32 or uint64, NumPy or CuPy) as an int64 tensor on their device, where PyTorch looks them up.
+    """Dense ids (NumPy or CuPy) as an int64 tensor on their device, where PyTorch looks them up.
 
-    -1 where all bits are set, which stand for nothing.
+    They are signed, as samples have them, or unsigned, as they are drawn; -1 where all bits are set, which stand for
+    nothing.
 
     ``vertices``: those of the graph, below 2^32 where ids have 32 bits.
     """

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from csaw.engine.api.termination import may_end
@@ -36,7 +37,7 @@ def one_way(job: Job, sizes: Sizes | None) -> Record:
     return {ONE_WAY: dead | {"edges": edges, "edges_looked_at": looked_at(edges)}}
 
 
-def warning_of(results: Record, remedy: str) -> str:
+def warning_of(results: Mapping[str, object], remedy: str) -> str:
     """The sentence for a summary with ``one_way``; empty for others. ``remedy``: what reads the edges as undirected."""
     found = results.get(ONE_WAY)
     if not isinstance(found, dict):

@@ -247,8 +247,8 @@ def test_what_is_no_graph_is_refused_with_a_sentence(data, said):
 
 
 def test_options_that_do_not_suit_are_refused():
-    with pytest.raises(OptionError, match="directed: expected for graphs in memory alone; make a store"):
-        csaw.graph("karate", directed=True)
+    with pytest.raises(OptionError, match="duplicates: expected for graphs in memory alone; csaw.partition"):
+        csaw.graph("karate", duplicates="sum")
     with pytest.raises(OptionError, match="colour: expected weights, directed, duplicates"):
         csaw.graph([(0, 1)], colour="red")
     with pytest.raises(OptionError, match="--duplicates: expected keep, first, error, sum, found 'last'"):
