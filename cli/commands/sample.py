@@ -201,7 +201,8 @@ def _as_undirected(graph: str, directed: bool | None) -> str:
     if directed is not None or click.get_current_context().params["virtual_from"]:
         return ""
     if Path(graph).is_dir():
-        return shlex.join(["csaw", "partition", "FILE", graph, "--undirected", "--overwrite"])
+        made = shlex.join(["csaw", "partition", "FILE", graph, "--undirected", "--overwrite"])
+        return f"{made}, and sample again"
     given = [word for word in command_line() if word not in ("--resume", "--overwrite")]
     return shlex.join(["csaw", "sample", *given, "--undirected", "--overwrite"])
 

@@ -256,12 +256,16 @@ def test_ids_on_a_device_are_those_of_the_store(monkeypatch):
     class There(np.ndarray):
         device = type("Device", (), {"id": 0})
 
+    monkeypatch.setattr("csaw.engine.runs.device_batches.is_on_host", lambda array: False)
+    walks = np.array([[0, 3, 2**32 - 1], [1, 1, 2]], np.uint32)
+    for vertices, dtype in ((4, np.int32), (2**31, np.int64)):  # without a table
+        found = DeviceIdentifiers(Identifiers.choose(np.uint32, None, "original", vertices)).of({"walks": walks})
+        assert found["walks"].dtype == dtype
+        assert found["walks"].tolist() == [[0, 3, -1], [1, 1, 2]]
     ids = np.array([10, 20, 40, 80], np.int64)
     identifiers = Identifiers.choose(np.uint32, ids, "original")
     converted = DeviceIdentifiers(identifiers)
     converted.tables[0] = identifiers.table.view(There)
-    monkeypatch.setattr("csaw.engine.runs.device_batches.is_on_host", lambda array: False)
-    walks = np.array([[0, 3, 2**32 - 1], [1, 1, 2]], np.uint32)
     found = converted.of({"walks": walks.view(There), "lengths": np.array([1, 2], np.int32).view(There)})
     assert np.asarray(found["walks"]).tolist() == [[10, 80, -1], [20, 20, 40]]
     assert found["lengths"].dtype == np.int32
