@@ -198,11 +198,14 @@ def _as_undirected(graph: str, directed: bool | None) -> str:
     """
     from csaw.cli.options import command_line
 
-    if directed is not None or click.get_current_context().params["virtual_from"]:
+    params = click.get_current_context().params
+    if directed is not None or params["virtual_from"]:
         return ""
     if Path(graph).is_dir():
         made = shlex.join(["csaw", "partition", "FILE", graph, "--undirected", "--overwrite"])
         return f"{made}, and sample again"
+    if params["shard"]:
+        return f"remove {params['out']}, and draw all shards again with --undirected"
     given = [word for word in command_line() if word not in ("--resume", "--overwrite")]
     return shlex.join(["csaw", "sample", *given, "--undirected", "--overwrite"])
 

@@ -136,6 +136,11 @@ def test_a_store_of_such_a_file_says_how_to_make_it_again(here):
     assert "csaw partition FILE g.zarr --undirected --overwrite" in said
 
 
+def test_shards_say_what_to_do_too(here):
+    said = run("sample", "edges.txt", "s.zarr", *WALKS, "--shard", "0/1").stdout
+    assert "remove s.zarr, and draw all shards again with --undirected" in said
+
+
 def test_python_is_warned_unless_the_direction_was_given(here, caplog):
     with caplog.at_level(logging.WARNING):
         csaw.sample("edges.txt", directed=True, **SAME)
