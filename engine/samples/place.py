@@ -17,9 +17,9 @@ from csaw.partition.arrays.own_files import require_own
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
-Wanted = Callable[[object], Record]
-"""A run's attributes of a sample store in a format of some version: what a store says is held against those of its own
-version.
+Wanted = Callable[[Record], Record]
+"""A run's attributes of a sample store in the types of a store with some attributes: what a store says is held against
+what the run would say in its types.
 """
 PARTIAL = ".partial"
 START_AGAIN = "start again with --overwrite and without --resume"
@@ -125,9 +125,9 @@ def _differs(place: Path, wanted: Wanted) -> bool:
     return False
 
 
-def version_of(place: Path) -> object:
-    """The format version that a store, finished or not, says it has."""
-    return _dictionary(files.read_json(place / "zarr.json"), "attributes").get("format_version")
+def attributes_of(place: Path) -> Record:
+    """What a store, finished or not, says of itself."""
+    return _dictionary(files.read_json(place / "zarr.json"), "attributes")
 
 
 def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -> None:
@@ -136,7 +136,7 @@ def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -
     ``start_again``: how this run can begin anew.
     """
     found = files.read_json(place / "zarr.json")["attributes"]
-    expected = wanted(found.get("format_version"))
+    expected = wanted(found)
     manifest = _dictionary(found, "manifest")
     request, read = (_dictionary(manifest, part) for part in ("request", "graph"))
     directed = {"directed": expected["manifest"].get("graph", {}).get("directed")}

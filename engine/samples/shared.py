@@ -84,7 +84,7 @@ class SharedWriter(GroupWriter):
     def _begin(self) -> None:
         """Write what the store says of itself, unless another process does so at the same time."""
         draft = self.partial / f"zarr.json.{secrets.token_hex(8)}{files.TEMPORARY}"
-        files.write_json(draft, group_node(self.attributes(self.identifiers.version)))
+        files.write_json(draft, group_node(self.attributes()))
         try:
             os.link(draft, self.partial / "zarr.json")
         except FileExistsError:
