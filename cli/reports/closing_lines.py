@@ -36,7 +36,7 @@ def report_run(results: Facts, place: str, as_json: bool, as_undirected: str = "
     if as_json:
         from csaw.engine.samples.describe import identified
 
-        console.print_json(identified(Path(place)) | results | ({"warnings": [warning]} if warning else {}))
+        console.print_json({**identified(Path(place)), **results, **({"warnings": [warning]} if warning else {})})
         return
     if console.is_verbose():
         print_report([*run_sections(results, place), *worker_sections(results)])

@@ -257,7 +257,7 @@ def test_parquet_says_what_the_samples_are(tmp_path, layout, kind):
     assert said["csaw_version"] == VERSION
     assert all(field.metadata[b"units"] in (b"1", b"count") and field.metadata[b"description"] for field in schema)
     column = schema.field("walk" if layout == "walks" else "src").type
-    vertex = pa.string() if kind == "strings" else pa.int32()
+    vertex = pa.string() if kind == "strings" else pa.int64()
     assert column == (pa.list_(vertex) if layout == "walks" else vertex)
 
 
