@@ -12,6 +12,7 @@ from csaw.cli import console
 from csaw.cli.options import Options
 from csaw.cli.reports.closing_lines import report_run
 from csaw.cli.reports.cluster_plan import print_plans
+from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import OptionValue, Record
 
 if TYPE_CHECKING:
@@ -91,12 +92,23 @@ def as_shard(job: "Job", out: str, shard: str, shown: "Progress") -> Record:
     with _resumable(out, OF_SHARD):
         part = Shard.of(shard)
         request = job.plan.request
-        own = part.groups(-(-request.instances // request.group_size))
+        own = part.groups(groups := -(-request.instances // request.group_size))
+        if groups < part.parts:
+            console.say(_few(groups, request.group_size, part.parts), err=True)
         first, last = (min(group * request.group_size, request.instances) for group in (own.start, own.stop))
         _begin(shown, last - first)
         results = dict(draw_shard(job, out, part, shown))
     results.pop("plan", None)
     return results
+
+
+def _few(groups: int, size: int, shards: int) -> str:
+    """Say why some shards have nothing to draw."""
+    held = f"{counted(groups, 'group')} of {counted(size, 'instance')} or fewer"
+    return (
+        f"csaw: the sample has {held}, and a group is drawn by one shard alone: {shards - groups:,} of {shards:,} "
+        "shards have nothing to draw"
+    )
 
 
 def _begin(shown: "Progress", instances: int) -> None:

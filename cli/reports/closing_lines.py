@@ -34,7 +34,9 @@ def report_run(results: Facts, place: str, as_json: bool, as_undirected: str = "
 
     warning = warning_of(results, f"read them as undirected: {as_undirected}") if as_undirected else ""
     if as_json:
-        console.print_json({**results, "warnings": [warning]} if warning else results)
+        from csaw.engine.samples.describe import identified
+
+        console.print_json({**identified(Path(place)), **results, **({"warnings": [warning]} if warning else {})})
         return
     if console.is_verbose():
         print_report([*run_sections(results, place), *worker_sections(results)])

@@ -57,12 +57,20 @@ def joined(client: Client, plugin: Joined) -> Iterator[str]:
 
     At the end, also after Ctrl-C, workers drop it.
 
-    ClusterError where a worker has another csaw; it names the first one.
+    ClusterError where a worker has another csaw, and names the first one; or where the scheduler is lost.
     """
-    _await_workers(client)
-    _check_versions(client)
     name = f"csaw-{secrets.token_hex(8)}"
-    client.register_plugin(plugin, name=name)
+    try:
+        _await_workers(client)
+        _check_versions(client)
+        client.register_plugin(plugin, name=name)
+    except ClusterError:
+        raise
+    except (OSError, TimeoutError, RuntimeError) as error:
+        raise ClusterError(
+            f"the scheduler {client.scheduler.address} was lost before any work began; look whether it runs, and run "
+            "the command again"
+        ) from error
     try:
         yield name
     finally:

@@ -107,6 +107,7 @@ def _of_shard(writer: SharedWriter, shard: Shard, totals: Totals) -> Record:
         "shard": str(shard),
         "instances": sum(map(writer.rows, own)),
         "groups": len(own),
+        "all_groups": writer.groups,
         "sampled_edges": totals.edges,
         "bytes_written": writer.bytes_written,
         "sampling_seconds": round(totals.seconds, 6),

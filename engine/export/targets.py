@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from csaw.engine.samples.files import begin_writing
 from csaw.partition.arrays.replace import cannot_be_written, check_export, new_file
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 EARLY = 1 << 25  # bytes of a file that the disk gets at a time, while the rest is made
 STREAMED = "text"  # the format of a stream, which has no suffix
@@ -114,7 +111,7 @@ class _Counted(io.RawIOBase):
     def tell(self) -> int:
         return self.count
 
-    def write(self, data: "Buffer") -> int:
+    def write(self, data: Any) -> int:
         size = memoryview(data).nbytes
         rest = np.frombuffer(data, np.uint8) if size else np.zeros(0, np.uint8)
         while rest.size:  # a stream without a buffer may take a part

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from csaw.engine.samples import files
 from csaw.engine.samples.layouts.layout import Sizes
+from csaw.engine.samples.place import partial_of
 from csaw.engine.samples.samples import Samples, open_samples
 from csaw.engine.samples.sizes import total
 from csaw.partition.base.plain_data import Record
@@ -49,6 +51,23 @@ def describe(
         **_shown(samples, sizes),
         "bytes": samples.nbytes,
         "results": samples.results,
+    }
+
+
+def identified(path: Path) -> Record:
+    """What programs ask first of a sample, finished or not: where it is, and the request that it is of."""
+    partial = partial_of(path)
+    for place in (path, partial, path):  # another process may give it its name at this moment
+        if (place / "zarr.json").exists():
+            break
+    said = files.read_json(place / "zarr.json")["attributes"]
+    request, graph = said["manifest"]["request"], said["manifest"]["graph"]
+    return {
+        "out": str(path),
+        "finished": place == path,
+        "graph": graph.get("path"),
+        **{name: request[name] for name in ("fingerprint", "algorithm", "parameters", "seed")},
+        "layout": said["layout"],
     }
 
 

@@ -16,6 +16,18 @@ FILES = {
     "big.txt": DIGITS.encode(),
 }
 
+OF_DATA = (
+    "deepwalk.edge_bias is inf",
+    "latin",
+    "square",
+    "long",
+    "ask for fewer",
+    "a sample is at most",
+    "for samples in flight",
+    "raise --memory",
+)
+"""What begins the words about files and memory, where the command was not used wrongly."""
+
 REFUSED = [
     (["--sources", "latin.txt"], "latin.txt:2: expected vertex ids in UTF-8, found the bytes b'\\xff\\xfe"),
     (["--sources", "square.txt"], "square.txt:1: expected a vertex id, found '²'"),
@@ -83,7 +95,7 @@ def csaw(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(("options", "said"), REFUSED, ids=[" ".join(options)[:40] for options, _ in REFUSED])
 def test_what_cannot_be_is_refused_in_a_sentence(csaw, options, said):
     code, printed = csaw(*SAMPLE, *options)
-    assert code == 1, printed
+    assert code == (1 if said.startswith(OF_DATA) else 2), printed
     assert said in printed
     assert "Traceback" not in printed
 
