@@ -119,7 +119,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
 
     @property
     def dataset(self) -> range:
-        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them; progress bars take its length."""
+        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them, for progress bars."""
         order = self.drawn.stream.job.sources.order
         return range(0 if order is None else order.count)
 
