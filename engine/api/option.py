@@ -24,6 +24,10 @@ class Bytes(int):
     """The type of an option that is a number of bytes: an integer, or text such as ``4GiB``."""
 
 
+class Bias(str):
+    """The type of an option that is a bias: an expression over ``e``, or a function of ``e`` that returns one."""
+
+
 KINDS = {
     float: "a number",
     int: "an integer",
@@ -31,6 +35,7 @@ KINDS = {
     str: "a word",
     tuple: "integers such as 25,10",
     Bytes: "a size such as 4GiB",
+    Bias: "an expression such as 'e.weight * 2', or a function such as lambda e: e.weight * 2",
     object: "anything",
 }
 
@@ -89,6 +94,12 @@ def _word(value: object) -> str:
     return value
 
 
+def _bias(value: object) -> str:
+    from csaw.engine.api.written_expression import expression_of
+
+    return expression_of(value)
+
+
 TYPED: dict[type, Callable] = {
     float: _number,
     int: _whole,
@@ -96,6 +107,7 @@ TYPED: dict[type, Callable] = {
     bool: _truth,
     Bytes: _size,
     str: _word,
+    Bias: _bias,
     object: lambda value: value,
 }
 
@@ -106,7 +118,7 @@ class Option:
 
     default: object
     help: str
-    # float, int, bool, str (with choices), tuple (integers, comma-separated), Bytes, or object, which is checked
+    # float, int, bool, str (with choices), tuple (integers, comma-separated), Bytes, Bias, or object, which is checked
     # elsewhere
     kind: type = float
     low: float | None = None

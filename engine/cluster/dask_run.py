@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from csaw.engine.api.registry import Algo
 from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.drawer import Drawing, Unable, groups_at_once, plan
 from csaw.engine.cluster.executor import Executor, ResultLost, WorkerDied
@@ -40,7 +41,7 @@ SECONDS_TO_SEE = 120
 def sample_on_cluster(
     graph: str | Path | GraphStore,
     out: str | Path,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     cluster: str,
     resume: bool = False,
@@ -102,7 +103,7 @@ def sample_on_cluster(
 def plan_on_cluster(
     graph: str | Path | GraphStore,
     out: str | Path,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     cluster: str,
     virtual: bool = False,
@@ -128,7 +129,7 @@ def recipe_of(
     where: Cluster,
     graph: str | Path | GraphStore,
     out: str | Path,
-    algo: str,
+    algo: Algo,
     given: Mapping[str, OptionValue],
     virtual: bool,
 ) -> Recipe:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import GraphData, graph_of
@@ -85,7 +86,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         layer_sizes: Sequence[int],
         input_nodes: object = None,
         *,
-        sampler: str = "ladies",
+        sampler: Algo = "ladies",
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,

@@ -12,6 +12,7 @@ import numpy as np
 
 from csaw.engine.api import registry
 from csaw.engine.api.mixins import LayerEntries
+from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch, in_graph
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import float32_of, int64_of, span_of, vertices_of
@@ -75,7 +76,7 @@ class EpochLayers:
     def __init__(
         self,
         store: GraphStore,
-        sampler: str,
+        sampler: Algo,
         nodes: np.ndarray | None,
         *,
         batch_size: int,
@@ -86,6 +87,7 @@ class EpochLayers:
         row_normalized: bool,
         **options: OptionValue,
     ) -> None:
+        sampler, options = registry.named(sampler, options)
         _check(sampler, batch_size, options)
         sources = {} if nodes is None else {"sources": store.original_ids(different(in_graph(store, nodes)))}
         count = store.vertices if nodes is None else nodes.size

@@ -76,6 +76,8 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         CsawError: as of :func:`csaw.stream`.
     """
 
+    drawn: EpochBatches
+
     def __init__(
         self,
         data: GraphData,
@@ -119,9 +121,8 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
 
     @property
     def dataset(self) -> range:
-        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them, for progress bars."""
-        order = self.drawn.stream.job.sources.order
-        return range(0 if order is None else order.count)
+        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them for progress bars."""
+        return range(self.drawn.seeds)
 
     def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
         rows = getattr(self.graph.store, of)

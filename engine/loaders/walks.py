@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from csaw.engine.api import registry
+from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
 from csaw.engine.runs.job import prepare
@@ -129,7 +131,7 @@ class WalkStream(data.IterableDataset):
     def __init__(
         self,
         graph: str | Path | GraphStore,
-        algo: str = "deepwalk",
+        algo: Algo = "deepwalk",
         *,
         walks_per_batch: int = 1024,
         rank: int | None = None,
@@ -145,15 +147,16 @@ class WalkStream(data.IterableDataset):
                 "ids: a stream of walks has dense numbers, 0 .. V - 1; the graph store's "
                 "original_ids(walks) gives those of the input"
             )
-        self.graph, self.algo, self.options = graph, algo, options | {"ids": "dense"}
+        self.algo, options = registry.named(algo, options)
+        self.graph, self.options = graph, options | {"ids": "dense"}
         self.walks_per_batch, self.on_device, self.transform = walks_per_batch, on_device, transform
         self.rank, self.world = share_of(rank, world)
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers that stay see it, too
-        job = prepare(graph, algo, **self.options)
+        job = prepare(graph, self.algo, **self.options)
         if not job.plan.sample_layout.has_limit:
             raise OptionError(
-                f"--algo {algo}: expected a walk with a limit of steps, found an algorithm that draws "
-                f"{job.plan.sample_layout}"
+                f"--algo {job.plan.request.algorithm}: expected a walk with a limit of steps, found an algorithm that "
+                f"draws {job.plan.sample_layout}"
             )
         self.instances: int = job.plan.request.instances
         self.vertices: int = job.store.vertices

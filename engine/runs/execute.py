@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.backends import backends_of
@@ -19,7 +20,7 @@ from csaw.partition.base.plain_data import OptionValue, Record
 def sample(
     graph: str | Path | GraphStore,
     out: str | Path,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     resume: bool = False,
     overwrite: bool = False,

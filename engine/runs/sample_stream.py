@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Self, overload
 
+from csaw.engine.api.registry import Algo
 from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
 from csaw.engine.runs.draw import AsStored, check_range
@@ -29,7 +30,7 @@ Finished = Generator[FinishedBatch, None, None]
 
 def stream(
     graph: str | Path | GraphStore,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     on_device: bool = False,
     rank: int = 0,

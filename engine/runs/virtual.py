@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.declarations import STARTS
-from csaw.engine.api.recorded import built, named, parameters
+from csaw.engine.api.recorded import Given, built, named, parameters
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.request import Request
 from csaw.engine.runs.job import DRAWS, Job, manifest, prepare
@@ -156,7 +157,7 @@ class VirtualSamples(Samples):
 
 
 def open_virtual(
-    path: str | Path, graph: str | Path | None = None, algo: str | None = None, **options: OptionValue
+    path: str | Path, graph: str | Path | None = None, algo: Given = None, **options: OptionValue
 ) -> VirtualSamples:
     """Open the virtual sample at ``path``; its ``job`` is what :func:`execute` stores as a sample.
 
@@ -176,19 +177,17 @@ def open_virtual(
     return opened(Path(path), check.attributes_of(Path(path)), graph, algo, options)
 
 
-def opened(
-    path: Path, attributes: Record, graph: str | Path | None, algo: str | None, options: Values
-) -> VirtualSamples:
+def opened(path: Path, attributes: Record, graph: str | Path | None, algo: Given, options: Values) -> VirtualSamples:
     """Open the virtual sample that has these ``attributes``, as :func:`open_virtual` does."""
     checksums = check.checksums_of(path)
     if VIRTUAL not in attributes:
         raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
     for name, most in check.most_bytes(path, checksums).items():
         check.check_file(path, name, checksums, most)
-    job = _job_of(path, attributes, checksums, graph, algo, options)
+    job = with_other(_job_of(path, attributes, checksums, graph, algo, options), like=attributes)
     _check_said(path, attributes, job)
     source = VirtualSource(path, attributes, checksums, job)
-    return VirtualSamples(source, algo=None if algo is None else str(Path(algo).absolute()))
+    return VirtualSamples(source, algo=None if algo is None else str(Path(registry.named(algo, {})[0]).absolute()))
 
 
 def _job_of(
@@ -196,7 +195,7 @@ def _job_of(
     attributes: Record,
     checksums: dict[str, str],
     graph: str | Path | None,
-    algo: str | None,
+    algo: Given,
     options: Values,
 ) -> Job:
     wanted = attributes["manifest"]

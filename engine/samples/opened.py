@@ -147,5 +147,5 @@ class OpenedSamples:
             if self._numbers is None or self._numbers.ids is not vertex_ids:
                 self._numbers = DenseNumbers(vertex_ids)
             out = self._numbers.of(array)
-        out[array == array.dtype.type(self.fill)] = NOTHING
+        out[array == np.asarray(self.fill).astype(array.dtype)] = NOTHING
         return out

@@ -233,7 +233,7 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
-def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | None = None) -> Samples:
+def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | type | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 
     A virtual one is drawn when it is read, from its graph store. Code that a store names is never run.

@@ -71,7 +71,7 @@ def verify(
     *,
     budget: int = BUDGET,
     columns: Any = None,
-    algo: str | None = None,
+    algo: str | type | None = None,
 ) -> Report:
     """Check a sample store against its graph and the law of its algorithm.
 
@@ -171,7 +171,13 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
 
 @stage("checking rules and law")
 def _contents(
-    samples: Samples, store: GraphStore, graph: Graph, checks: Checks, budget: int, columns: Any, algo: str | None
+    samples: Samples,
+    store: GraphStore,
+    graph: Graph,
+    checks: Checks,
+    budget: int,
+    columns: Any,
+    algo: str | type | None,
 ) -> None:
     from csaw.engine.verify.any_law import verify_without_law
     from csaw.engine.verify.batches import verify_batches

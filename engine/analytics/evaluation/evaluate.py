@@ -105,7 +105,7 @@ def evaluate(
     samples: Sequence[str | Path | Samples] = (),
     *,
     progress: Progress = lambda doing: None,
-    algo: str | None = None,
+    algo: str | type | None = None,
     measuring: Callable[[GraphStore, EvaluateOptions], AbstractContextManager[Measures]] = Measuring,
     **options: object,
 ) -> Evaluation:
@@ -143,7 +143,7 @@ def evaluate(
     return evaluation
 
 
-def _opened(path: str | Path, store: GraphStore, algo: str | None) -> Samples:
+def _opened(path: str | Path, store: GraphStore, algo: str | type | None) -> Samples:
     """The sample at ``path``. The user names code for those alone that csaw cannot draw without it."""
     request = check.attributes_of(Path(path))["manifest"].get("request", {})
     return open_samples(path, store.path, algo if recorded.is_own(request) else None)
