@@ -11,7 +11,10 @@ import csaw
 
 PAGE = (Path(__file__).parents[1] / "docs" / "coming-from.md").read_text()
 ROW = re.compile(r"^\|(?:[^|]*\|){2} `([^|]*)` \|$", re.MULTILINE)
-LINES = {title: ROW.findall(text) for title, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)}
+LINES = {
+    title: ROW.findall(text)
+    for title, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+}
 
 
 @pytest.fixture

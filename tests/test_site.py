@@ -139,21 +139,6 @@ def test_figures_for_users_stand_on_the_page_of_measurements(page):
     assert not [one for one in figures if one not in measured and one.removesuffix(" s") not in measured]
 
 
-def test_lines_of_code_fit_the_page():
-    """What is longer is cut on a screen of 1440 pixels, until a reader moves it."""
-    long = {
-        page: line
-        for page in PAGES
-        if not page.startswith("contributing/")
-        for block in re.findall(
-            r"^```(?!math|text).*?\n(.*?)^```$", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE
-        )
-        for line in block.splitlines()
-        if len(line) > 106
-    }
-    assert not long
-
-
 def test_tables_have_headers():
     empty = re.compile(r"^\|[ |]*\|\n\|-", re.MULTILINE)
     assert not [page for page in PAGES if empty.search(text_of(page))]
