@@ -18,6 +18,9 @@ ROOT = Path(__file__).parents[1]
 MARKED = re.compile(r"<!-- options of the (algorithm|measure) ([a-z0-9-]+) -->")
 MATH = re.compile(r"^```math\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ROLE = re.compile(r":(?:class|func|meth|mod):<code>")
+INLINE = re.compile(r"(?<!<pre>)(?<!</span>)<code>([^<]+)</code>")
+HYPHENED = re.compile(r"\S*-\S+")
+LONGEST = 32  # characters that the screen of a phone shows in one line
 
 
 def command_line() -> str:
@@ -105,5 +108,17 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Docstrings name functions as Sphinx does; the site shows the names alone."""
-    return ROLE.sub("<code>", html)
+    """Docstrings name functions as Sphinx does; the site shows the names alone. An option is not broken at a hyphen."""
+    return INLINE.sub(lambda found: f"<code>{HYPHENED.sub(_whole, found[1])}</code>", ROLE.sub("<code>", html))
+
+
+def _whole(word: re.Match) -> str:
+    return f'<span class="word">{word[0]}</span>' if len(word[0]) <= LONGEST else word[0]
+
+
+def on_config(config: Any) -> Any:
+    """The header names the version."""
+    from csaw.partition.base.version import VERSION
+
+    config.site_name = f"csaw {VERSION}"
+    return config

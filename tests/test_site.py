@@ -125,6 +125,25 @@ def test_every_picture_stands_on_a_page():
     assert all(file.name in shown for file in (DOCS / "pictures").iterdir())
 
 
+def test_plots_of_the_gallery_are_those_on_its_page():
+    shown = re.findall(r"\]\(gallery/([^)]*)\)", text_of("gallery.md"))
+    assert sorted(shown) == sorted(file.name for file in (DOCS / "gallery").iterdir())
+
+
+@pytest.mark.parametrize("page", ["index.md", "performance.md"])
+def test_figures_for_users_stand_on_the_page_of_measurements(page):
+    rows = "\n".join(re.findall(r"^\|.*\|$", text_of(page), re.MULTILINE))
+    figures = re.findall(r"[\d.,]+ (?:[kMG]\b|s\b|MiB)", rows)
+    measured = text_of("contributing/benchmarks.md")
+    assert len(figures) >= 10
+    assert not [one for one in figures if one not in measured and one.removesuffix(" s") not in measured]
+
+
+def test_tables_have_headers():
+    empty = re.compile(r"^\|[ |]*\|\n\|-", re.MULTILINE)
+    assert not [page for page in PAGES if empty.search(text_of(page))]
+
+
 def test_names_of_the_python_reference_are_there():
     for name in re.findall(r"^::: csaw\.(\S+)$", text_of("reference/python.md"), re.MULTILINE):
         parts = name.split(".")

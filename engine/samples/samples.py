@@ -90,7 +90,7 @@ class Samples(HopTables, ShownSamples):
 
     @property
     def walks(self) -> Array:
-        """The walks: vertices [instances, walk_length + 1], or one after the other [steps + instances] without a limit."""
+        """Vertices [instances, walk_length + 1]; of walks without a limit one after the other, [steps + instances]."""
         return self["walks"]
 
     @cached_property

@@ -1,0 +1,53 @@
+"""Each line of csaw on the page for users of other programs runs."""
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import csaw
+
+PAGE = (Path(__file__).parents[1] / "docs" / "coming-from.md").read_text()
+ROW = re.compile(r"^\|(?:[^|]*\|){2} `([^|]*)` \|$", re.MULTILINE)
+LINES = {
+    title: ROW.findall(text)
+    for title, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+}
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch):
+    """What the page says that a reader has: a graph, some vertices, files, a table and a Data object."""
+    torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    edges = np.random.default_rng(1).integers(0, 30, (150, 2))
+    Path("edges.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))
+    Path("weighted.txt").write_text("".join(f"{a} {b} 1.5\n" for a, b in edges))
+    table = pandas.DataFrame({"src": edges[:, 0], "dst": edges[:, 1], "w": 1.0})
+    index = torch.from_numpy(np.concatenate([edges, edges[:, ::-1]]).T.copy())
+    return {
+        "csaw": csaw,
+        "graph": csaw.graph(edges, directed=False),
+        "nodes": [0, 5],
+        "table": table,
+        "data": data.Data(edge_index=index, num_nodes=30),
+    }
+
+
+@pytest.mark.parametrize("title", LINES)
+def test_each_line_of_csaw_runs(names, title):
+    Path("lines.py").write_text("\n".join(LINES[title]))
+    made = runpy.run_path("lines.py", init_globals=names)
+    for name in ("loader", "stream"):
+        assert name not in made or list(made[name])
+    if "loader" in made:
+        made["loader"].close()
+
+
+def test_every_row_has_a_line_of_csaw():
+    rows = re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)
+    heads = [row for row in rows if row.startswith(("| what |", "|---"))]
+    assert sum(map(len, LINES.values())) == len(rows) - len(heads)

@@ -1,0 +1,29 @@
+"""The commands of the guide to daily files run, in their order, and its program runs on what they made."""
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from csaw.cli.main import cli
+
+PAGE = (Path(__file__).parents[1] / "docs" / "guides" / "daily.md").read_text()
+
+
+def test_the_guide_to_daily_files_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path("days"), Path("timed")):
+        folder.mkdir()
+    Path("days/2026-11-20.txt").write_text("1 2\n2 3\n")
+    Path("days/2026-11-21.txt").write_text("2 3\n3 4\n5 1\n")
+    Path("timed/2026-11-20.txt").write_text("1 2 0\n2 1 1\n")
+    Path("timed/2026-11-21.txt").write_text("1 3 2\n3 1 2\n2 1 2\n")
+    for line in "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines():
+        done = CliRunner().invoke(cli, shlex.split(line)[1:])
+        assert done.exit_code == 0, f"{line}\n{done.output}"
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    Path("program.py").write_text(program)
+    runpy.run_path("program.py")
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["all.zarr", "window.zarr"]
