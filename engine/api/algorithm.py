@@ -96,6 +96,9 @@ class Algorithm:
     file_digest: str = ""
     """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
 
+    file_text: ClassVar[str] = ""
+    """The text of that file, set when it is run."""
+
     def __init__(self, **values: object) -> None:
         known = self.options()
         for name in values.keys() - known.keys():

@@ -33,7 +33,7 @@ def export(
     threads: int | None = None,
     overwrite: bool = False,
     update: Update = lambda done: None,
-    algo: str | None = None,
+    algo: str | type | None = None,
     directed: bool | None = None,
 ) -> dict[str, Any]:
     """Write a sample or a graph as a file of another format.
