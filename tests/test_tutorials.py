@@ -97,8 +97,10 @@ def test_the_script_of_skip_grams_tells_two_cliques_apart(tmp_path, monkeypatch)
     read(tmp_path, text, directed=False)
     sample("g.zarr", "walks.zarr", "deepwalk", walk_length=10, num_walks=4, device="cpu")
     for more in ([], ["--walks", "walks.zarr"]):
-        given = ["skipgram.py", "g.zarr", "vectors.npz", "--dim", "4", "--epochs", "20", "--rate", "0.1", *more]
-        monkeypatch.setattr(sys, "argv", [*given, "--walk-length", "10", "--num-walks", "4", "--device", "cpu"])
+        given = ["skipgram.py", "g.zarr", "vectors.npz", "--dim", "4", "--epochs", "12", "--rate", "0.1", *more]
+        monkeypatch.setattr(
+            sys, "argv", [*given, "--walk-length", "10", "--num-walks", "4", "--batch", "8", "--device", "cpu"]
+        )
         runpy.run_path(str(ROOT / "docs" / "tutorials" / "skipgram.py"), run_name="__main__")
         with np.load("vectors.npz") as found:
             unit = found["vectors"] / np.linalg.norm(found["vectors"], axis=1, keepdims=True)
