@@ -3,20 +3,23 @@
 import importlib.util
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.graphs import random_store
+from helpers.ingested import read
 
 from csaw.engine import sample
 
 ROOT = Path(__file__).parents[1]
 ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
 LEAST = {
-    "embeddings": [0.95, 0.93],
+    "embeddings": [0.95, 0.95, 0.95],
     "graphsage": [0.88, 0.89],
     "ladies": [0.96, 0.97],
     "large-network": [],
@@ -39,11 +42,12 @@ def script_of(text):
             continue
         for line in block.splitlines():
             command, *arguments = shlex.split(line)
-            assert command == "csaw"
-            lines.append(
-                f"subprocess.run([sys.executable, '-m', 'csaw.cli', *{arguments}], check=True, "
-                "stdout=subprocess.DEVNULL)"
-            )
+            if command == "python":
+                words = [str(ROOT / "docs" / "tutorials" / arguments[0]), *arguments[1:]]
+            else:
+                assert command == "csaw"
+                words = ["-m", "csaw.cli", *arguments]
+            lines.append(f"subprocess.run([sys.executable, *{words}], check=True, stdout=subprocess.DEVNULL)")
     return "\n".join(lines)
 
 
@@ -83,6 +87,26 @@ def test_the_loaders_of_the_readme_run(tmp_path, monkeypatch, capsys):
     assert sorted(seeds) == sorted([*range(150)] * 2)
     assert sum(pairs.center.numel() for pairs in here["stored"]) > 0
     assert "torch.Size" in capsys.readouterr().out
+
+
+def test_the_script_of_skip_grams_tells_two_cliques_apart(tmp_path, monkeypatch):
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+    monkeypatch.chdir(tmp_path)
+    cliques = [(f"{name}{a}", f"{name}{b}") for name in "xy" for a in range(8) for b in range(a)]
+    text = "".join(f"{a} {b}\n" for a, b in [*cliques, ("x0", "y0")])
+    read(tmp_path, text, directed=False)
+    sample("g.zarr", "walks.zarr", "deepwalk", walk_length=10, num_walks=4, device="cpu")
+    for more in ([], ["--walks", "walks.zarr"]):
+        given = ["skipgram.py", "g.zarr", "vectors.npz", "--dim", "4", "--epochs", "12", "--rate", "0.1", *more]
+        monkeypatch.setattr(
+            sys, "argv", [*given, "--walk-length", "10", "--num-walks", "4", "--batch", "8", "--device", "cpu"]
+        )
+        runpy.run_path(str(ROOT / "docs" / "tutorials" / "skipgram.py"), run_name="__main__")
+        with np.load("vectors.npz") as found:
+            unit = found["vectors"] / np.linalg.norm(found["vectors"], axis=1, keepdims=True)
+            of_x = np.array([name.startswith("x") for name in found["ids"]])
+        alike = unit @ unit.T
+        assert alike[of_x][:, of_x].mean() > alike[of_x][:, ~of_x].mean() + 0.4
 
 
 @pytest.mark.parametrize("name", TUTORIALS)

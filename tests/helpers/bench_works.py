@@ -170,6 +170,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
                 name: "" for name in peers.NAMES if name == peers.FIRST or name in context.peers
             },
             "_write": _always(None),
+            "check_folder": _always(None),
             "_check_law": _always(None),
             "open_graph": lambda path: _tiny("", folder),
             "Child": _always(Fake(ask=_always(ANY), end=_always(None))),
