@@ -52,14 +52,26 @@ def check(cluster: str | None, shard: str | None, *, virtual: bool, overwrite: b
 
 
 def on_cluster(
-    graph: str, out: str, algo: str, wanted: Options, *, dry_run: bool, as_json: bool, **how: OptionValue
+    graph: str,
+    out: str,
+    algo: str,
+    wanted: Options,
+    *,
+    directed: bool | None,
+    dry_run: bool,
+    as_json: bool,
+    again: str,
+    **how: OptionValue,
 ) -> None:
-    """Draw a sample by the workers of a cluster, or print their plans, and report."""
+    """Draw a sample by the workers of a cluster, or print their plans, and report.
+
+    ``again``: the command that reads the same file as undirected.
+    """
     from csaw.datasets.resolve import resolve
     from csaw.engine.cluster.clusters import Cluster
     from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 
-    graph = graph if how["virtual"] else str(resolve(graph))
+    graph = graph if how["virtual"] else str(resolve(graph, directed=directed))
     if dry_run:
         job, plans = plan_on_cluster(graph, out, algo, cluster=how["cluster"], virtual=how["virtual"], **wanted)
         one_disk = Cluster.of(how["cluster"]).is_local
@@ -69,7 +81,7 @@ def on_cluster(
         begun = partial(_begin, shown)
         results = dict(sample_on_cluster(graph, out, algo, progress=shown, began=begun, **how, **wanted))
     results.pop("plan", None)
-    report_run(results, out, as_json)
+    report_run(results, out, as_json, again)
 
 
 def as_shard(job: "Job", out: str, shard: str, shown: "Progress") -> Record:

@@ -89,8 +89,8 @@ def elapsed() -> float:
     return time.monotonic() - BEGAN
 
 
-def print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2, default=str))
+def print_json(value: object, err: bool = False) -> None:
+    click.echo(json.dumps(value, indent=2, default=str), err=err)
 
 
 def check_folder(file: str, option: str) -> None:

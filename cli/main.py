@@ -61,9 +61,10 @@ def _manual(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run, and turn each error that a user can cause into one line: exit status 1, or 130 after Ctrl-C.
+    """Run, and turn each error that a user can cause into one line: exit status 1, 2 for wrong use, or 130 after
+    Ctrl-C.
 
-    Errors of usage are click's, with status 2.
+    Of wrong use, some errors are click's, which come with the usage.
     """
     try:
         code = cli.main(standalone_mode=False)
@@ -77,7 +78,7 @@ def main() -> None:
     except CsawError as error:
         from csaw.datasets.resolve import remedy
 
-        _fail(f"{error}{remedy(error)}", 1)
+        _fail(f"{error}{remedy(error)}", error.exit_status)
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)

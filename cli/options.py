@@ -15,7 +15,7 @@ from csaw.cli import values
 from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
 from csaw.engine.api import registry
-from csaw.engine.api.option import NONE, Bytes, Option
+from csaw.engine.api.option import NONE, Bytes, Option, flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import CsawError
@@ -50,6 +50,7 @@ class SampleCommand(GroupedCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["csaw.algo"] = _algo(args)
+        ctx.meta["csaw.words"] = list(args)  # click takes them from the list
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -106,6 +107,11 @@ class SampleCommand(GroupedCommand):
         return order.index(group) + 2 if group in order else int(group == SAMPLE)
 
 
+def command_line() -> list[str]:
+    """The words after ``csaw sample``, as the user has given them."""
+    return list(click.get_current_context().meta["csaw.words"])
+
+
 def _write(formatter: click.HelpFormatter, text: str) -> None:
     formatter.write_paragraph()
     with formatter.indentation():
@@ -125,11 +131,6 @@ def _taken(width: int) -> list[tuple[str, str]]:
             together.setdefault(tuple(map(flag_of, kind.options())), []).append(kind.name())
     lines = {flags: wrap(" ".join(flags), max(width - BESIDE, 20), break_on_hyphens=False) for flags in together}
     return [(", ".join(those), "\n".join(("\b", *lines[flags]))) for flags, those in together.items()]
-
-
-def flag_of(name: str) -> str:
-    """The option of a parameter's name, such as ``--walk-length``."""
-    return "--" + name.strip("_").replace("_", "-")
 
 
 def _algo(args: list[str]) -> str | None:

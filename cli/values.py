@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -17,6 +18,15 @@ def algo_file(command: Command) -> Command:
         "store names it."
     )
     return click.option("--algo", metavar="FILE.py:CLASS", help=said)(command)
+
+
+def directed(command: Command) -> Command:
+    """Give a command that takes a file of edges ``--directed/--undirected``."""
+    said = (
+        "Of a file of edges or a dataset, whether a row is an edge in one direction or in both [default: as the file's "
+        "header or the dataset says, otherwise directed]."
+    )
+    return click.option("--directed/--undirected", default=None, help=said)(command)
 
 
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
@@ -82,4 +92,18 @@ class Place(click.Path):
         text = os.fspath(value)
         if not text or "\0" in text or len(text) > LONGEST_PATH:
             self.fail(f"expected a path, found {shown(text) or 'nothing'}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Folder(click.Path):
+    """The path of a folder to write files to; - is none, which elsewhere means standard output."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        if os.fspath(value) == "-":
+            self.fail("expected a folder, found -, which is standard output; name a folder, such as plots", param, ctx)
         return super().convert(value, param, ctx)

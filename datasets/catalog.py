@@ -8,7 +8,7 @@ compares them with the published counts.
 
 from dataclasses import dataclass, replace
 
-from csaw.partition.base.quoting import shown
+from csaw.partition.base.quoting import meant, shown
 from csaw.partition.errors import UnknownNameError
 
 SNAP = "https://snap.stanford.edu/data/"
@@ -167,5 +167,8 @@ def known(name: str) -> Entry:
     if graph := by_hand(name):
         raise UnknownNameError(graph.advice)
     if entry is None:
-        raise UnknownNameError(f"no dataset called {shown(repr(name))}; there are {', '.join(e.name for e in ENTRIES)}")
+        known_names = [entry.name for entry in ENTRIES]
+        raise UnknownNameError(
+            f"no dataset called {shown(repr(name))}; there are {', '.join(known_names)}{meant(name, known_names)}"
+        )
     return entry

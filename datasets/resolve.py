@@ -5,6 +5,7 @@ import hashlib
 import logging
 import os
 import re
+import shlex
 import shutil
 import stat
 import tempfile
@@ -12,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.datasets.catalog import ByHand, Entry, by_hand, find
-from csaw.partition.base.quoting import shown
-from csaw.partition.errors import CsawError, StoreError
+from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
+from csaw.datasets.counts import difference_of, disagreement
+from csaw.partition.base.quoting import meant, quoted, shown
+from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
@@ -25,24 +27,62 @@ log = logging.getLogger("csaw")
 READING = 2  # version of how text becomes a graph: stores in the cache of another one are not used
 
 
-def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
-    """The path of the graph store for ``graph``. Text files and datasets are first partitioned into the cache."""
+def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | None = None) -> str | Path:
+    """The path of the graph store for ``graph``. Text files and datasets are first partitioned into the cache.
+
+    Args:
+        graph: path of a store or of a file of edges; the name of a dataset; or a specification of a graph.
+        cache_dir: the cache in place of csaw's own (default: None).
+        directed: whether an edge of a file or a dataset has one direction; None: as the header or the dataset says,
+            otherwise True. The cache keeps a store of its own for each.
+
+    Returns:
+        The path.
+
+    Raises:
+        StoreError: there is no such graph.
+        OptionError: ``directed`` is given for a store, or contradicts a graph that csaw makes.
+    """
+    if directed is not None and not isinstance(directed, bool):
+        raise OptionError(f"directed: expected True, False or None, found {quoted(directed)}")
     folder = _folder(cache_dir)
     found = _status(graph)
     if found is not None and stat.S_ISDIR(found.st_mode):
+        if directed is not None:
+            raise of_store(graph, directed)
         return Path(graph)
     if found is not None:
-        return _cached(folder, _key(graph, found), graph, lambda out: _ingest(graph, out))
+        return _cached(folder, _key(graph, found) + _said(directed), graph, lambda out: _ingest(graph, out, directed))
     if _is_made(graph):
-        return _generated(folder, graph)
+        return _generated(folder, graph, directed)
     entry = find(graph)
     if entry is None and (other := by_hand(graph)):
         raise StoreError(other.advice)
     if entry is None:
-        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)")
+        like = meant(graph, ["karate", *(one.name for one in ENTRIES)])
+        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list){like}")
+    other_way = None if directed == entry.directed else directed
     return _cached(
-        folder, entry.url, entry.name, lambda out: _fetched(entry, folder, out), lambda store: _difference(entry, store)
+        folder,
+        entry.url + _said(other_way),
+        entry.name,
+        lambda out: _fetched(entry, folder, out, other_way),
+        lambda store: difference_of(entry, store, other_way),
     )
+
+
+def of_store(graph: object, directed: bool) -> OptionError:
+    """The error for a graph store, whose directions are asked for too late."""
+    flag = "--directed" if directed else "--undirected"
+    return OptionError(
+        f"{flag}: {shown(str(graph))} is a graph store, and says itself whether its edges have a direction; make it "
+        f"again from its file, csaw partition FILE OUT {flag}, or give the file in place of the store"
+    )
+
+
+def _said(directed: bool | None) -> str:
+    """How the directions of a graph in the cache were asked for, for its key."""
+    return "" if directed is None else " directed" if directed else " undirected"
 
 
 def is_graph_argument(argument: str) -> bool:
@@ -108,6 +148,10 @@ def _status(graph: str) -> os.stat_result | None:
     """
     if not graph:
         raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
+    if graph == "-":
+        raise StoreError(
+            "- is standard input, which can be read once; csaw partition - graph.zarr makes a graph store from it"
+        )
     try:
         found = os.stat(graph)
     except (FileNotFoundError, NotADirectoryError):
@@ -125,10 +169,14 @@ def _folder(cache_dir: str | Path | None) -> Path:
     return Path(cache_dir or os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw") / "graphs"
 
 
-def _generated(folder: Path, spec: str) -> Path:
+def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
     from csaw.datasets.generate import generate
-    from csaw.datasets.spec import parse_spec
+    from csaw.datasets.spec import parse_spec, with_options
 
+    if spec == "karate" and directed:
+        raise OptionError("--directed: karate is undirected; leave --directed out")
+    if spec != "karate" and directed is not None:
+        spec = with_options(spec, {"undirected": not directed})
     canonical = spec if spec == "karate" else str(parse_spec(spec))
     return _cached(folder, canonical, spec, lambda out: generate(canonical, out))
 
@@ -197,14 +245,23 @@ def _remove(store: Path) -> None:
 def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
-    store = ingest(str(path), out, IngestOptions(directed=directed))
+    try:
+        store = ingest(str(path), out, IngestOptions(directed=directed))
+    except FormatError as error:
+        raise FormatError(f"{error}{_where_to_say_so(path, str(error))}") from error
     for warning in store.report["warnings"]:
-        log.warning("%s: %s", path, warning)
+        log.warning("%s: %s%s", path, warning, _where_to_say_so(path, warning))
     return store
 
 
-def _fetched(entry: Entry, folder: Path, out: Path) -> None:
-    """Fetch a dataset and make it the store ``out``.
+def _where_to_say_so(path: str | Path, said: str) -> str:
+    """The command that takes the options of which a message about a file speaks; empty where it speaks of none."""
+    return f"; csaw partition {shlex.quote(str(path))} graph.zarr takes that option" if " --" in said else ""
+
+
+def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> None:
+    """Fetch a dataset and make it the store ``out``. ``directed``: where its edges are read in another way than they
+    are published.
 
     A store or file with other counts than the published ones is removed.
     """
@@ -212,7 +269,7 @@ def _fetched(entry: Entry, folder: Path, out: Path) -> None:
 
     file, said = fetch(entry, folder, replace=True)
     log.info("%s", said)
-    if difference := disagreement(entry, _made(entry, file, out)):
+    if difference := disagreement(entry, _made(entry, file, out, directed), directed):
         _remove(out)
         file.unlink()
         raise StoreError(
@@ -221,17 +278,18 @@ def _fetched(entry: Entry, folder: Path, out: Path) -> None:
         )
 
 
-def _made(entry: Entry, file: Path, out: Path) -> "GraphStore":
+def _made(entry: Entry, file: Path, out: Path, directed: bool | None) -> "GraphStore":
     """The store ``out`` of a dataset's file; one in an archive is unpacked beside it first."""
+    directed = entry.directed if directed is None else directed
     if not entry.member:
-        return _ingest(file, out, entry.directed)
+        return _ingest(file, out, directed)
     from csaw.datasets.archive import unpacked
 
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         text = Path(folder, entry.member)
         with unpacked(file, entry) as source, open(text, "wb") as target:
             shutil.copyfileobj(source, target)
-        return _ingest(text, out, entry.directed)
+        return _ingest(text, out, directed)
 
 
 def _fault(entry: Entry | ByHand, path: Path, folder: Path) -> str:
@@ -245,24 +303,8 @@ def _fault(entry: Entry | ByHand, path: Path, folder: Path) -> str:
     try:
         store = path if path.is_dir() else _place(folder, _key(path, path.stat()))
         if isinstance(entry, ByHand) or store.is_dir():
-            return _difference(entry, open_graph(store))
+            return difference_of(entry, open_graph(store))
         check(path, entry, str(path))
     except CsawError as error:
         return str(error)
     return ""
-
-
-def _difference(entry: Entry | ByHand, store: "GraphStore") -> str:
-    """The difference of the open ``store`` from the published dataset; empty when there is none."""
-    difference = disagreement(entry, store)
-    return f"{store.path}: {entry.name} has {difference}" if difference else ""
-
-
-def disagreement(entry: Entry | ByHand, store: "GraphStore") -> str:
-    """The difference of the counts of ``store`` from the published ones; empty when there is none."""
-    edges = store.edges if entry.directed else (store.edges + store.report.get("self_loops", 0)) // 2
-    found = {"vertices": (store.vertices, entry.vertices), "edges": (edges, entry.edges)}
-    said = [
-        f"{n:,} {name} where {published:,} are published" for name, (n, published) in found.items() if n != published
-    ]
-    return ", ".join(said)

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from csaw.datasets.resolve import resolve
+from csaw.datasets.resolve import of_store, resolve
 from csaw.engine.analytics.evaluation.evaluate import Evaluation
 from csaw.engine.analytics.evaluation.evaluate import evaluate as evaluate_store
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
@@ -15,6 +15,7 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.execute import execute
 from csaw.engine.runs.in_memory import draw_samples
 from csaw.engine.runs.job import Job, prepare
+from csaw.engine.runs.one_way import warn
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.sample_stream import stream as stream_store
 from csaw.engine.runs.virtual import commit_virtual
@@ -27,6 +28,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.given_graph import graph_in_memory
+from csaw.partition.ingestion.graph_options import GraphOptions, known
 from csaw.partition.ingestion.objects import edges_of_csr
 
 if TYPE_CHECKING:
@@ -34,18 +36,6 @@ if TYPE_CHECKING:
 
 Place = str | os.PathLike[str]
 Progress = bool | Callable[[int, int], None] | None
-
-
-class GraphOptions(TypedDict, total=False):
-    """How the edges of an object become a graph; :func:`graph` explains each."""
-
-    directed: bool | None
-    duplicates: str | None
-    self_loops: str
-    reverse: bool
-    vertex_ids: "ArrayLike | None"
-    source_column: str | int | None
-    target_column: str | int | None
 
 
 def graph(
@@ -57,50 +47,57 @@ def graph(
     edge_columns: "Mapping[str, ArrayLike] | Sequence[str] | None" = None,
     **how: Unpack[GraphOptions],
 ) -> GraphStore:
-    """The graph that ``data`` is, open: what :func:`sample`, :func:`stream` and :func:`evaluate` make of their first
-    argument.
+    """Open the graph that ``data`` is: what :func:`sample` and the others make of their first argument.
 
         csaw.graph("web.zarr"), csaw.graph("edges.txt.gz"), csaw.graph("karate"), csaw.graph("rmat:scale=12")
         csaw.graph(networkx.karate_club_graph()), csaw.graph(pandas_table), csaw.graph(data.edge_index, directed=True)
         csaw.graph(indptr=indptr, indices=indices, weights=None)
 
-    Arguments:
+    ``csaw.partition`` writes a graph to disk. The same edges give the same fingerprint as ``csaw partition`` gives
+    them, so that samples have the same bytes. Ids of vertices are integers of 64 bits or strings, and samples have
+    these.
 
-    data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as
-    ``rmat:scale=12``; or an object in memory:
+    Objects in memory that are graphs:
 
-        networkx, igraph        a graph. Vertices without edges are kept, and weights are the edges' attribute
-                                ``weight``, 1 where an edge has none scipy.sparse            a matrix [V, V]: entry (i,
-                                j) is an edge from i to j. Its values are weights, unless they are truths or all 1
-                                PyTorch Geometric       an ``edge_index``, a tensor [2, edges], or a Data object, with
-                                ``edge_weight`` as weights; the edges go as ``edge_index`` says pandas, polars, Arrow
-                                a table with two or three columns, or more whose names say which are the ends, by the
-                                rules of ``csaw partition`` NumPy                   an array of edges [edges, 2], or
-                                [edges, 3] with weights
-        Python                  a list of ``(source, target)`` or ``(source, target, weight)``, or a tuple of columns,
-                                ``(sources, targets)``
+    - networkx, igraph: a graph. Vertices without edges are kept, and weights are the edges' attribute ``weight``, 1
+      where an edge has none.
+    - scipy.sparse: a matrix [V, V]. Entry (i, j) is an edge from i to j. Its values are weights, unless they are truths
+      or all 1.
+    - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights. The
+      edges go as ``edge_index`` says.
+    - pandas, polars, Arrow: a table with two or three columns, or more whose names say which are the ends, by the rules
+      of ``csaw partition``.
+    - NumPy: an array of edges [edges, 2], or [edges, 3] with weights.
+    - Python: a list of ``(source, target)`` or ``(source, target, weight)``, or a tuple of columns, ``(sources,
+      targets)``.
 
-        Ids of vertices are integers of 64 bits or strings, and samples have these.
-    indptr, indices: CSR arrays in place of ``data``, [V + 1] and [E]. They are kept, not copied, where rows are sorted
-    and the element types fit.
-    weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges] in
-    the order of the object's edges.
-    edge_columns: further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
-    object's edges, by name, such as ``{"time": times}``, or by ``NAME:DTYPE:UNITS``; or a list of such names, of a
-    table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise there (default:
-    None). Both directions of an undirected edge have its numbers, and an edge that stands for repeated ones has those
-    of the first.
-    how: ``directed`` (default: as the object says, otherwise True; False stores each edge in both directions),
-    ``duplicates`` ("first", "sum", "keep" or "error"; default: multigraphs,
-        igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops``
-        ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``vertex_ids``, original ids [V] where
-        vertices are numbers; and ``source_column`` and ``target_column`` of a table, names or numbers from 1.
+    Args:
+        data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as
+            ``rmat:scale=12``; or an object in memory, as above.
+        indptr: offsets of CSR rows in place of ``data``, [V + 1]; kept, not copied, where rows are sorted and the
+            element types fit.
+        indices: neighbors in CSR rows, [E]; kept in the same case.
+        weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges]
+            in the order of the object's edges.
+        edge_columns: further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
+            object's edges, by name, such as ``{"time": times}``, or by ``NAME:DTYPE:UNITS``; or a list of such names,
+            of a table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise
+            there. Both directions of an undirected edge have its numbers, and an edge that stands for repeated ones has
+            those of the first.
+        **how: ``directed`` (by default as the object, the file's header or the dataset says, otherwise True; False
+            stores each edge in both directions; a graph store has it already), and of objects alone ``duplicates``
+            ("first", "sum", "keep" or "error"; by default multigraphs, igraph, CSR arrays and an ``edge_index`` keep
+            repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of
+            ``csaw partition``; ``vertex_ids``, original ids [V] where vertices are numbers; and ``source_column`` and
+            ``target_column`` of a table, names or numbers from 1.
 
-    Returns an open GraphStore. ``csaw.partition`` writes one to disk. The same edges give the same fingerprint as
-    ``csaw partition`` gives them, so that samples have the same bytes.
+    Returns:
+        An open GraphStore.
 
-    Errors: OptionError and FormatError for what is no graph; StoreError for a store that is missing or damaged, and for
-    weights that are negative or not finite.
+    Raises:
+        OptionError: an option is unknown or impossible, or ``data`` is no graph.
+        FormatError: the edges are malformed.
+        StoreError: a store is missing or damaged, or weights are negative or not finite.
     """
     if indptr is not None or indices is not None:
         if data is not None or indptr is None or indices is None:
@@ -110,16 +107,18 @@ def graph(
         held = None if isinstance(weights, str) else weights
         if not how and not isinstance(edge_columns, Sequence):
             return InMemory("CSR arrays in memory", indptr, indices, held, edge_columns=edge_columns)
-        return graph_in_memory(edges_of_csr(indptr, indices, held), edge_columns=edge_columns, **_known(how))
+        return graph_in_memory(edges_of_csr(indptr, indices, held), edge_columns=edge_columns, **known(how))
     if isinstance(data, GraphStore | str | os.PathLike):
+        directed = how.pop("directed", None)
         if how or edge_columns or not (isinstance(weights, str) and weights == "auto"):
             name = next(iter(how), "edge_columns" if edge_columns else "weights")
             raise OptionError(
                 f"{name}: expected for graphs in memory alone; make a store of a file with "
                 "csaw.partition(file, out, ...)"
             )
-        return data if isinstance(data, GraphStore) else open_graph(resolve(os.fspath(data)))
-    return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **_known(how))
+        found = _to_sample(data, directed)
+        return found if isinstance(found, GraphStore) else open_graph(found)
+    return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **known(how))
 
 
 opened = graph  # for functions that have an argument of this name
@@ -130,6 +129,7 @@ def sample(
     out: Place | None = None,
     algo: str = "deepwalk",
     *,
+    directed: bool | None = None,
     virtual: bool = False,
     resume: bool = False,
     overwrite: bool = False,
@@ -142,25 +142,30 @@ def sample(
         csaw.sample(networkx_graph, algo="neighbor", fanout="25,10", sources="random:100").pyg()
         csaw.sample("web.zarr", "walks.zarr", algo="node2vec", num_walks=10, memory="4GiB")
 
-    Arguments:
+    Args:
+        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
+        out: path of the sample store to write; None keeps the samples in memory. Both have the same bytes.
+        algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS``.
+        directed: of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in
+            both. None: as its header, the dataset or the object says, otherwise True.
+        virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes.
+        resume: finish the sample that an interrupted run of the same request has left at ``out``.
+        overwrite: replace the sample store at ``out``.
+        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
+            finished instances and their number. By default there is a bar in Jupyter and nothing elsewhere.
+        **options: options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command
+            line or of Python, such as "25,10" or (25, 10).
 
-    graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-    out: path of the sample store to write (default: None, samples are kept in memory). Both have the same bytes.
-    algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS``.
-    virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default:
-    False).
-    resume: finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
-    overwrite: replace the sample store at ``out`` (default: False).
-    progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
-    finished instances and their number (default: None, a bar
-        in Jupyter and nothing elsewhere).
-    options: options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command line or
-    of Python, such as "25,10" or (25, 10).
+    Returns:
+        The samples, open.
 
-    Returns Samples. Errors: OptionError for an option that is unknown or out of range; UnknownNameError for ``algo``;
-    StoreError for a graph that is missing or damaged, and where ``out`` is there already; BudgetError where the memory
-    does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError for a device that cannot be
-    used.
+    Raises:
+        OptionError: an option is unknown or out of range.
+        UnknownNameError: there is no algorithm ``algo``.
+        StoreError: the graph is missing or damaged, or ``out`` is there already.
+        BudgetError: the memory does not suffice.
+        BiasError: a bias is no finite number from 0 on.
+        DeviceError: a device cannot be used.
     """
     if out is None:
         if flag := next(
@@ -181,8 +186,11 @@ def sample(
         raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    job = prepare(_to_sample(graph), algo, measure=True, **options)
-    return _drawn(job, out, progress, virtual=virtual, resume=resume, overwrite=overwrite)
+    job = prepare(_to_sample(graph, directed), algo, measure=True, **options)
+    samples = _drawn(job, out, progress, virtual=virtual, resume=resume, overwrite=overwrite)
+    if directed is None and not virtual:
+        warn(samples.results, graph)
+    return samples
 
 
 def _drawn(job: Job, out: Place | None, progress: Progress, *, virtual: bool, resume: bool, overwrite: bool) -> Samples:
@@ -201,6 +209,7 @@ def stream(
     graph: object,
     algo: str = "deepwalk",
     *,
+    directed: bool | None = None,
     on_device: bool = False,
     rank: int = 0,
     world: int = 1,
@@ -214,48 +223,57 @@ def stream(
             for batch in walks:
                 train(batch["walks"])
 
-    Arguments:
+    Args:
+        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
+        algo: as of :func:`sample`.
+        directed: as of :func:`sample`.
+        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
+            without a copy. By default they are NumPy arrays.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together, each of which draws its part.
+        **options: as of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
 
-    graph: a path, a name or an object, as :func:`csaw.graph` takes it. algo: as of :func:`sample`.
-    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
-    without a copy (default: False, NumPy arrays).
-    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of
-    it).
-    options: as of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
+    Returns:
+        A :class:`Stream`.
 
-    Returns a :class:`Stream`. Errors: as of :func:`sample`; OptionError for ``rank`` and ``world``.
+    Raises:
+        OptionError: ``rank`` or ``world`` is out of range, and as of :func:`sample`.
+        CsawError: as of :func:`sample`.
     """
-    return stream_store(_to_sample(graph), algo, on_device=on_device, rank=rank, world=world, **options)
+    return stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
 
 
 def evaluate(
     graph: object,
     samples: Samples | Place | Sequence[Samples | Place] = (),
     *,
+    directed: bool | None = None,
     progress: bool | Callable[[str], object] | None = None,
     **options: OptionValue,
 ) -> Evaluation:
     """Say what a graph is like, and how well samples keep it.
 
         csaw.evaluate("karate")
-        csaw.evaluate("web.zarr", [csaw.sample("web.zarr", algo="forest-fire"), "walks.zarr"],
-        measures="degree,triangles")
+        fires = csaw.sample("web.zarr", algo="forest-fire")
+        csaw.evaluate("web.zarr", [fires, "walks.zarr"], measures="degree,triangles")
 
-    Arguments:
+    Args:
+        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
+        samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several. Without
+            any, the result is the profile of the graph.
+        directed: of the graph, as of :func:`sample`.
+        progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is
+            called with what is being measured. By default there is a line in Jupyter and nothing elsewhere.
+        **options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
 
-    graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-    samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several (default: none,
-    the profile of the graph).
-    progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is called
-    with what is being measured (default: None, a line in Jupyter
-        and nothing elsewhere).
-    options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
+    Returns:
+        The findings: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data.
 
-    Returns an :class:`Evaluation`: ``rows()`` is its table, ``profile`` what is known of the graph, ``as_dict()`` plain
-    data.
-
-    Errors: OptionError and UnknownNameError for what is no option or measure; StoreError for a store that is missing or
-    damaged, or a sample of another graph; BudgetError where the memory does not hold what a measure needs.
+    Raises:
+        OptionError: an option is unknown or out of its range.
+        UnknownNameError: a measure is unknown.
+        StoreError: a store is missing or damaged, or a sample is of another graph.
+        BudgetError: the memory does not hold what a measure needs.
     """
     try:
         several: list = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
@@ -266,23 +284,20 @@ def evaluate(
             f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
         )
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
+    found = opened(graph, directed=directed)
     if callable(progress):
-        return evaluate_store(opened(graph), given, progress=progress, **options)
+        return evaluate_store(found, given, progress=progress, **options)
     with steps("measuring", enabled=wanted(progress)) as update:
-        return evaluate_store(opened(graph), given, progress=update, **options)
+        return evaluate_store(found, given, progress=update, **options)
 
 
-def _to_sample(data: object) -> str | Path | GraphStore:
+def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:
     """The graph for ``prepare``, which opens a path by the option ``checksums``."""
-    return resolve(os.fspath(data)) if isinstance(data, str | os.PathLike) else opened(data)
-
-
-def _known(how: GraphOptions) -> GraphOptions:
-    """OptionError for what is no option of a graph in memory."""
-    known = GraphOptions.__annotations__
-    if unknown := sorted(how.keys() - known.keys()):
-        raise OptionError(f"{unknown[0]}: expected weights, {', '.join(known)}")
-    return how
+    if isinstance(data, str | os.PathLike):
+        return resolve(os.fspath(data), directed=directed)
+    if isinstance(data, GraphStore) and directed is not None:
+        raise of_store(data.path, directed)
+    return data if isinstance(data, GraphStore) else opened(data, directed=directed)
 
 
 sample.__doc__ = f"{sample.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"

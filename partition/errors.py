@@ -1,10 +1,13 @@
 """Every error a user can cause. ``csaw.cli.main`` catches ``CsawError`` and prints it without a traceback."""
 
-from typing import Self
+from typing import ClassVar, Self
 
 
 class CsawError(Exception):
     """Base of all errors that say what was expected, what was found and what to do."""
+
+    exit_status: ClassVar[int] = 1
+    """Exit status of a command that ends with this error; 2 where it was used wrongly."""
 
 
 class FormatError(CsawError, ValueError):
@@ -22,9 +25,13 @@ class ChangedError(StoreError):
 class OptionError(CsawError, ValueError):
     """A parameter outside its range, or one that belongs to another algorithm."""
 
+    exit_status = 2
+
 
 class UnknownNameError(CsawError, LookupError):
     """A name that no registry has; the message lists the known names."""
+
+    exit_status = 2
 
 
 class BudgetError(CsawError, MemoryError):

@@ -40,7 +40,8 @@ def algorithms(as_json: bool) -> None:
 
 def _print_algorithm(algorithm: "type[Algorithm]") -> None:
     """Its name and paper, what it draws, and its options with defaults and ranges."""
-    from csaw.cli.options import flag_of, help_of
+    from csaw.cli.options import help_of
+    from csaw.engine.api.option import flag_of
 
     width = shutil.get_terminal_size().columns - 4 if sys.stdout.isatty() else UNLIMITED
     formatter = click.HelpFormatter(width=width)

@@ -100,9 +100,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write the rows as JSON, over a file of an earlier run if there is one; - prints them instead of the table.",
 )
-@click.option(
-    "--plot", type=click.Path(file_okay=False, path_type=Path), help="Folder for a plot of each suite, as PNG and SVG."
-)
+@click.option("--plot", type=values.Folder(), help="Folder for a plot of each suite, as PNG and SVG.")
 @click.option(
     "--baseline",
     type=click.Path(exists=True, dir_okay=False),

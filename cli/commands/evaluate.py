@@ -48,6 +48,7 @@ def _of_measures() -> list[click.Parameter]:
 @click.command(cls=EvaluateCommand)
 @click.argument("graph", shell_complete=complete.graphs)
 @click.argument("samples", nargs=-1, type=values.Place(), metavar="[SAMPLE]...")
+@values.directed
 @click.option(
     "--list",
     "listing",
@@ -68,7 +69,7 @@ def _of_measures() -> list[click.Parameter]:
 @click.option("--overwrite", is_flag=True, help="Replace the FILE of --save.")
 @click.option(
     "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=values.Folder(),
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
 )
 @values.algo_file
@@ -86,6 +87,7 @@ def _of_measures() -> list[click.Parameter]:
 def evaluate(
     graph: str,
     samples: tuple[str, ...],
+    directed: bool | None,
     save: tuple[str, str] | None,
     overwrite: bool,
     plot: Path | None,
@@ -105,6 +107,7 @@ def evaluate(
     \b
     Example:
         csaw evaluate web.zarr
+        csaw evaluate facebook_combined.txt.gz --undirected
         csaw evaluate web.zarr fire.zarr walks.zarr --measures degree,triangles --plot plots
         csaw evaluate web.zarr walks.zarr --estimate
         csaw evaluate web.zarr --save pagerank,core web.npz
@@ -122,11 +125,11 @@ def evaluate(
     columns = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
-        planned = plan(resolve(graph), **dict(given(wanted)))
+        planned = plan(resolve(graph, directed=directed), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
     with steps("measuring", enabled=not console.is_quiet()) as progress:
-        found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
+        found = run(resolve(graph, directed=directed), samples, progress=progress, **dict(given(wanted)))
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:

@@ -1,5 +1,6 @@
 """``csaw export``."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from csaw.cli import console, values
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
 
+STDOUT = "-"
+
 
 @click.command()
 @click.argument("store", type=click.Path())
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
     "--format",
     "format",
     help="Format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, "
-    "matrix-market, parquet, metis, graphml, npz or ids [default: as the name of OUT says].",
+    "matrix-market, parquet, metis, graphml, npz or ids [default: as the name of OUT says, "
+    "text where OUT is -].",
 )
 @click.option(
     "--graph",
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     help="Export only the instances from FIRST to LAST - 1, such as 0:1000 [default: all].",
 )
 @values.algo_file
+@values.directed
 @click.option(
     "--threads", type=int, help="Number of threads, on which no byte depends [default: one for each processor]."
 )
@@ -44,20 +49,21 @@ def export(
     graph: str | None,
     instances: tuple[int, int] | None,
     algo: str | None,
+    directed: bool | None,
     threads: int | None,
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Export STORE, a sample or a graph, to the file OUT.
+    """Export STORE, a sample or a graph, to the file OUT, or to standard output where OUT is -.
 
-    The suffix of OUT decides the format. A sample can become text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy),
-    Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for PyTorch Geometric (.npz), or the same as PyTorch
-    tensors (.pt). Text has one walk on each line, for gensim's corpus_file; of other samples it has one edge on each
-    line, "instance src dst depth".
+    The suffix of OUT decides the format; standard output gets text, or what --format names. A sample can become text
+    (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for
+    PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's
+    corpus_file; of other samples it has one edge on each line, "instance src dst depth".
 
     A sample of more than about 128 MiB as Parquet is a folder, OUT/part-00000.parquet and so on in the order of
-    instances, which several threads write; pandas, polars, Dask, DuckDB (OUT/*.parquet) and pyarrow read it as one
-    table.
+    instances, which several threads write; on standard output it is one. pandas, polars, Dask, DuckDB
+    (OUT/*.parquet) and pyarrow read the folder as one table.
 
     A graph, which may also be a file of edges or the name of a dataset, can become text (.txt, .txt.gz), CSV (.csv,
     .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz)
@@ -74,18 +80,21 @@ def export(
     Example:
         csaw export walks.zarr corpus.txt
         csaw export graph.zarr graph.mtx
+        csaw export walks.zarr - --format csv | head
     """
     from csaw.cli.reports.closing_lines import of_export
     from csaw.engine.export import export as write
     from csaw.partition.arrays.replace import check_export
 
-    check_export(Path(out), overwrite)
-    with console.progress("exporting", enabled=not as_json) as update:
-        source, total, unit = _opened(store, instances)
+    piped = out == STDOUT
+    if not piped:
+        check_export(Path(out), overwrite)
+    with console.progress("exporting", enabled=not (as_json or (piped and sys.stdout.isatty()))) as update:
+        source, total, unit = _opened(store, instances, directed)
         update.begin("exporting", total, unit)
         summary = write(
             source,
-            out,
+            sys.stdout.buffer if piped else out,
             format,
             graph=graph,
             instances=instances,
@@ -94,17 +103,21 @@ def export(
             update=update,
             algo=algo,
         )
-    console.print_json(summary) if as_json else console.say(*of_export(summary, out))
+    console.print_json(summary, err=piped) if as_json else console.say(*of_export(summary, out), err=piped)
 
 
-def _opened(store: str, instances: tuple[int, int] | None) -> "tuple[str | GraphStore, int, str]":
+def _opened(
+    store: str, instances: tuple[int, int] | None, directed: bool | None
+) -> "tuple[str | GraphStore, int, str]":
     """A graph, open, or the path of a sample; how much there is to write, and of what."""
     from csaw.datasets.resolve import is_graph_argument, resolve
     from csaw.engine.samples.check import attributes_of
     from csaw.partition import open_graph
 
     if is_graph_argument(store):
-        graph = open_graph(resolve(store))
+        graph = open_graph(resolve(store, directed=directed))
         return graph, graph.edges, "edges"
+    if directed is not None:
+        raise click.UsageError("--directed and --undirected are for files of edges; give a sample without them")
     total = attributes_of(Path(store))["instances"] if instances is None else instances[1] - instances[0]
     return store, total, "instances"

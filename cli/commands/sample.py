@@ -1,5 +1,6 @@
 """``csaw sample``. The engine declares the options of a run and of algorithms."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     shell_complete=complete.algorithms,
     help="Algorithm that draws: a name of those above, or FILE.py:CLASS for one of your own.",
 )
+@values.directed
 @click.option(
     "--option",
     "own",
@@ -50,6 +52,13 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     type=values.Place(),
     metavar="VIRTUAL",
     help="Store the virtual sample VIRTUAL as OUT, in place of GRAPH and what to sample.",
+)
+@click.option(
+    "--graph",
+    "moved_to",
+    type=values.Place(),
+    metavar="STORE",
+    help="Graph store that VIRTUAL is drawn from [default: the path that VIRTUAL names].",
 )
 @click.option(
     "--virtual",
@@ -77,8 +86,10 @@ def sample(
     graph: str,
     out: str | None,
     algo: str,
+    directed: bool | None,
     own: Options,
     virtual_from: str | None,
+    moved_to: str | None,
     virtual: bool,
     cluster: str | None,
     shard: str | None,
@@ -95,6 +106,7 @@ def sample(
     \b
     Example:
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
+        csaw sample facebook_combined.txt.gz walks.zarr --undirected
         csaw sample web.zarr later.zarr --algo node2vec --num-walks 1000 --virtual
         csaw sample --from later.zarr walks.zarr
         csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
@@ -104,7 +116,8 @@ def sample(
     from csaw.engine.devices.devices import begin_to_open
     from csaw.engine.samples.place import check_place, partial_of
 
-    _check_virtual(virtual, virtual_from, resume)
+    _check_virtual(virtual, virtual_from, resume, directed)
+    _check_moved(moved_to, virtual_from, cluster)
     spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
     if cluster is None:
         begin_to_open(options["device"])
@@ -115,22 +128,35 @@ def sample(
         check_place(Path(place), resume=resume, overwrite=overwrite)
     if cluster is not None:
         how = {"cluster": cluster, "resume": resume, "overwrite": overwrite, "virtual": virtual_from is not None}
-        spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), dry_run=dry_run, as_json=as_json, **how)
+        how |= {"directed": directed, "dry_run": dry_run, "as_json": as_json, "again": _as_undirected(graph, directed)}
+        spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), **how)
         return
     with console.progress("preparing", enabled=not dry_run) as shown:
-        job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
+        if virtual_from is None:
+            job = _job(graph, directed, algo, wanted, not dry_run)
+        else:
+            job = _virtual_job(virtual_from, moved_to, wanted)
         if dry_run:
             _print_plan(graph, job, as_json)
             return
         results = _commit(job, place, overwrite) if virtual else _run(job, place, shard, resume, overwrite, shown)
-    report_run(results, place, as_json)
+    report_run(results, place, as_json, _as_undirected(graph, directed))
 
 
-def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> None:
+def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, directed: bool | None) -> None:
+    if virtual_from and directed is not None:
+        raise click.UsageError(f"{virtual_from} has its graph; give it without --directed and --undirected")
     if virtual and (virtual_from or resume):
         raise click.UsageError(
             f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
         )
+
+
+def _check_moved(moved_to: str | None, virtual_from: str | None, cluster: str | None) -> None:
+    if moved_to is not None and virtual_from is None:
+        raise click.UsageError("--graph says where the graph of --from is; give the graph to sample as GRAPH")
+    if moved_to is not None and cluster is not None:
+        raise click.UsageError("--graph is a place on this machine; give it without --cluster")
 
 
 def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
@@ -159,18 +185,34 @@ def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str,
     return virtual_from, graph
 
 
-def _job(graph: str, algo: str, wanted: Options, *, measure: bool) -> "Job":
+def _as_undirected(graph: str, directed: bool | None) -> str:
+    """The command that reads the graph of this one as undirected; empty where the user has said how to read it, and of
+    a virtual sample.
+
+    A file is read anew by the same command, a store is made anew.
+    """
+    from csaw.cli.options import command_line
+
+    if directed is not None or click.get_current_context().params["virtual_from"]:
+        return ""
+    if Path(graph).is_dir():
+        return shlex.join(["csaw", "partition", "FILE", graph, "--undirected", "--overwrite"])
+    given = [word for word in command_line() if word not in ("--resume", "--overwrite")]
+    return shlex.join(["csaw", "sample", *given, "--undirected", "--overwrite"])
+
+
+def _job(graph: str, directed: bool | None, algo: str, wanted: Options, measure: bool) -> "Job":
     from csaw.datasets.resolve import resolve
     from csaw.engine.runs.job import prepare
 
-    return prepare(resolve(graph), algo, measure=measure, **wanted)
+    return prepare(resolve(graph, directed=directed), algo, measure=measure, **wanted)
 
 
-def _virtual_job(virtual_from: str, wanted: Options) -> "Job":
+def _virtual_job(virtual_from: str, moved_to: str | None, wanted: Options) -> "Job":
     """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
     from csaw.engine.runs.virtual import open_virtual
 
-    return open_virtual(virtual_from, algo=_named(), **_of_run(virtual_from, wanted)).job
+    return open_virtual(virtual_from, moved_to, algo=_named(), **_of_run(virtual_from, wanted)).job
 
 
 def _named() -> str | None:

@@ -25,15 +25,22 @@ def next_is(*words: str) -> str:
     return f"Next: csaw {' '.join(map(quote, words))}"
 
 
-def report_run(results: Facts, place: str, as_json: bool) -> None:
-    """Print the summary of a run as JSON, or in a few lines, with ``--verbose`` after all of it."""
+def report_run(results: Facts, place: str, as_json: bool, as_undirected: str = "") -> None:
+    """Print the summary of a run as JSON, or in a few lines, with ``--verbose`` after all of it.
+
+    ``as_undirected``: the command that reads the same graph as undirected, where one does.
+    """
+    from csaw.engine.runs.one_way import warning_of
+
+    warning = warning_of(results, f"read them as undirected: {as_undirected}") if as_undirected else ""
     if as_json:
-        console.print_json(results)
+        console.print_json({**results, "warnings": [warning]} if warning else results)
         return
     if console.is_verbose():
         print_report([*run_sections(results, place), *worker_sections(results)])
         console.say(" ")
-    console.say(*of_sample(results, place))
+    *said, following = of_sample(results, place)
+    console.say(*said, warning, following)
 
 
 def of_sample(results: Facts, place: str) -> list[str]:
@@ -148,7 +155,8 @@ def of_export(summary: Facts, out: str) -> list[str]:
     """The lines after ``csaw export``."""
     what = "instances" if "instances" in summary else "edges" if summary["edges"] else "vertices"
     parts = f" in {summary['parts']:,} files" if "parts" in summary else ""
-    held = f"{summary[what]:,} {what} as {summary['format']} in {out} ({size(summary['bytes'])}{parts}), {took()}."
+    place = "on standard output" if out == "-" else f"in {out}"
+    held = f"{summary[what]:,} {what} as {summary['format']} {place} ({size(summary['bytes'])}{parts}), {took()}."
     return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from csaw.cli.reports.graphs import GRAPH
 from csaw.cli.reports.sections import Facts, Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
+from csaw.engine.api.option import flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
 from csaw.engine.plan.parts import PARTS
 from csaw.engine.sources.digest import SourcesDigest
@@ -185,7 +186,7 @@ LOADING = (
 
 def options_of(algorithm: object, parameters: Facts) -> Section:
     """The options of an algorithm with their values, as a section."""
-    named = [("--" + name.replace("_", "-"), plain(value)) for name, value in parameters.items()]
+    named = [(flag_of(name), plain(value)) for name, value in parameters.items()]
     return f"Options of {algorithm}", named
 
 

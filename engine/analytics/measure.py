@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, ClassVar
 
 from csaw.engine.api.option import Option, option, options_of
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -154,7 +154,9 @@ def names() -> list[str]:
 def find(name: str) -> type[Measure]:
     """Return the measure called ``name``; raises UnknownNameError where there is none."""
     if name not in names():
-        raise UnknownNameError(f"--measures: no measure called {quoted(name)}; there are {', '.join(names())}")
+        raise UnknownNameError(
+            f"--measures: no measure called {quoted(name)}; there are {', '.join(names())}{meant(name, names())}"
+        )
     module = import_module(f"csaw.engine.analytics.measures.{name.replace('-', '_')}")
     return next(
         one

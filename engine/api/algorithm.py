@@ -24,10 +24,11 @@ such a run is refused.
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from csaw.engine.api.option import LARGEST, Option, option, options_of
+from csaw.engine.api.option import LARGEST, Option, flag_of, option, options_of
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.views import EdgeView, LawView, VertexView
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.quoting import meant
 from csaw.partition.errors import OptionError
 
 __all__ = [
@@ -95,12 +96,15 @@ class Algorithm:
     file_digest: str = ""
     """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
 
+    file_text: ClassVar[str] = ""
+    """The text of that file, set when it is run."""
+
     def __init__(self, **values: object) -> None:
         known = self.options()
         for name in values.keys() - known.keys():
             raise OptionError(
-                f"--{name.replace('_', '-')} is not an option of {self.name()}; "
-                f"it has {', '.join('--' + k.replace('_', '-') for k in known)}"
+                f"{flag_of(name)} is not an option of {self.name()}; "
+                f"it has {', '.join(map(flag_of, known))}{meant(flag_of(name), map(flag_of, known))}"
             )
         for name, declared in known.items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))

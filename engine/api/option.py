@@ -24,6 +24,10 @@ class Bytes(int):
     """The type of an option that is a number of bytes: an integer, or text such as ``4GiB``."""
 
 
+class Bias(str):
+    """The type of an option that is a bias: an expression over ``e``, or a function of ``e`` that returns one."""
+
+
 KINDS = {
     float: "a number",
     int: "an integer",
@@ -31,8 +35,14 @@ KINDS = {
     str: "a word",
     tuple: "integers such as 25,10",
     Bytes: "a size such as 4GiB",
+    Bias: "an expression such as 'e.weight * 2', or a function such as lambda e: e.weight * 2",
     object: "anything",
 }
+
+
+def flag_of(name: str) -> str:
+    """The option of a parameter's name, such as ``--walk-length``."""
+    return "--" + name.strip("_").replace("_", "-")
 
 
 def _single(value: OptionValue) -> OptionValue:
@@ -84,6 +94,12 @@ def _word(value: object) -> str:
     return value
 
 
+def _bias(value: object) -> str:
+    from csaw.engine.api.written_expression import expression_of
+
+    return expression_of(value)
+
+
 TYPED: dict[type, Callable] = {
     float: _number,
     int: _whole,
@@ -91,6 +107,7 @@ TYPED: dict[type, Callable] = {
     bool: _truth,
     Bytes: _size,
     str: _word,
+    Bias: _bias,
     object: lambda value: value,
 }
 
@@ -101,7 +118,7 @@ class Option:
 
     default: object
     help: str
-    # float, int, bool, str (with choices), tuple (integers, comma-separated), Bytes, or object, which is checked
+    # float, int, bool, str (with choices), tuple (integers, comma-separated), Bytes, Bias, or object, which is checked
     # elsewhere
     kind: type = float
     low: float | None = None
@@ -124,7 +141,7 @@ class Option:
 
         OptionError when it has another type or is outside the range.
         """
-        flag = "--" + name.replace("_", "-")
+        flag = flag_of(name)
         if self.none and (value is None or (isinstance(value, str) and value == NONE)):
             return None
         try:
@@ -176,19 +193,26 @@ def _plain(number: float) -> str:
 
 
 def option(default: T, *, help: str, **limits: OptionValue) -> T:
-    """Declare a parameter of an algorithm, as a class attribute: ``strength: float = option(1.0, help="how much the
-    walk prefers hubs", low=0)``.
+    """Declare a parameter of an algorithm, as a class attribute.
 
-    default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by commas)
-    is the option's, unless ``kind`` is given.
-    help: what the option changes, for ``csaw sample --help``.
-    low, high: the range of a number, both ends included; ``open_low=True`` and ``open_high=True`` exclude them
-    (default: no limit).
-    choices: the words that a str may be. reason: why there are limits, for the error. none: what the value None means,
-    where it is allowed.
-    is_later: whether unfinished samples may be older than the option; requests then leave out its default.
+        strength: float = option(1.0, help="how much the walk prefers hubs", low=0)
 
-    In hooks, ``self.strength`` is its value. OptionError for a default of another type.
+    In hooks, ``self.strength`` is its value.
+
+    Args:
+        default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by
+            commas) is the option's, unless ``kind`` is given.
+        help: what the option changes, for ``csaw sample --help``.
+        **limits: ``low`` and ``high``, the range of a number, both ends included, which ``open_low=True`` and
+            ``open_high=True`` exclude; ``choices``, the words that a str may be; ``reason``, why there are limits, for
+            the error; ``none``, what the value None means, where it is allowed; ``is_later``, whether unfinished
+            samples may be older than the option, so that requests leave out its default.
+
+    Returns:
+        The declaration, in place of the value.
+
+    Raises:
+        OptionError: the default has another type.
     """
     kind = limits.pop("kind", type(default))
     if kind not in KINDS:

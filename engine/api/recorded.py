@@ -13,11 +13,14 @@ from typing import Any
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
 Request = Mapping[str, Any]
+Given = str | type[Algorithm] | None
+"""The algorithm of a user's own that is named, or given again."""
 
 
 class UnnamedCodeError(StoreError):
@@ -29,7 +32,7 @@ def is_own(request: Request) -> bool:
     return request.get("algorithm") not in registry.names()
 
 
-def named(path: Path, request: Request, algo: str | None) -> str:
+def named(path: Path, request: Request, algo: Given) -> str:
     """Return the name by which the algorithm of the sample at ``path`` is found: csaw's own, or ``algo``, the
     FILE.py:CLASS that the user has named.
 
@@ -42,8 +45,9 @@ def named(path: Path, request: Request, algo: str | None) -> str:
     return name
 
 
-def _name(path: Path, request: Request, algo: str | None) -> str:
+def _name(path: Path, request: Request, algo: Given) -> str:
     """Return the name, without a look at the file."""
+    algo = None if algo is None else registry.named(algo, {})[0]
     recorded = str(request.get("algorithm", ""))
     if not is_own(request):
         if algo not in (None, recorded):
@@ -53,10 +57,11 @@ def _name(path: Path, request: Request, algo: str | None) -> str:
         return recorded
     wanted = recorded.rpartition(":")[2]
     if algo is None:
+        there = "that file" if not recorded.startswith(CLASS) else "its source in the manifest, make a file of it"
         raise UnnamedCodeError(
             f"{path} was drawn by code of its maker's own, {quoted(recorded)}, which csaw does not run "
             "because a store names it; "
-            f"read that file, and name it with --algo FILE.py:{wanted if wanted.isidentifier() else 'CLASS'}"
+            f"read {there}, and name it with --algo FILE.py:{wanted if wanted.isidentifier() else 'CLASS'}"
         )
     if not isinstance(algo, str) or ".py" not in algo or algo.partition(":")[2] != wanted:
         raise OptionError(
@@ -68,9 +73,11 @@ def _name(path: Path, request: Request, algo: str | None) -> str:
 def _require_code(path: Path, request: Request, algo: str, found: str) -> None:
     """Raise StoreError unless ``found``, the SHA-256 of the user's file, is that of the request, if it has one."""
     if request.get("code", found) != found:
+        given = recorded_name(algo)
+        given, kind = (given, "class") if given.startswith(CLASS) else (algo.partition(":")[0], "file")
         raise StoreError(
             f"--algo: {path} was drawn by a file with the SHA-256 {quoted(request['code'], 80)}, and "
-            f"{algo.partition(':')[0]} has {found}; name the file as it was then"
+            f"{given} has {found}; name the {kind} as it was then"
         )
 
 
@@ -90,7 +97,7 @@ def parameters(path: Path, request: Request, name: str, kind: type[Algorithm] | 
     return held
 
 
-def built(path: Path, request: Request, algo: str | None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:
+def built(path: Path, request: Request, algo: Given, columns: VertexColumns = NO_COLUMNS) -> Algorithm:
     """Build the algorithm of the sample at ``path``.
 
     It raises the errors of :func:`named`, and StoreError where the store says what csaw would not have written.

@@ -4,11 +4,12 @@ import hashlib
 import inspect
 import linecache
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
+from typing import TypeAlias
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
@@ -16,15 +17,40 @@ from csaw.engine.api.expression import bias_of
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.user_code import is_own, users_code
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
-from csaw.partition.base.plain_data import Values
-from csaw.partition.base.quoting import quoted
+from csaw.engine.api.written_classes import file_of
+from csaw.partition.base.plain_data import OptionValue, Values
+from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
+
+Algo: TypeAlias = str | type[Algorithm] | Algorithm
+"""What stands for an algorithm: its name, FILE.py:CLASS, or a class or an instance of it, shipped or the user's own."""
+SET_BY_RUNS = {"vertex_columns", "file_digest"}  # attributes of an instance that are no options
 
 
 def names() -> list[str]:
     """Every shipped algorithm's name on the command line."""
     package = import_module("csaw.engine.algorithms")
     return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(package.__path__))
+
+
+def named(algo: Algo, options: Mapping[str, OptionValue]) -> tuple[str, Values]:
+    """The name of an algorithm, and its options: a class, shipped or the user's own, has one, too.
+
+    Of an instance the options are in it, too, unless ``options`` say otherwise. Names are returned as they are, and
+    judged when they are loaded. OptionError where a class cannot be written out.
+    """
+    if isinstance(algo, Algorithm):
+        if strange := sorted(vars(algo).keys() - algo.options().keys() - SET_BY_RUNS):
+            raise OptionError(
+                f"algo: {strange[0]} of this {type(algo).__name__} is no option of it, and would not be kept with the "
+                "sample; declare it with option() in the class"
+            )
+        options = {**algo.parameters(), **options}
+        algo = type(algo)
+    if not (isinstance(algo, type) and issubclass(algo, Algorithm)):
+        return algo, dict(options)
+    shipped = not is_own(algo) and algo.name() in names() and _shipped(algo.name()) is algo
+    return (algo.name() if shipped else file_of(algo)), dict(options)
 
 
 def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
@@ -42,7 +68,9 @@ def load(name: str, check: Callable[[str], None] = lambda digest: None) -> tuple
     ``check`` is called with the SHA-256 before the file runs. Errors as of :func:`find`.
     """
     if not isinstance(name, str):
-        raise UnknownNameError(f"--algo: expected the name of an algorithm, or FILE.py:CLASS, found {quoted(name)}")
+        raise UnknownNameError(
+            f"--algo: expected the name of an algorithm, FILE.py:CLASS, or a class, found {quoted(name)}"
+        )
     if ".py" not in name:
         return _shipped(name), ""
     text, digest = code_of(name)
@@ -106,6 +134,7 @@ def _shipped(name: str) -> type[Algorithm]:
     if name not in names():
         raise UnknownNameError(
             f"--algo: no algorithm called {quoted(name)}; there are {', '.join(names())}, or FILE.py:CLASS"
+            f"{meant(name, names())}"
         )
     module = import_module(f"csaw.engine.algorithms.{name.replace('-', '_')}")
     return next(c for c in vars(module).values() if _defined_in(c, module.__name__))
@@ -125,6 +154,8 @@ def _from_file(name: str, text: bytes) -> type[Algorithm]:
     found = vars(module).get(wanted)
     if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal))):
         raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")
+    if found.__module__ == module.__name__:
+        found.file_text = decode_source(text)
     return found
 
 

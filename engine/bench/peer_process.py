@@ -24,7 +24,7 @@ def check_folder(name: str, folder: str, programs: Iterable[str]) -> None:
     """OptionError if the folder of a peer's programs has not all of them."""
     if missing := [program for program in programs if not os.access(Path(folder, program), os.X_OK)]:
         raise OptionError(
-            f"--peer {name}={folder}: expected a folder with the programs {' and '.join(programs)}; "
+            f"--peer {name}={folder}: expected a folder with the programs {', '.join(programs)}; "
             f"{missing[0]} is not there, or cannot be run"
         )
 

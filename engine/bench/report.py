@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md from JSON of real runs: ``python -m csaw.engine.bench.report PAGE``.
+"""The tables of docs/contributing/benchmarks.md from JSON of real runs: ``python -m csaw.engine.bench.report PAGE``.
 
 A page has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. The text between them is generated from ``RUN.json``
 and the plot ``RUN-SUITE.svg``, both in the folder beside the page that has the page's name; everything else is written

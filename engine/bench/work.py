@@ -9,7 +9,7 @@ Options = Values
 
 @dataclass(frozen=True)
 class Work:
-    """One line of a table; ``goal`` in sampled edges/s on an H200 with the graph of docs/benchmarks.md.
+    """One line of a table; ``goal`` in sampled edges/s on an H200 with the graph of docs/contributing/benchmarks.md.
 
     ``unit``: what its rate counts, edges/s or samples/s, instances.
     """

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from csaw.engine.api import registry
+from csaw.engine.api.registry import Algo
+from csaw.engine.api.written_classes import recorded_name
 from csaw.engine.plan.machine import INTERPRETER_BYTES
 from csaw.engine.plan.options import BASELINES, RUN, options
 from csaw.engine.runs.job import DRAWS, Job, prepare
@@ -41,19 +44,22 @@ class Recipe:
         cls,
         graph: str | Path | GraphStore,
         out: str | Path,
-        algo: str,
+        algo: Algo,
         given: Mapping[str, OptionValue],
         virtual: bool = False,
     ) -> Self:
         """The recipe of a job that :func:`prepare` or :func:`open_virtual` would open here."""
         place = graph.path if isinstance(graph, GraphStore) else Path(graph)
+        algo, given = registry.named(algo, given)
         wanted = {name: value for name, value in given.items() if value is not None}
+        if "edge_bias" in wanted:
+            wanted["edge_bias"] = options()["edge_bias"].check("edge_bias", wanted["edge_bias"])
         for name in ("sources", "columns"):
             if name in wanted and _is_file(wanted[name]):
                 wanted[name] = str(Path(wanted[name]).absolute())
         file = _own_file(algo)
         own = None if file is None else (str(file.absolute()), _digest(file))
-        return cls(str(place.absolute()), algo, str(Path(out).absolute()), wanted, virtual, own)
+        return cls(str(place.absolute()), recorded_name(algo), str(Path(out).absolute()), wanted, virtual, own)
 
     def here(self) -> Job:
         """The job of the process that leads: its request and the form of its store.

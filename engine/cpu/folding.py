@@ -10,7 +10,9 @@ COMPARED = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
 
 
 def names_of(tree: ast.AST) -> set[str]:
-    """Names that a function reads but does not define."""
+    """Names that a function reads but does not define; of a module, those that its statements read, each by itself."""
+    if isinstance(tree, ast.Module):
+        return {name for statement in tree.body for name in names_of(statement)}
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}

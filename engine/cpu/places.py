@@ -1,7 +1,8 @@
 """The partition of each vertex, in little memory: a table of blocks of vertices, a search where a block has several
 partitions, and a bit for single rows.
 
-A number for each vertex takes two bytes a vertex and is no faster, because it fits no cache (docs/tuning.md).
+A number for each vertex takes two bytes a vertex and is no faster, because it fits no cache
+(docs/contributing/tuning.md).
 """
 
 from collections.abc import Sequence

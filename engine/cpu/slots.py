@@ -1,7 +1,7 @@
 """Slots: fixed places for the partitions of a streamed graph, so that a partition is read into the memory of one before
 it.
 
-To clear new pages takes longer than to read a partition into pages that are there (docs/tuning.md).
+To clear new pages takes longer than to read a partition into pages that are there (docs/contributing/tuning.md).
 """
 
 from collections.abc import Sequence

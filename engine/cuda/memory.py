@@ -23,7 +23,7 @@ def page_locked(count: int, dtype: DTypeLike) -> np.ndarray:
     """A page-locked array of ``count`` elements that every GPU can read, as long as it or a view of it lives.
 
     Threads touch huge pages before they are locked: 4 GiB take 0.2 s, while CUDA's own allocation takes 1.5 s
-    (docs/tuning.md). CuPy's pool
+    (docs/contributing/tuning.md). CuPy's pool
     is not used: it keeps memory that was freed, and takes up to twice the size. MemoryError if the system has no memory
     left.
     """

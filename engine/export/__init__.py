@@ -9,26 +9,23 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from csaw.datasets.resolve import is_graph_argument, resolve
-from csaw.engine.export.parts import write_parts
-from csaw.engine.export.registry import GRAPHS, SAMPLES, chosen, formats
+from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
+from csaw.engine.export.targets import PathTarget, StreamTarget, Target
 from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples, open_samples
-from csaw.engine.samples.files import begin_writing
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.arrays.replace import cannot_be_written, check_export, new_file
 from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError, StoreError
 
 __all__ = ["export", "formats"]
 
-EARLY = 1 << 25  # bytes of a file that the disk gets at a time, while the rest is made
 Update = Callable[[int], None]
 
 
 def export(
     store: str | Path | Samples | GraphStore,
-    out: str | Path,
+    out: str | Path | BinaryIO,
     format: str | None = None,
     *,
     graph: str | Path | None = None,
@@ -36,85 +33,79 @@ def export(
     threads: int | None = None,
     overwrite: bool = False,
     update: Update = lambda done: None,
-    algo: str | None = None,
+    algo: str | type | None = None,
+    directed: bool | None = None,
 ) -> dict[str, Any]:
     """Write a sample or a graph as a file of another format.
 
     The file is written whole or not at all; vertices have their original ids where the format has ids. A sample as
     Parquet is a folder of files, ``part-00000.parquet`` and so on in the order of instances, where the store has more
-    than 128 MiB: several threads write it.
+    than 128 MiB: several threads write it. To an open stream, bytes go as they are made, and Parquet is one file.
 
-    store: path of a sample store or of a graph store, one that is open, which may be in memory, a file of edges, or a
-    dataset's name. out: path of the file to write.
-    format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet,
-    metis, graphml, npz or ids (default: None, as the suffix of ``out`` says).
-    graph: of samples, path of the graph store, for formats that say where edges are in it (default: None, where it was
-    sampled, if it is still there). A virtual sample is drawn from it.
-    algo: of virtual samples, ``FILE.py:CLASS`` where csaw does not ship their algorithm (default: None).
-    instances: of samples, write the instances from the first number to before the second alone (default: None, all of
-    them).
-    threads: number of threads; no byte depends on it (default: None, one for each processor).
-    overwrite: replace a file that is at ``out``, or a folder of Parquet files that csaw wrote (default: False).
-    update: called with the number of instances, or of a graph's stored edges, written so far.
+    Args:
+        store: Path of a sample store or of a graph store, one that is open, which may be in memory, a file of edges, or
+            a dataset's name.
+        out: Path of the file to write, or an open binary stream, such as ``sys.stdout.buffer``, which stays open.
+        format: Of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet,
+            metis, graphml, npz or ids. None: as the suffix of ``out`` says; of a stream, text.
+        graph: Of samples, path of the graph store, for formats that say where edges are in it. None: where it was
+            sampled, if it is still there. A virtual sample is drawn from it.
+        instances: Of samples, write the instances from the first number to before the second alone. None: all.
+        threads: Number of threads; no byte depends on it. None: one for each processor.
+        overwrite: Replace a file that is at ``out``, or a folder of Parquet files that csaw wrote.
+        update: Called with the number of instances, or of a graph's stored edges, written so far.
+        algo: Of virtual samples, ``FILE.py:CLASS`` where csaw does not ship their algorithm.
+        directed: Of a file of edges or a dataset, whether a row is an edge in one direction. None: as its header or the
+            dataset says, otherwise yes.
 
-    Returns a summary as plain data; ``left_out`` gives the reason for each thing that the file lacks. OptionError for a
-    format that is unknown or cannot hold the store, StoreError where a store is missing or damaged or ``out`` cannot be
-    written.
+    Returns:
+        A summary as plain data: ``out`` (``-`` for a stream), ``format``, ``bytes``, what was written, and
+        ``left_out``, the reason for each thing that the file lacks.
+
+    Raises:
+        OptionError: A format that is unknown or cannot hold the store, or bytes that would go to a terminal.
+        StoreError: A store that is missing or damaged, or an ``out`` that cannot be written.
+        BrokenPipeError: A stream whose reader has closed it.
     """
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
-    out = Path(out)
-    check_export(out, overwrite)
+    target = PathTarget(Path(out), overwrite) if isinstance(out, str | os.PathLike) else StreamTarget(out)
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
-        store = open_graph(resolve(os.fspath(store)))
+        store = open_graph(resolve(os.fspath(store), directed=directed))
+    elif directed is not None:
+        raise OptionError("directed: expected with a file of edges or a dataset alone; leave it out")
     if isinstance(store, GraphStore):
         for name, given in (("--graph", graph), ("--instances", instances), ("--algo", algo)):
             if given is not None:
                 raise OptionError(f"{name}: expected with a sample store alone, found with a graph store")
-        return _export_graph(store, out, chosen(GRAPHS, out, format), crew, overwrite, update)
+        return _export_graph(store, target, target.format(GRAPHS, format), crew, update)
     samples = store if isinstance(store, Samples) else open_samples(store, graph, algo)
     if instances is not None:
         samples = _part(samples, *instances)
-    return _export_samples(samples, out, chosen(SAMPLES, out, format), graph, crew, overwrite, update)
+    return _export_samples(samples, target, target.format(SAMPLES, format), graph, crew, update)
 
 
 def _export_samples(
-    samples: Samples, out: Path, format: str, graph: str | Path | None, crew: int, overwrite: bool, update: Update
+    samples: Samples, target: Target, format: str, graph: str | Path | None, crew: int, update: Update
 ) -> dict[str, Any]:
     module = formats()[format]
     more, left_out = _graph(samples, module, graph)
 
     def write(file: BinaryIO, update: Update) -> None:
-        module.write(samples, file, out.name, update, crew, **more)
+        module.write(samples, file, target.name, update, crew, **more)
 
-    said = {"samples": str(samples.path), "out": str(out), "format": format, "instances": samples.instances}
-    if hasattr(module, "parts"):
-        wrote = write_parts(samples, module, out, crew, overwrite, update)
-    else:
-        wrote = {"bytes": _written(out, write, overwrite, update)}
+    said = {"samples": str(samples.path), "out": target.said, "format": format, "instances": samples.instances}
+    is_cut = hasattr(module, "parts")
+    wrote = target.write_parts(samples, module, crew, update) if is_cut else target.write(write, update)
     return said | wrote | {"left_out": left_out}
 
 
-def _export_graph(
-    store: GraphStore, out: Path, format: str, crew: int, overwrite: bool, update: Update
-) -> dict[str, Any]:
+def _export_graph(store: GraphStore, target: Target, format: str, crew: int, update: Update) -> dict[str, Any]:
     from csaw.engine.export.edges import Edges, left_out
 
     module, edges = formats(GRAPHS)[format], Edges(store, crew)
-    size = _written(out, lambda file, update: module.write(edges, file, out.name, update), overwrite, update)
-    said = {"graph": str(store.path), "out": str(out), "format": format, "vertices": store.vertices}
-    return said | {"edges": edges.written, "bytes": size, "left_out": left_out(edges, module.HOLDS)}
-
-
-def _written(out: Path, write: Callable[[BinaryIO, Update], None], overwrite: bool, update: Update) -> int:
-    """The bytes of the new file ``out``."""
-    try:
-        with new_file(out, overwrite=overwrite) as file:
-            write(file, _begins_early(file, update))
-    except StoreError:
-        raise
-    except OSError as error:
-        raise cannot_be_written(out, error) from error
-    return out.stat().st_size
+    wrote = target.write(lambda file, update: module.write(edges, file, target.name, update), update)
+    said = {"graph": str(store.path), "out": target.said, "format": format, "vertices": store.vertices}
+    return said | {"edges": edges.written, **wrote, "left_out": left_out(edges, module.HOLDS)}
 
 
 def _part(samples: Samples, first: int, last: int) -> Samples:
@@ -124,22 +115,6 @@ def _part(samples: Samples, first: int, last: int) -> Samples:
             f"write and the one after the last, found {first}:{last}"
         )
     return samples.part(first, last)
-
-
-def _begins_early(file: BinaryIO, update: Callable[[int], None]) -> Callable[[int], None]:
-    """``update``, which also lets the disk begin with what has been written: else it waits for the end, when the file
-    is synced.
-    """
-    begun = 0
-
-    def updated(done: int) -> None:
-        nonlocal begun
-        if (end := file.tell()) - begun >= EARLY:
-            begin_writing(file.fileno(), begun, end - begun)
-            begun = end
-        update(done)
-
-    return updated
 
 
 def _graph(samples: Samples, format: ModuleType, given: str | Path | None) -> tuple[dict[str, Any], dict[str, str]]:

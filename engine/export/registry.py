@@ -1,8 +1,8 @@
 """The formats of exports: those of samples in the folder ``samples``, those of graphs in ``graphs``; a file or a folder
 for each, and these folders are the registry.
 
-A format has ``SUFFIXES``, of file names that choose it, and ``write``, which streams into an open binary file whose
-bytes do not depend on ``threads``:
+A format has ``SUFFIXES``, of file names that choose it, ``IS_BINARY = True`` where it is no text, and ``write``, which
+streams into an open binary file, or a pipe, whose bytes do not depend on ``threads``:
 
 samples  ``write(samples, file, name, update, threads)``; ``name`` is the file's final name. One with ``NUMBERS_EDGES``
          takes the graph store besides, or None, for the places of edges in it. Instead of ``write`` a format may have
@@ -33,20 +33,29 @@ def formats(of: str = SAMPLES) -> dict[str, ModuleType]:
     return {name.replace("_", "-"): import_module(f"{room.__name__}.{name}") for name in found}
 
 
+def known(of: str, format: str) -> str:
+    """The name of a format; OptionError where there is none called so."""
+    if format not in (names := formats(of)):
+        raise OptionError(
+            f"--format: expected one of {', '.join(names)}, which are the formats of {of}, found {format!r}"
+        )
+    return format
+
+
+def is_binary(of: str, format: str) -> bool:
+    """Whether files of a format are bytes, and no text that a terminal could show."""
+    return bool(getattr(formats(of)[format], "IS_BINARY", False))
+
+
 def chosen(of: str, out: Path, format: str | None) -> str:
     """The format that is asked for, or else the one whose suffix the file name has; OptionError where there is none."""
-    known = formats(of)
-    if format is not None and format not in known:
-        raise OptionError(
-            f"--format: expected one of {', '.join(known)}, which are the formats of {of}, found {format!r}"
-        )
     if format is not None:
-        return format
-    suffixes = {suffix: name for name, module in known.items() for suffix in module.SUFFIXES}
+        return known(of, format)
+    suffixes = {suffix: name for name, module in formats(of).items() for suffix in module.SUFFIXES}
     for suffix, name in suffixes.items():
         if out.name.endswith(suffix):
             return name
     raise OptionError(
-        f"{out}: expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(known)}, "
+        f"{out}: expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(formats(of))}, "
         f"which are the formats of {of}"
     )

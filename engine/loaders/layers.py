@@ -12,6 +12,7 @@ import numpy as np
 
 from csaw.engine.api import registry
 from csaw.engine.api.mixins import LayerEntries
+from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch, in_graph
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import float32_of, int64_of, span_of, vertices_of
@@ -43,9 +44,12 @@ UNITS = 2.0**36  # of the largest value of a sum: 2^26 values stay below 2^62
 class Layers:
     """A mini-batch of layers, from that which a network reads to the seeds.
 
-    ``n_ids``: int64 tensors, the different vertices of each layer; those of the last one are the seeds, in their order.
-    ``adjs``: sparse float32 matrices [vertices of layer k + 1, vertices of layer k], so that ``adjs[k] @ h`` with a row
-    of ``h`` for each vertex of layer k is the aggregation for those of layer k + 1.
+    Attributes:
+        n_ids: int64 tensors, the different vertices of each layer; those of the last one are the seeds, in their order.
+        adjs: sparse float32 matrices [vertices of layer k + 1, vertices of layer k], so that ``adjs[k] @ h`` with a row
+            of ``h`` for each vertex of layer k is the aggregation for those of layer k + 1.
+        x: features of the vertices ``n_ids[0]``, where the loader has features.
+        y: labels of the seeds, where the loader has labels.
     """
 
     n_ids: list[Tensor]
@@ -72,7 +76,7 @@ class EpochLayers:
     def __init__(
         self,
         store: GraphStore,
-        sampler: str,
+        sampler: Algo,
         nodes: np.ndarray | None,
         *,
         batch_size: int,
@@ -83,6 +87,7 @@ class EpochLayers:
         row_normalized: bool,
         **options: OptionValue,
     ) -> None:
+        sampler, options = registry.named(sampler, options)
         _check(sampler, batch_size, options)
         sources = {} if nodes is None else {"sources": store.original_ids(different(in_graph(store, nodes)))}
         count = store.vertices if nodes is None else nodes.size

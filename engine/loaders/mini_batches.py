@@ -80,7 +80,7 @@ class EpochBatches:
 
     ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all
     processes that divide each epoch. ``options``: those of the algorithm minibatch and of a run. ``epochs``: how many
-    there are. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this
+    there are. ``seeds``: how many an epoch has. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this
     process.
     """
 
@@ -104,6 +104,7 @@ class EpochBatches:
         job = prepare(store, "minibatch", measure=True, **asked, ids="dense", epochs=EPOCHS)
         self.per_epoch = job.plan.request.instances // EPOCHS
         self.first, self.last = span_of(self.per_epoch, *share)
+        self.seeds = job.sources.places
         self.stream = Stream(job, on_device=on_device)
 
     def draw(self, epoch: int) -> Generator[list[Arrays], None, None]:

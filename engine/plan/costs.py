@@ -17,8 +17,8 @@ from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.parallel import processors
 
-# Gathers, fitted to whole runs (docs/tuning.md): of a pick, of the bias of an edge in a row, and of an edge for which
-# something is built.
+# Gathers, fitted to whole runs (docs/contributing/tuning.md): of a pick, of the bias of an edge in a row, and of an
+# edge for which something is built.
 PICK = {Method.UNIFORM: 2.0, Method.ALIAS: 4.0, Method.REJECTION: 4.0, Method.ITS: 2.0, Method.KEYS: 2.0}
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
 BUILD = {

@@ -27,7 +27,7 @@ from csaw.partition.errors import BudgetError, CsawError, OptionError
 PIECES_A_SHARE = 8  # of a pooled graph, on each GPU, where partitions are too large to be shared equally
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 # Random reads run at full rate within this much of a GPU's memory; over 100 GB they take twice as long
-# (docs/tuning.md).
+# (docs/contributing/tuning.md).
 NEAR_BYTES = 64 << 30
 
 

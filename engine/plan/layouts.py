@@ -16,7 +16,7 @@ class GraphLayout(StrEnum):
     entry_ids: int
     """Vertex ids built for each edge beside its row."""
     grouping_pays: float
-    """Picks per edge of the graph in a hop from which grouping parents pays (measured: docs/tuning.md); infinity: never
+    """Picks per edge of the graph in a hop from which grouping pays (docs/contributing/tuning.md); infinity: never
     group.
     """
 

@@ -5,7 +5,7 @@ help texts.
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
-from csaw.engine.api.option import Bytes, Option
+from csaw.engine.api.option import Bias, Bytes, Option, flag_of
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
@@ -26,7 +26,13 @@ SAMPLE, RUN, OUTPUT, BASELINES = (
 )
 MOST_THREADS = 4096
 FOR_GPUS = " and ".join(layout for layout in GraphLayout if layout.needs_gpu)
-TYPES: dict[type, str] = {int: "int", bool: "bool", str: "str", Bytes: "int of bytes, or str such as '4GiB'"}
+TYPES: dict[type, str] = {
+    int: "int",
+    bool: "bool",
+    str: "str",
+    Bytes: "int of bytes, or str such as '4GiB'",
+    Bias: "str, or a function such as lambda e: e.weight * 2",
+}
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,7 @@ class RunOptions:
         SAMPLE,
         'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * '
         'e.dst_degree ** -0.5"',
+        Bias,
     )
     columns: OptionValue = declared(
         None,
@@ -228,7 +235,7 @@ class RunOptions:
             if option.alias in given:
                 if given.get(name) is not None:
                     raise OptionError(
-                        f"--{_dashed(option.alias)} is the earlier name of --{_dashed(name)}; give one of them"
+                        f"{flag_of(option.alias)} is the earlier name of {flag_of(name)}; give one of them"
                     )
                 given = {name if key == option.alias else key: value for key, value in given.items()}
         others = {name: value for name, value in given.items() if name not in known}
@@ -242,12 +249,11 @@ class RunOptions:
     def weighs(self, store: "Store") -> bool:
         """Whether edge weights count; OptionError when they are asked for and ``store`` has none."""
         if self.weighted and not store.weighted:
-            raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
+            raise OptionError(
+                f"--weighted: {store.path} has no weights; csaw partition FILE OUT --weight-column COLUMN makes a "
+                "graph that has"
+            )
         return store.weighted if self.weighted is None else self.weighted
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def options() -> dict[str, Option]:

@@ -10,7 +10,7 @@ from csaw.engine.plan.contracts import Store
 # Pieces that should fit at once: with fewer, each one that is brought takes the place of one that walkers come back to.
 # With MORE_SLOTS, walks move a
 # tenth fewer bytes than with SLOTS, but in more loads, which pays for pieces of LARGE_PIECE bytes or more
-# (docs/tuning.md).
+# (docs/contributing/tuning.md).
 SLOTS, MORE_SLOTS, LARGE_PIECE = 4, 6, 16 << 20
 MOST_PIECES = 1 << 11  # that a graph is cut into, or so: more would each cost more than their bytes
 

@@ -4,7 +4,7 @@ they have not been.
 
 from dataclasses import dataclass, fields
 
-ROW_READS = 2.5  # reads over the bus of a pick that is drawn in place, on average (docs/tuning.md)
+ROW_READS = 2.5  # reads over the bus of a pick that is drawn in place, on average (docs/contributing/tuning.md)
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Self
 
 from csaw.engine.api.algorithm import LARGEST
-from csaw.engine.api.recorded import named, parameters
+from csaw.engine.api.recorded import Given, named, parameters
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.target import number_of
 from csaw.engine.runs.job import DRAWS, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import files
-from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.kept import joined
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.on_demand import OnDemand
@@ -41,7 +40,7 @@ def why_not(samples: Samples) -> str:
 class Bases:
     """The base instances of a sample of the graph ``store``, with dense ids. ``with`` gives threads and memory back."""
 
-    def __init__(self, samples: Samples, store: GraphStore, algo: str | None) -> None:
+    def __init__(self, samples: Samples, store: GraphStore, algo: Given) -> None:
         """``algo``: FILE.py:CLASS where it was drawn by an algorithm that csaw does not ship."""
         request = samples.manifest["request"]
         name = named(samples.path, request, algo)
@@ -52,7 +51,7 @@ class Bases:
         plan = replace(job.plan, request=alone, induced=False, sorts_steps=False)
         self.samples, self.stream = samples, Stream(replace(job, plan=plan))
         self.seed, self.layout, self.sources = alone.seed, plan.drawn_layout, job.sources
-        self.fill, self.targets = all_ones(store.id_dtype), min(samples.instances, FIRST)
+        self.fill, self.targets = self.stream.job.identifiers.fill, min(samples.instances, FIRST)
 
     def round(self, instance: int, round_: int) -> Arrays:
         """The arrays of a round of an instance."""

@@ -7,7 +7,7 @@ from csaw.engine.api.termination import may_end
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.runs.draw import draw_batches
 from csaw.engine.runs.job import Job, manifest
-from csaw.engine.runs.summary import cut_walks, rate, short_of_target
+from csaw.engine.runs.summary import of_whole, rate
 from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.kept import KeptSource
@@ -57,5 +57,5 @@ def draw_samples(job: Job, progress: Callable[[int], None] = lambda done: None) 
         manifest=manifest(job),
     )
     samples = Samples(KeptSource(said, batches, job.identifiers.words, plain(results)))
-    samples.results.update(cut_walks(job, samples.sizes) | short_of_target(job, samples.sizes))
+    samples.results.update(of_whole(job, samples.sizes))
     return samples

@@ -10,6 +10,8 @@ import numpy as np
 
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.registry import Algo
+from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
 from csaw.engine.plan.options import Policy, RunOptions, described
@@ -47,6 +49,8 @@ class Job:
     sources: Sources
     plan: Plan
     devices: Devices = ()
+    like: Record | None = None
+    """What the virtual sample says of itself that this job draws again, in its types; None: in those of a new one."""
 
     @property
     def written_ids(self) -> np.ndarray | Words | None:
@@ -56,12 +60,13 @@ class Job:
     @property
     def identifiers(self) -> Identifiers:
         """The conversion of the dense ids of drawn samples to those that are written."""
-        return Identifiers.choose(self.store.id_dtype, self.written_ids, self.plan.request.ids)
+        store = self.store
+        return Identifiers.choose(store.id_dtype, self.written_ids, self.plan.request.ids, store.vertices, self.like)
 
 
 def prepare(
     graph: str | Path | GraphStore,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     policy: Policy | None = None,
     measure: bool = False,
@@ -69,45 +74,51 @@ def prepare(
 ) -> Job:
     """Check a request and plan its run; nothing is sampled.
 
-    Arguments:
+    Args:
+        graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
+        algo: the name of an algorithm (``csaw algorithms`` lists them), ``FILE.py:CLASS``, or a class or an instance,
+            of your own or shipped.
+        policy: a Policy in place of the four options batching, workload_aware, balancing and in_place; by default all
+            of them are on.
+        measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan
+            depends on them and they are not known yet. By default a plan counts on those that were measured before, or
+            on assumed ones; ``job.plan.rates`` says which.
+        **given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is
+            read as on the command line. In Python, ``sources`` may also be an array of vertex ids of the input, or, for
+            mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed; ``columns`` a dict of arrays
+            [V] (see :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
 
-    graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
-    algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS`` (default: "deepwalk").
-    policy: a Policy in place of the four options batching, workload_aware, balancing and in_place (default: all of them
-    on).
-    measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on
-    them and they are not known yet
-        (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates``
-        says which).
-    given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as
-    on the command line. In Python,
-        ``sources`` may also be an array of vertex ids of the input, or, for mini-batches, a dict of the arrays ``ids``
-        and ``y``, a label for each seed; ``columns`` a dict of arrays [V] (see
-        :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
+    Returns:
+        A Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to
+        :func:`execute` or :func:`draw_batches`. ``job.plan.as_dict()`` says how the run will be carried out.
 
-    Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to
-    :func:`execute` or :func:`draw_batches`. ``job.plan.as_dict()`` says how the run will be carried out.
-
-    Errors: OptionError for an option that is unknown, out of range or impossible with the others; UnknownNameError for
-    ``algo``; FormatError for a file of sources; StoreError for a graph that is missing or damaged; BudgetError where
-    the memory does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError and
-    MissingDependencyError for a device that cannot be used.
+    Raises:
+        OptionError: an option is unknown, out of range or impossible with the others.
+        UnknownNameError: there is no algorithm ``algo``.
+        FormatError: a file of sources is malformed.
+        StoreError: the graph is missing or damaged.
+        BudgetError: the memory does not suffice.
+        BiasError: a bias is no finite number from 0 on.
+        DeviceError: a device cannot be used.
+        MissingDependencyError: a package that a device needs is not installed.
     """
     if not isinstance(policy, Policy | None):
         raise OptionError(f"policy: expected a Policy, found {quoted(policy)}")
+    algo, given = registry.named(algo, given)
     options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
     store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
     algorithm = registry.build(algo, parameters, options.edge_bias, read_columns(options.columns, store))
+    name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
     if joined:
         refuse_unfit(algorithm, sources.instances)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
-        return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options, rates=rates)
+        return make_plan(store, algorithm, sources, devices, name=name, weighted=weighted, options=options, rates=rates)
 
     def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
         return _cut(store, partial(planned, devices, rates))
@@ -162,7 +173,10 @@ def stored_as(job: Job) -> Record:
 
 
 def manifest(job: Job) -> Record:
-    """The manifest of a sample store: versions, request and graph, without timings. A graph in memory has no path."""
+    """The manifest of a sample store: versions, request and graph, without timings. A graph in memory has no path.
+
+    The source of an algorithm that was given as a class is there, too, because no file of the user's has it.
+    """
     store = job.store
     graph = {
         **({} if store.stored.in_memory else {"path": str(store.path.resolve())}),
@@ -172,7 +186,9 @@ def manifest(job: Job) -> Record:
         "directed": store.directed,
         "id_kind": store.id_kind,
     }
-    return {"version": VERSION, "draws": DRAWS, "request": job.plan.request.as_dict(), "graph": graph}
+    request = job.plan.request
+    source = {"source": job.algorithm.file_text} if request.algorithm.startswith(CLASS) else {}
+    return {"version": VERSION, "draws": DRAWS, "request": request.as_dict(), "graph": graph, **source}
 
 
 prepare.__doc__ = f"{prepare.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"

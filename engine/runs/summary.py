@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from csaw.engine.api.termination import cut_by, may_end
 from csaw.engine.plan.target import fruitless
 from csaw.engine.runs.job import Job
+from csaw.engine.runs.one_way import one_way
 from csaw.engine.samples.draft import Draft
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layouts.layout import LEAST_VERTICES, Sizes
@@ -67,8 +68,13 @@ def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> Recor
 def summed_up(job: Job, writer: GroupWriter, totals: Totals, times: Times, earlier: int = 0) -> Record:
     """The summary of a run whose store is sealed. ``earlier``: groups that were there before it."""
     sizes = draft_sizes(writer)
-    results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, sizes) | short_of_target(job, sizes)
+    results = _results(job, totals, writer.bytes_written, times) | of_whole(job, sizes)
     return results | (resumed(writer, earlier) if earlier else {})
+
+
+def of_whole(job: Job, sizes: Sizes | None) -> Record:
+    """Return what the sizes of a finished sample say of it."""
+    return cut_walks(job, sizes) | short_of_target(job, sizes) | one_way(job, sizes)
 
 
 def rate(edges: float, seconds: float) -> float:

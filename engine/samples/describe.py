@@ -25,13 +25,16 @@ UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --ful
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
 
 
-def describe(path: str | Path, full: bool = False, algo: str | None = None) -> Record:
+def describe(
+    path: str | Path, full: bool = False, algo: str | type | None = None, graph: str | Path | None = None
+) -> Record:
     """Plain data about the store at ``path``; ``full`` counts the edges of all groups anew.
 
     Without it they are what was counted when they were written; where a store does not say that, they are None, and
-    ``unknown`` says why. ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm.
+    ``unknown`` says why. ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm;
+    ``graph``: the path of its graph store, where that has moved.
     """
-    samples = open_samples(path, algo=algo)
+    samples = open_samples(path, graph, algo)
     request = samples.manifest.get("request", {})
     sizes = _counted(samples) if full else samples.sizes
     return {

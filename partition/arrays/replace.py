@@ -69,9 +69,16 @@ def _kind_of_store(folder: Path) -> str | None:
 
 
 def check_name(path: Path) -> None:
-    """Raise OptionError when ``path`` cannot be the name of something new, or lies inside a store."""
+    """Raise OptionError when ``path`` cannot be the name of something new, means standard output, or lies inside a
+    store.
+    """
     if path.name in ("", ".."):
         raise OptionError(f"expected a name for what is to be written, found {str(path)!r}; give one, such as out.zarr")
+    if str(path) == "-":
+        raise OptionError(
+            "- is standard output, to which csaw export alone can write; give a name for what is to be written, such "
+            "as out.zarr"
+        )
     folder = Path(os.path.realpath(path.parent))
     for place in (folder, *folder.parents):
         if (found := standing(place)) in (GRAPH, SAMPLES):

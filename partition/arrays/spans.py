@@ -2,7 +2,7 @@
 
 The threads that read do not hold the interpreter's lock.
 
-A span from a disk takes 20 us with 16 threads, and 90 us when Python makes each read (docs/tuning.md).
+A span from a disk takes 20 us with 16 threads, and 90 us when Python makes each read (docs/contributing/tuning.md).
 """
 
 import os

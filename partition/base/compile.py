@@ -19,6 +19,7 @@ from numba.core.runtime import rtsys
 
 from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.stages import COMPILING, stage
+from csaw.partition.base.version import VERSION
 
 __all__ = ["inner", "njit", "prange"]
 
@@ -39,8 +40,17 @@ class _LockedCacheFile(IndexDataCacheFile):
     code.
     """
 
+    def __init__(self, folder: str, name: str, stamp: object) -> None:
+        super().__init__(folder, name, stamp)
+        self._version = f"{self._version}, csaw {VERSION}"  # a kernel's own file does not tell of what it calls
+
     def _load_index(self) -> dict[Hashable, str]:
-        return super()._load_index() if own_file(Path(self._index_path)) else {}
+        if not own_file(Path(self._index_path)):
+            return {}
+        try:
+            return super()._load_index()
+        except (ImportError, AttributeError):  # it names a class of an argument that lies elsewhere by now
+            return {}
 
     def _load_data(self, name: str) -> object:
         place = Path(self._data_path(name))

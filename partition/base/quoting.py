@@ -1,5 +1,8 @@
 """Values that a user gave, as messages show them."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 MOST = 120  # characters
 
 
@@ -28,3 +31,13 @@ def quoted(value: object, most: int = 60) -> str:
     text = " ".join(text.split()) if "\n" in text else text
     length = len(value if isinstance(value, str) else text)  # of text what was typed, without the quotes
     return text if len(text) <= most else f"{text[: most // 2]}...{text[-8:]} ({length} characters)"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A question that names the ``known`` name that is most like ``name``, to end a message with; empty where none is.
+
+    Neither case nor the sign between words counts.
+    """
+    plain = {one.lower().replace("_", "-"): one for one in known}
+    found = get_close_matches(name.lower().replace("_", "-"), plain, 1)
+    return f"; did you mean {plain[found[0]]}?" if found else ""

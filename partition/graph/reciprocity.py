@@ -9,19 +9,30 @@ import numpy as np
 from csaw.partition.graph.csr import count_present
 from csaw.partition.graph.store import GraphStore, Partition
 
+MOST = 200_000  # edges that are looked at, of a graph that has more
 
-def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
-    """The share of edges, 0 to 1, whose reverse is an edge too, from about ``most`` of them at most; None for an
-    undirected or empty graph.
+
+def reciprocity(store: GraphStore, most: int = MOST) -> float | None:
+    """The share of edges, 0 to 1, whose reverse is an edge too, from ``most`` of them or up to twice as many; None for
+    an undirected graph, and for one without edges but self loops.
     """
     if not store.directed or store.edges == 0:
         return None
-    stride = max(1, store.edges // most)
+    stride = _stride(store.edges, most)
     rows = lru_cache(maxsize=1)(partial(_rows, store))  # of a store in one partition, that is read once
     ends = [_spread(part, rows(part.number), stride) for part in store.partitions]
     sources, targets = (np.concatenate(column) for column in zip(*ends, strict=True))
     found = sum(_found(part, rows(part.number), targets, sources) for part in reversed(store.partitions))
     return found / sources.size if sources.size else None
+
+
+def looked_at(edges: int, most: int = MOST) -> int:
+    """How many edges of a graph :func:`reciprocity` looks at."""
+    return -(-edges // _stride(edges, most))
+
+
+def _stride(edges: int, most: int) -> int:
+    return max(1, edges // most)
 
 
 def _rows(store: GraphStore, number: int) -> tuple[np.ndarray, np.ndarray]:

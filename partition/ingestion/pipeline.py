@@ -5,7 +5,7 @@ leaves no trace. The same passes are done here, by threads that share memory, or
 
 Memory: ``memory`` bounds the spools and most of what the threads have in work. On top of it come arrays of the number
 of vertices (about 30 bytes each) or of the id range, what the threads have in work in any case (about 50 MiB, and 3 MiB
-each), and the interpreter with Numba (170 MiB): see docs/tuning.md.
+each), and the interpreter with Numba (170 MiB): see docs/contributing/tuning.md.
 """
 
 import shutil
@@ -62,7 +62,19 @@ def ingest(
 ) -> GraphStore:
     """Make the store ``out`` from the edge list or table at ``path``.
 
-    A list of files, and a folder's files in order of their names, make one graph.
+    Args:
+        path: a file, a folder, whose files in order of their names make one graph, or a list of files.
+        out: path of the store to make.
+        options: how to read the rows and how to lay out the store.
+        progress: called with the bytes that are read and their total.
+
+    Returns:
+        The open graph store.
+
+    Raises:
+        FormatError: a row is no edge; the message has file and line.
+        StoreError: ``out`` exists or cannot be written.
+        BudgetError: the memory of the options is too little.
     """
     files = files_of(path)
     check_out(out, options)

@@ -1,8 +1,8 @@
 """The works that a command of ``csaw bench`` prints, without measuring any: suites run as they are, on a tiny graph,
 and each clock is replaced by a constant.
 
-``PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/benchmarks/*.json`` brings the JSON of earlier runs in
-step with what suites print today.
+``PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/contributing/benchmarks/*.json`` brings the JSON
+of earlier runs in step with what suites print today.
 """
 
 import json

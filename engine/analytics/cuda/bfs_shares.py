@@ -14,7 +14,7 @@ from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker,
-LEAST = 1 << 24  # and of a level from where on it is divided (docs/tuning.md)
+LEAST = 1 << 24  # and of a level from where on it is divided (docs/contributing/tuning.md)
 NEAR = 127  # levels that a byte holds
 
 

@@ -16,8 +16,8 @@ def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = Non
     """Find the least sum of weights along a way from ``source`` to each vertex, along directions.
 
     The same bits as on the host. State: 12 bytes a vertex. A graph that does not fit is read once a round, without the
-    blocks that have no vertex to go on from. Several GPUs are slower than one (docs/tuning.md), so the first searches
-    alone, unless ``exchange`` says by which means they tell each other of lowered distances.
+    blocks that have no vertex to go on from. Several GPUs are slower than one (docs/contributing/tuning.md), so the
+    first searches alone, unless ``exchange`` says by which means they tell each other of lowered distances.
 
     Returns:
         float64 [V], infinite where there is no way.

@@ -7,7 +7,35 @@ WORKS = (
     "neighbors 25 x 10",
     "node2vec p=.25 q=4",
     "GraphSAINT walks 3000 x 2",
+    "mini-batches 25 x 10",
+    "PPR .15 from a hub",
 )
+
+
+def asked(how, graph):
+    """The algorithm of a work, with its options."""
+    if how.get("merged"):
+        return {
+            "algo": "minibatch",
+            "fanout": how["fanout"],
+            "sources": how["listed"],
+            "seeds_per_batch": how["together"],
+        }
+    if "fanout" in how:
+        return {"algo": "neighbor", "fanout": how["fanout"], "sources": how["listed"]}
+    if "roots" in how:
+        return {
+            "algo": "saint-walk",
+            "frontier_size": how["roots"],
+            "walk_length": how["depth"],
+            "instances": how["subgraphs"],
+        }
+    if "ends" in how:
+        rows = graph()["indptr"]
+        hub = {"sources": [int((rows[1:] - rows[:-1]).argmax())], "num_walks": (rows.size - 1) * how["rounds"]}
+        return hub | {"algo": "ppr", "termination_prob": how["ends"]}
+    walk = {"walk_length": how["length"], "num_walks": how["rounds"]}
+    return walk | ({"algo": "node2vec", "p": how["p"], "q": how["q"]} if "p" in how else {"algo": "deepwalk"})
 
 
 class Tool:
@@ -16,25 +44,8 @@ class Tool:
         from csaw.engine.runs.job import prepare
         from csaw.engine.schedule.batch_loop import Batches
 
-        if "fanout" in how:
-            asked = {"algo": "neighbor", "fanout": how["fanout"], "sources": how["listed"]}
-        elif "roots" in how:
-            asked = {
-                "algo": "saint-walk",
-                "frontier_size": how["roots"],
-                "walk_length": how["depth"],
-                "instances": how["subgraphs"],
-            }
-        else:
-            asked = {
-                "algo": "node2vec" if "p" in how else "deepwalk",
-                "walk_length": how["length"],
-                "num_walks": how["rounds"],
-            }
-            asked.update((name, how[name]) for name in ("p", "q") if name in how)
-        self.job = prepare(
-            how["graph"], device="cpu", weighted=how.get("weighted", False), threads=how["threads"], **asked
-        )
+        options = asked(how, graph) | {"weighted": how.get("weighted", False), "threads": how["threads"]}
+        self.job = prepare(how["graph"], device="cpu", **options)
         self.batches = Batches(open_backend(self.job), self.job.sources)
 
     def draw(self):
@@ -47,6 +58,16 @@ class Tool:
     def walks(self, drawn):
         import numpy as np
 
-        if self.job.plan.sample_layout.has_limit:
-            return np.concatenate([arrays["walks"] for _, arrays in drawn])
-        return np.concatenate([np.column_stack([arrays["hop_0"], arrays["hop_1"]]) for _, arrays in drawn])
+        return np.concatenate([self.pairs(arrays) for _, arrays in drawn])
+
+    def pairs(self, arrays):
+        """Walks, or (vertex, the neighbor that it selected)."""
+        import numpy as np
+
+        if "walks" in arrays:
+            return arrays["walks"]
+        if "hop_0" in arrays:
+            return np.column_stack([arrays["hop_0"], arrays["hop_1"]])
+        counts = arrays["node_counts"]
+        first = np.repeat(np.cumsum(counts) - counts, arrays["edge_counts"])
+        return np.column_stack([arrays["n_id"][first + arrays[end]] for end in ("col", "row")])

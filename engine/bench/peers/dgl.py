@@ -1,4 +1,7 @@
-"""DGL (Wang et al., 2019); neighbors of 1,024 sources at a time, as in a training loop."""
+"""DGL (Wang et al., 2019); neighbors of 1,024 sources at a time, as in a training loop.
+
+Its loaders since 2.0 are GraphBolt's, which is a peer of its own.
+"""
 
 WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "neighbors 25 x 10", "node2vec p=.25 q=4")
 

@@ -14,6 +14,7 @@ import pkgutil
 from importlib import import_module
 from types import ModuleType
 
+from csaw.partition.base.quoting import meant
 from csaw.partition.errors import UnknownNameError
 
 
@@ -25,5 +26,7 @@ def names() -> list[str]:
 def load(name: str) -> ModuleType:
     """The suite called ``name``."""
     if name not in names():
-        raise UnknownNameError(f"--suite: no suite called {name!r}; there are {', '.join(names())}, or all")
+        raise UnknownNameError(
+            f"--suite: no suite called {name!r}; there are {', '.join(names())}, or all{meant(name, names())}"
+        )
     return import_module(f"{__name__}.{name.replace('-', '_')}")

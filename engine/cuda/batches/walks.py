@@ -15,7 +15,7 @@ from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.waiting import crowds, rows_of
 
-# Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/tuning.md).
+# Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/contributing/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
 SPREAD = 8  # warps of a multiprocessor to spread few walkers over
 NO_VERTEX = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex

@@ -18,6 +18,7 @@ from csaw.engine.export.edges import Edges, Piece
 
 Pick = Callable[[Piece], np.ndarray]
 SUFFIXES = (".npz",)
+IS_BINARY = True
 HOLDS = ("ids", "names", "edge_ids", "vertices", "direction")
 
 

@@ -21,6 +21,7 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
 
 SUFFIXES = (".npy",)
+IS_BINARY = True
 WIDEST = 1024  # characters of a string id
 PIECE = 1 << 26  # bytes made at a time
 

@@ -14,6 +14,7 @@ from csaw.engine.samples import Samples
 from csaw.partition.graph.store import GraphStore
 
 SUFFIXES = (".npz",)
+IS_BINARY = True
 NUMBERS_EDGES = True
 
 

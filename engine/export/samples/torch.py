@@ -14,6 +14,7 @@ from csaw.partition.errors import MissingDependencyError
 from csaw.partition.graph.store import GraphStore
 
 SUFFIXES = (".pt",)
+IS_BINARY = True
 NUMBERS_EDGES = True
 LISTS = ("num_sampled_nodes", "num_sampled_edges")
 

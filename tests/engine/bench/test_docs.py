@@ -13,7 +13,7 @@ from csaw.engine.bench.bench_row import Verdict, all_of, by_row, named
 from csaw.engine.bench.judge import judged, judged_again, published
 from csaw.engine.bench.suites import layers, scaling, selection, transit
 
-DOCS = Path(__file__).parents[3] / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parents[3] / "docs" / "contributing" / "benchmarks.md"
 RUNS = {file.stem: json.loads(file.read_text()) for file in sorted(DOCS.with_suffix("").glob("*.json"))}
 OTHERS = ("C-SAW", "NextDoor", "gSampler", "GAP", "Gunrock")  # whose figures claims name
 
@@ -22,7 +22,7 @@ OTHERS = ("C-SAW", "NextDoor", "gSampler", "GAP", "Gunrock")  # whose figures cl
 def test_a_table_has_the_works_that_its_command_prints(tmp_path, monkeypatch, run):
     replace_clocks(monkeypatch, tmp_path)
     assert in_step(RUNS[run]) == RUNS[run], (
-        "run: PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/benchmarks/*.json"
+        "run: PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/contributing/benchmarks/*.json"
     )
 
 
@@ -54,7 +54,9 @@ def test_every_run_is_on_the_page():
 
 @pytest.mark.parametrize("run", RUNS)
 def test_verdicts_are_those_that_the_suites_give_of_the_rows_today(run):
-    assert judged_again(RUNS[run]) == RUNS[run], "run: python -m csaw.engine.bench.report docs/benchmarks.md"
+    assert judged_again(RUNS[run]) == RUNS[run], (
+        "run: python -m csaw.engine.bench.report docs/contributing/benchmarks.md"
+    )
 
 
 def test_a_claim_is_judged_row_by_row_and_names_the_rows_that_fail():
@@ -119,9 +121,11 @@ def test_a_claim_about_others_figures_says_their_machine_and_this_one(name):
                 assert f"{one.whose}: on {one.machine}, here on {rows[0]['device']}" in verdict["found"], run
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md", "docs/comparison.md", "docs/tuning.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/contributing/benchmarks.md", "docs/comparison.md", "docs/contributing/tuning.md"]
+)
 def test_a_line_that_names_an_older_gpu_names_the_one_beside_it(page):
-    lines = (DOCS.parents[1] / page).read_text().splitlines()
+    lines = (DOCS.parents[2] / page).read_text().splitlines()
     assert not [line for line in lines if re.search("V100|A100|P100", line) and not re.search("H200|EPYC", line)]
 
 

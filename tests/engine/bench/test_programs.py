@@ -13,15 +13,17 @@ import numpy as np
 import pytest
 from helpers.bench import GRAPH
 
-from csaw.engine.bench import peer_process
+from csaw.engine.bench import peer_loop, peer_process
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
-from csaw.engine.bench.peer_law import small_graph
+from csaw.engine.bench.peer_law import REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import Child, PeerError
 from csaw.engine.bench.suites import peers, triangles
+from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
 
 HEAD = f"#!{sys.executable}\nimport sys\nimport numpy as np\ngiven = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+THUNDERRW_PROGRAMS = ("deepwalk.out", "node2vec.out", "ppr.out")
 THUNDERRW = """
 folder = given["-f"]
 degrees = np.fromfile(f"{folder}/b_degree.bin", np.int32)
@@ -29,7 +31,7 @@ size, vertices, edges, degrees = degrees[0], degrees[1], degrees[2:4].view(np.in
 assert (size, vertices, edges) == (4, degrees.size, degrees.sum()) 
 assert (np.fromfile(f"{folder}/b_adj.bin", np.int32) < vertices).all()
 assert np.fromfile(f"{folder}/b_edge_weight.bin", np.float64).size == edges
-assert sys.argv[3:] == ["-n", "2", "-l", "5", *EXPECTED], sys.argv
+assert sys.argv[3:] == ["-n", "2", *EXPECTED], sys.argv
 steps = vertices * 4
 for line in ("Step interleaving enabled.", f"Num of steps: {steps}", "Thread 0 Throughput (steps per second): 7.00",
              f"Throughput (steps per second): {1000 * steps:.2f}", "Release...", "Done."):
@@ -76,13 +78,14 @@ def how(tmp_path):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, ["-em", "0", "-sm", "0"]),
-        ({"weighted": True}, ["-ew", "-em", "1", "-sm", "2"]),
-        ({"p": 0.25, "q": 4.0}, ["-p", "0.25", "-q", "4"]),
+        ({}, ["-l", "5", "-em", "0", "-sm", "0"]),
+        ({"weighted": True}, ["-l", "5", "-ew", "-em", "1", "-sm", "2"]),
+        ({"p": 0.25, "q": 4.0}, ["-l", "5", "-p", "0.25", "-q", "4"]),
+        ({"ends": 0.15}, ["-sp", "0.15"]),
     ],
 )
 def test_thunderrw_is_given_its_files_and_its_rate_is_the_one_of_all_threads(tmp_path, how, options, expected):
-    folder = programs(tmp_path / "bin", ("deepwalk.out", "node2vec.out"), THUNDERRW.replace("EXPECTED", str(expected)))
+    folder = programs(tmp_path / "bin", THUNDERRW_PROGRAMS, THUNDERRW.replace("EXPECTED", str(expected)))
     child = Child("thunderrw", sys.executable, how | options | {"programs": folder})
     assert child.ask() == {"rate": 1000 * 5 * 4}
     child.end()
@@ -141,7 +144,7 @@ def test_a_folder_without_the_programs_is_refused_before_anything_is_measured(tm
     context = Context([given(GRAPH)], peers={"thunderrw": str(tmp_path)}, quick=True)
     with pytest.raises(
         OptionError,
-        match=r"expected a folder with the programs deepwalk.out and node2vec.out; deepwalk.out is not there",
+        match=r"expected a folder with the programs deepwalk.out, node2vec.out, ppr.out; deepwalk.out is not there",
     ):
         next(peers.rows(context))
 
@@ -190,6 +193,24 @@ def test_grouptc_counts_as_csaw_does_and_its_time_is_all_in(tmp_path, text, said
         assert row["note"] == "its kernel alone 1 ms"
     else:
         assert row["not_measured"].startswith(said)
+
+
+def test_csaws_mini_batches_pass_the_check_of_the_law(tmp_path, how):
+    small = small_graph()
+    write_graph(tmp_path / "g.zarr", small.indptr, small.indices, small.weights, directed=False)
+    listed = np.repeat(np.arange(small.indptr.size - 1), 400).tolist()
+    asked = how | peers.WORKS["mini-batches 25 x 10"] | {"graph": str(tmp_path / "g.zarr"), "listed": listed}
+    tool = peer_loop.open_tool(str(peer_process.PEERS / "csaw.py"), asked | {"fanout": [1]})
+    np.save(tmp_path / "pairs.npy", tool.walks(tool.draw()))
+    assert chance_of_law(str(tmp_path / "pairs.npy"), {}) > REJECT
+    np.save(tmp_path / "pairs.npy", np.load(tmp_path / "pairs.npy")[:, ::-1])
+    assert chance_of_law(str(tmp_path / "pairs.npy"), {}) < REJECT, "pairs are of a vertex and one that it selected"
+
+
+def test_a_work_whose_law_is_not_tested_says_so():
+    assert peers._unchecked("dgl", "GraphSAINT walks 3000 x 2") == "the law of subgraphs is not tested"
+    assert peers._unchecked("csaw", "PPR .15 from a hub") == "the law of ends is not tested"
+    assert peers._unchecked("graphbolt", "mini-batches 25 x 10") == ""
 
 
 def test_a_peer_whose_law_cannot_be_tested_says_so_in_its_row():

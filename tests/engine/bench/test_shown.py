@@ -18,7 +18,7 @@ from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_te
 from csaw.partition.base.sizes import short
 from csaw.partition.errors import FormatError
 
-DOCS = Path(__file__).parents[3] / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parents[3] / "docs" / "contributing" / "benchmarks.md"
 
 
 def test_rows_and_plots_take_the_place_of_an_earlier_runs(tmp_path):
@@ -175,7 +175,7 @@ def test_the_tables_of_the_docs_are_what_the_json_gives():
     page = DOCS.read_text()
     assert len(report.parts(page)) >= 8
     assert report.filled(page, DOCS.with_suffix("")) == page, (
-        "run: python -m csaw.engine.bench.report docs/benchmarks.md"
+        "run: python -m csaw.engine.bench.report docs/contributing/benchmarks.md"
     )
     for plot in re.findall(r"\]\((benchmarks/[^)]*svg)\)", page):
         assert (DOCS.parent / plot).stat().st_size < 100_000

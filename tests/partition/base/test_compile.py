@@ -1,5 +1,9 @@
 """The cache of machine code: what its index names is there, and is that of the source as it is now."""
 
+import sys
+from types import ModuleType
+
+from csaw.partition.base import compile as compiling
 from csaw.partition.base.compile import _LockedCacheFile
 
 
@@ -19,3 +23,22 @@ def test_code_is_there_before_the_index_names_it(tmp_path, monkeypatch):
         now.save(key, code)
         assert seen[-1][key] == code
     assert seen[-1] == {"types": "code again", "other types": "other code"}
+
+
+def test_code_of_another_version_is_compiled_anew(tmp_path, monkeypatch):
+    _LockedCacheFile(str(tmp_path), "deal", "the source").save("types", "code")
+    assert _LockedCacheFile(str(tmp_path), "deal", "the source").load("types") == "code"
+    monkeypatch.setattr(compiling, "VERSION", "another")
+    assert _LockedCacheFile(str(tmp_path), "deal", "the source").load("types") is None
+
+
+def test_code_for_a_class_that_moved_is_compiled_anew(tmp_path, monkeypatch):
+    module = ModuleType("an_old_place")
+    module.Walkers = type("Walkers", (), {"__module__": "an_old_place"})
+    monkeypatch.setitem(sys.modules, "an_old_place", module)
+    _LockedCacheFile(str(tmp_path), "deal", "the source").save(module.Walkers, "code")
+    monkeypatch.delitem(sys.modules, "an_old_place")
+    cache = _LockedCacheFile(str(tmp_path), "deal", "the source")
+    assert cache.load("types") is None
+    cache.save("types", "code again")
+    assert cache.load("types") == "code again"

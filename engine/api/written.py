@@ -1,0 +1,172 @@
+"""The source of a class or function that a user wrote in a file, in a cell of a notebook, or inside another function,
+and the names that it reads from outside.
+"""
+
+import ast
+import builtins
+import inspect
+import linecache
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import NamedTuple
+
+from csaw.engine.api.hook_language import Scope, scope_of
+from csaw.partition.base.quoting import quoted, shown
+from csaw.partition.errors import OptionError
+
+Definition = ast.ClassDef | ast.FunctionDef | ast.Lambda
+CELL = re.compile(r"<ipython-input-|ipykernel_|<python-input-")  # names of cells of IPython, Jupyter and Python 3.13
+Spot = tuple[int | None, int | None, int | None, int | None]
+"""First and last line of a piece of compiled code, and its columns in these."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Written(NamedTuple):
+    """A definition: its syntax tree, with the lines of its file, and the values that it can see outside itself."""
+
+    tree: Definition
+    file: str
+    lines: list[str]
+    scope: Scope
+
+    @property
+    def text(self) -> str:
+        """The lines of the definition, without the indentation of what they stand in."""
+        first = min([self.tree.lineno, *(one.lineno for one in getattr(self.tree, "decorator_list", ()))])
+        held = "".join(self.lines[first - 1 : self.tree.end_lineno])
+        return textwrap.dedent(held).rstrip() + "\n"
+
+    def wrong(self, line: int, said: str) -> OptionError:
+        """An error about a line of the file."""
+        text = shown(self.lines[line - 1].strip())
+        return OptionError(f"line {line} of {self.file}, {text}: {said}")
+
+
+def class_of(kind: type) -> Written:
+    """The definition of a class. OptionError where its source is not known."""
+    methods = [
+        one for one in map(_function, vars(kind).values()) if one and one.__qualname__.startswith(kind.__qualname__)
+    ]
+    file, lines = _found(methods[0] if methods else kind) or _cell_of(kind)
+    inside = {one.__code__.co_firstlineno for one in methods if one.__code__.co_filename == file}
+    made = [
+        one for one in ast.walk(_parsed(lines, kind)) if isinstance(one, ast.ClassDef) and one.name == kind.__name__
+    ]
+    trees = [one for one in made if all(one.lineno <= line <= (one.end_lineno or 0) for line in inside)]
+    if not trees:
+        raise _no_source(kind)
+    scope: Scope = {} if methods else dict(vars(inspect.getmodule(kind) or builtins))
+    for method in methods:
+        scope |= scope_of(method)
+    return Written(trees[-1], file, lines, {base.__name__: base for base in kind.__mro__[1:]} | scope)
+
+
+def function_of(function: FunctionType) -> Written:
+    """The definition of a function or of a lambda. OptionError where its source is not known."""
+    file, lines = _found(function) or (None, [])
+    if file is None:
+        raise _no_source(function)
+    code, kind = function.__code__, ast.Lambda if function.__name__ == "<lambda>" else ast.FunctionDef
+    trees = [
+        one for one in ast.walk(_parsed(lines, function)) if isinstance(one, kind) and _begins(one, code.co_firstlineno)
+    ]
+    if len(trees) > 1:  # lambdas of one line, which may be inside each other
+        spots = [spot for spot in code.co_positions() if spot[3]]
+        trees = [one for one in trees if spots and all(_is_inside(one, spot) for spot in spots)]
+        trees = sorted(trees, key=lambda one: (one.lineno, one.col_offset))[-1:]
+    if len(trees) != 1:
+        raise _no_source(function)
+    return Written(trees[0], file, lines, scope_of(function))
+
+
+def outer_names(tree: ast.AST) -> Iterator[ast.Name]:
+    """The names that a definition reads and does not define itself; those of annotations are left out."""
+    if isinstance(tree, FUNCTIONS):
+        made = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)} | _made(tree)
+        given = [*getattr(tree, "decorator_list", ()), *tree.args.defaults, *filter(None, tree.args.kw_defaults)]
+        body = tree.body if isinstance(tree.body, list) else [tree.body]
+        yield from (name for one in given for name in outer_names(one))
+        yield from (name for one in body for name in outer_names(one) if name.id not in made)
+    elif isinstance(tree, ast.ClassDef):
+        made = {name for one in tree.body if not isinstance(one, FUNCTIONS) for name in _made(one)}
+        yield from (name for one in (*tree.decorator_list, *tree.bases, *tree.keywords) for name in outer_names(one))
+        for one in tree.body:  # a class's own names are not seen by its methods
+            yield from (name for name in outer_names(one) if isinstance(one, FUNCTIONS) or name.id not in made)
+    elif isinstance(tree, ast.AnnAssign):
+        yield from outer_names(tree.value) if tree.value else ()
+    elif isinstance(tree, ast.Name):
+        yield from [tree] if isinstance(tree.ctx, ast.Load) else ()
+    else:
+        yield from (name for one in ast.iter_child_nodes(tree) for name in outer_names(one))
+
+
+def number_of(value: object) -> bool | int | float | None:
+    """The number that a value is, also one of NumPy; None for anything else."""
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+        value = value.item()  # type: ignore[attr-defined]
+    return value if isinstance(value, bool | int | float) else None
+
+
+def _function(value: object) -> FunctionType | None:
+    """The function of a method, of whatever kind."""
+    value = getattr(value, "__func__", getattr(value, "fget", value))
+    value = getattr(value, "py_func", value)
+    return value if isinstance(value, FunctionType) else None
+
+
+def _found(what: Callable[..., object]) -> tuple[str, list[str]] | None:
+    """The name and the lines of the file, or cell, in which something is defined."""
+    try:
+        lines = inspect.findsource(what)[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    code = getattr(what, "__code__", None)
+    return (code.co_filename if code else inspect.getfile(what)), lines
+
+
+def _cell_of(kind: type) -> tuple[str, list[str]]:
+    """The last cell that defines a class without methods, which does not know where it is from."""
+    for file in reversed([file for file in linecache.cache if CELL.search(file)]):
+        lines = linecache.getlines(file)
+        if any(re.match(rf"\s*class {kind.__name__}\b", line) for line in lines):
+            return file, lines
+    raise _no_source(kind)
+
+
+def _parsed(lines: list[str], what: object) -> ast.Module:
+    try:
+        return ast.parse("".join(lines))
+    except SyntaxError as error:
+        raise _no_source(what) from error
+
+
+def _no_source(what: object) -> OptionError:
+    name = getattr(what, "__qualname__", quoted(what))
+    return OptionError(
+        f"{name} has no source that csaw can read, as in Python's own prompt or where code is made of text; "
+        "write it in a file or in a cell of a notebook"
+    )
+
+
+def _begins(tree: ast.FunctionDef | ast.Lambda, line: int) -> bool:
+    """Whether a definition begins in a line; a function does with its decorators."""
+    return line in (tree.lineno, *(one.lineno for one in getattr(tree, "decorator_list", ())))
+
+
+def _is_inside(tree: ast.FunctionDef | ast.Lambda, spot: Spot) -> bool:
+    """Whether a place of compiled code is inside of a definition."""
+    first, last, begin, end = (one or 0 for one in spot)
+    until = tree.end_lineno or 0, tree.end_col_offset or 0
+    return (tree.lineno, tree.col_offset) <= (first, begin) and (last, end) <= until
+
+
+def _made(tree: ast.AST) -> set[str]:
+    """The names that are assigned, defined or imported anywhere in a piece of code."""
+    names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    names |= {
+        one.name for one in ast.walk(tree) if isinstance(one, (ast.FunctionDef, ast.ClassDef)) and one is not tree
+    }
+    imported = [alias for one in ast.walk(tree) if isinstance(one, ast.Import | ast.ImportFrom) for alias in one.names]
+    return names | {(one.asname or one.name).partition(".")[0] for one in imported}

@@ -1,0 +1,125 @@
+"""Algorithms given as classes: each is written out as a file of its own, with all that it reads.
+
+A cell of a notebook and the body of a function are no files. What is written out is: the class, the classes and
+functions beside it that it uses, the numbers that it reads from outside as they are now, and its imports. The file is
+then what any file of a user's algorithm is, for every process: its SHA-256 names it, and it is named FILE.py:CLASS.
+"""
+
+import builtins
+import hashlib
+import math
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.written import Written, class_of, function_of, number_of, outer_names
+from csaw.partition.base.cache import cache_dir, code_folder, own_file, write_own
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+
+FOLDER = "classes"
+HEAD = "from __future__ import annotations\n\n"  # names in annotations are not looked up
+PUBLIC = "csaw.engine.algorithm"  # the names of csaw that files of algorithms import, wherever they are defined
+CSAW = "csaw."  # begins the names of modules of csaw's own
+CLASS = "class:"  # begins the name of such an algorithm in a request
+
+
+def file_of(kind: type[Algorithm]) -> str:
+    """Write a class out, and return its name FILE.py:CLASS.
+
+    OptionError for what is no class of an algorithm, has no source, or reads what cannot be written as text.
+    """
+    if not issubclass(kind, Walk | Traversal) or kind.__module__.startswith(CSAW):
+        raise OptionError(
+            f"algo: expected an algorithm, or a class of your own of Walk or Traversal, found {quoted(kind)}"
+        )
+    text = text_of(kind).encode()
+    path = code_folder(FOLDER) / f"{hashlib.sha256(text).hexdigest()}.py"
+    if not own_file(path) or path.read_bytes() != text:
+        write_own(path, text)
+    return f"{path}:{kind.__name__}"
+
+
+def recorded_name(name: str) -> str:
+    """The name that requests have for the algorithm ``name``: of a class that was written out without its path."""
+    file, _, wanted = name.rpartition(":")
+    is_written = file and Path(file).parent == cache_dir() / FOLDER
+    return f"{CLASS}{wanted}" if is_written else name
+
+
+def text_of(kind: type[Algorithm]) -> str:
+    """The text of a file that defines the class."""
+    file = _File(kind.__module__)
+    written = class_of(kind)
+    file.define(kind.__name__, kind, written, written.tree.lineno)
+    blocks = [HEAD + "".join(sorted(file.imports)), "".join(file.values), *file.definitions]
+    return "\n\n".join(block for block in blocks if block)
+
+
+class _File:
+    """A file that is being written: names that it has, and their text. ``home``: the module that is written out."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.held: dict[str, object] = {}
+        self.imports: set[str] = set()
+        self.values: list[str] = []
+        self.definitions: list[str] = []
+
+    def define(self, name: str, value: object, by: Written, line: int) -> None:
+        """Write a class or a function, and before it all that it reads."""
+        self.held[name] = value
+        written = class_of(value) if isinstance(value, type) else function_of(value)  # type: ignore[arg-type]
+        if not hasattr(written.tree, "name"):
+            raise by.wrong(line, f"{name} is a lambda; write it with def")
+        for read in outer_names(written.tree):
+            if read.id in written.scope:
+                self._bring(read.id, written.scope[read.id], written, read.lineno)
+            elif not hasattr(builtins, read.id):
+                raise written.wrong(read.lineno, f"{read.id} is not known outside the function that defines it")
+        alias = f"\n\n{name} = {written.tree.name}\n" if written.tree.name != name else ""
+        self.definitions.append(written.text + alias)
+
+    def _bring(self, name: str, value: object, by: Written, line: int) -> None:
+        """Write the value of a name that a definition reads; OptionError, with the line, where it is no text."""
+        value = getattr(value, "py_func", value)  # of a function that Numba compiles
+        if name in self.held:
+            if self.held[name] is not value and self.held[name] != value:
+                raise by.wrong(line, f"{name} is something else in another part of the algorithm; rename one of them")
+            return
+        number = number_of(value)
+        if number is not None or isinstance(value, str):
+            self.held[name] = value
+            self.values.append(f"{name} = {_shown(value if number is None else number)}\n")
+        elif isinstance(value, ModuleType) and value.__name__ != "__main__":
+            self.held[name] = value
+            self.imports.add(f"import {value.__name__}{f' as {name}' if value.__name__ != name else ''}\n")
+        elif (place := self._place_of(name, value)) is not None:
+            self.held[name] = value
+            self.imports.add(f"from {place[0]} import {place[1]}{f' as {name}' if place[1] != name else ''}\n")
+        elif isinstance(value, type | FunctionType):
+            self.define(name, value, by, line)
+        else:
+            raise by.wrong(
+                line,
+                f"{name} is {quoted(value)}, which cannot be kept with the sample; an algorithm may read numbers, "
+                "text, functions, classes and modules from outside, and options of its own",
+            )
+
+    def _place_of(self, name: str, value: object) -> tuple[str, str] | None:
+        """The module and the name by which another process can import a value; None where it has to be written."""
+        if vars(import_module(PUBLIC)).get(name) is value:
+            return PUBLIC, name
+        module, known = (
+            getattr(value, "__module__", None),
+            getattr(value, "__qualname__", getattr(value, "_name", None)),
+        )
+        if module in (None, "__main__", self.home) or getattr(sys.modules.get(module), "__spec__", None) is None:
+            return None
+        return (module, known) if known and getattr(sys.modules[module], known, None) is value else None
+
+
+def _shown(value: object) -> str:
+    return f"float('{value}')" if isinstance(value, float) and not math.isfinite(value) else repr(value)

@@ -1,0 +1,83 @@
+"""Arguments of PyTorch's and PyTorch Geometric's loaders that csaw's have not.
+
+Scripts that are written for those pass them on. Values that ask for nothing are taken, what is about worker processes
+is ignored with a warning, and what would change the mini-batches is refused.
+"""
+
+import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from csaw.partition.base.plain_data import Values
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+
+ANYTHING = ("filter_per_worker", "is_sorted", "pin_memory_device", "share_memory")  # no mini-batch depends on them
+WORKERS: Mapping[str, object] = {
+    "num_workers": 0,
+    "persistent_workers": False,
+    "prefetch_factor": None,
+    "multiprocessing_context": None,
+    "worker_init_fn": None,
+    "timeout": 0,
+    "in_order": True,
+}
+"""Arguments about worker processes, with the values that ask for none."""
+UNNEEDED = (
+    "csaw draws mini-batches in threads of this process, ahead of the model and in order, and needs no worker processes"
+)
+
+
+class Refusal(NamedTuple):
+    """The value of an argument that may be given, and what to do in place of giving another one."""
+
+    neutral: object
+    advice: str
+
+
+UNTIMED = "temporal sampling is not supported; leave it out, or use PyTorch Geometric's loader"
+SEEDED = "seed= decides all draws, and input_nodes, batch_size and shuffle which seeds a mini-batch has; leave it out"
+REFUSED: Mapping[str, Refusal] = {
+    "input_time": Refusal(None, UNTIMED),
+    "time_attr": Refusal(None, UNTIMED),
+    "temporal_strategy": Refusal("uniform", UNTIMED),
+    "neighbor_sampler": Refusal(None, "csaw is the sampler; for another one use PyTorch Geometric's NodeLoader"),
+    "directed": Refusal(True, 'use subgraph_type="induced"'),
+    "sample_direction": Refusal("forward", "csaw samples the sources of the edges to a vertex; turn the edges round"),
+    "custom_cls": Refusal(None, "mini-batches are Data objects; change them in transform"),
+    "input_id": Refusal(None, "input_id counts the seeds; look up your numbers by batch.input_id"),
+    "collate_fn": Refusal(None, "change mini-batches in transform"),
+    "dataset": Refusal(None, SEEDED),
+    "generator": Refusal(None, SEEDED),
+    "sampler": Refusal(None, SEEDED),
+    "batch_sampler": Refusal(None, SEEDED),
+}
+
+
+def without_others(options: Values, loader: str) -> Values:
+    """The ``options`` of a ``loader`` without the arguments that only PyTorch's and PyTorch Geometric's have.
+
+    Warns once about those that ask for something which csaw does not need. OptionError for those that would change
+    the mini-batches.
+    """
+    for name, (neutral, advice) in REFUSED.items():
+        if name in options and not _same(options[name], neutral):
+            raise OptionError(f"{name}: expected {neutral!r}, found {quoted(options[name])}; {advice}")
+    asked = {
+        name: options[name] for name, none in WORKERS.items() if name in options and not _same(options[name], none)
+    }
+    said = [f"{loader} ignores {_listed(asked)}: {UNNEEDED}"] if asked else []
+    if not _same(options.get("pin_memory", False), False):
+        said.append("pin_memory=True is ignored: mini-batches are not pinned; call pin_memory() in transform")
+    if said:
+        warnings.warn("; ".join(said), stacklevel=3)
+    return {name: value for name, value in options.items() if name not in {*ANYTHING, *WORKERS, *REFUSED, "pin_memory"}}
+
+
+def _same(value: object, neutral: object) -> bool:
+    """Whether a value is the neutral one; arrays and other objects are not, and are not compared."""
+    return value is neutral or (isinstance(value, bool | int | float | str) and value == neutral)
+
+
+def _listed(asked: Values) -> str:
+    return ", ".join(f"{name}={quoted(value)}" for name, value in asked.items())

@@ -1,0 +1,60 @@
+"""Walks that die because each undirected edge was listed once, and the graph was read as directed."""
+
+import logging
+import os
+from pathlib import Path
+
+from csaw.engine.api.termination import may_end
+from csaw.engine.runs.job import Job
+from csaw.engine.samples.layouts.layout import Sizes
+from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import Record
+from csaw.partition.graph.reciprocity import looked_at, reciprocity
+
+log = logging.getLogger("csaw")
+ONE_WAY = "one_way"
+"""The entry of a summary that says how many walks of a finished sample met a dead end, and of how many, where most of
+them did in a directed graph in which no edge has its opposite.
+"""
+
+
+def one_way(job: Job, sizes: Sizes | None) -> Record:
+    """Return the entry ``one_way`` of a finished sample, whose sizes are ``sizes``; empty where all is usual.
+
+    The opposites of edges were counted when the graph was made from a file, and are otherwise counted now.
+    """
+    if not job.store.directed or sizes is None or "ended_early" not in sizes or may_end(job.algorithm):
+        return {}
+    if 2 * sizes["ended_early"] <= sizes["instances"]:
+        return {}
+    report = job.store.report
+    share = report["reciprocity"] if "reciprocity" in report else reciprocity(job.store)
+    if share != 0:
+        return {}
+    edges = job.store.edges
+    dead = {"dead": sizes["ended_early"], "walks": sizes["instances"]}
+    return {ONE_WAY: dead | {"edges": edges, "edges_looked_at": looked_at(edges)}}
+
+
+def warning_of(results: Record, remedy: str) -> str:
+    """The sentence for a summary with ``one_way``; empty for others. ``remedy``: what reads the edges as undirected."""
+    found = results.get(ONE_WAY)
+    if not isinstance(found, dict):
+        return ""
+    whole = found["edges"] == found["edges_looked_at"]
+    looked = "no edge" if whole else f"none of {found['edges_looked_at']:,} edges that were looked at"
+    return (
+        f"{found['dead']:,} of {found['walks']:,} walks met a dead end: the graph was read as directed, and {looked} "
+        f"has its opposite. If its edges have no direction, {remedy}"
+    )
+
+
+def warn(results: Record, graph: object) -> None:
+    """Log the sentence for a program that has sampled ``graph``, a path, a name or an object."""
+    remedy = "pass directed=False"
+    if isinstance(graph, GraphStore):
+        remedy = "make the graph again with directed=False"
+    elif isinstance(graph, str | os.PathLike) and Path(graph).is_dir():
+        remedy = f"make the store again: csaw.partition(file, {os.fspath(graph)!r}, directed=False, overwrite=True)"
+    if warning := warning_of(results, remedy):
+        log.warning("%s", warning)
