@@ -52,7 +52,7 @@ class _Candidates(NamedTuple):
     """What ``likeliest`` of kernels/diameter.py has found."""
 
     above: int
-    count: int
+    candidates: int
     bound: int
     total: int
     vertex: int
@@ -122,16 +122,16 @@ class _Search:
     def open_goals(self) -> list[_Goal]:
         """The goals that have candidates; those of the diameter have none where either side rules out a larger one."""
         ends = [(goal, self._candidates(goal)) for goal in self.ends]
-        open_ = [goal for goal, found in ends if found.count] if all(found.above for _, found in ends) else []
+        open_ = [goal for goal, found in ends if found.candidates] if all(found.above for _, found in ends) else []
         return [*open_, *([self.center] if self._candidates(self.center).count else [])]
 
     def advance(self, goal: _Goal) -> None:
         """Search from the likeliest candidate of a goal, or from many where the last search has ruled out few."""
         found = self._candidates(goal)
-        ruled_out, goal.left = goal.left - found.count, found.count
-        if found.count >= FEW > ruled_out and not self.network.directed:
+        ruled_out, goal.left = goal.left - found.candidates, found.candidates
+        if found.candidates >= FEW > ruled_out and not self.network.directed:
             self._search_from_many(goal)
-        elif found.count:
+        elif found.candidates:
             farthest = self.sweep(found.vertex)
             if goal is self.center:  # what is far from one central vertex is far from others, too
                 self.sweep(farthest)
@@ -141,7 +141,7 @@ class _Search:
         given = (self.inside, bound, goal.side.total, goal.sign, limit, goal.side.root, near)
         found = [_Candidates(*one) for one in self.network.each(kernels.likeliest, self.spans, *given)]
         best = max(found, key=lambda one: (one.vertex >= 0, one.bound, one.total, -one.vertex))
-        return best._replace(above=sum(one.above for one in found), count=sum(one.count for one in found))
+        return best._replace(above=sum(one.above for one in found), candidates=sum(one.candidates for one in found))
 
     def _limits(self, goal: _Goal) -> tuple[np.ndarray, int, int]:
         """The bound of a goal, the limit that it is beyond times its sign, and twice the least distance of the root."""
