@@ -11,7 +11,7 @@ from csaw.cli import complete, console, values
 from csaw.cli.grouped import GroupedCommand
 from csaw.cli.options import Options, given, made_option
 from csaw.engine.analytics import measure
-from csaw.engine.analytics.evaluation.options import WHAT, WHERE, options
+from csaw.engine.analytics.evaluation.options import FORMATS, WHAT, WHERE, options
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.evaluate import Evaluation
@@ -82,6 +82,12 @@ def _of_measures() -> list[click.Parameter]:
 @click.option(
     "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
 )
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="Form of the table: text for people, csv with all digits, or latex for the package booktabs.  [default: text]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
 @console.quiet
 def evaluate(
@@ -94,15 +100,16 @@ def evaluate(
     algo: str | None,
     cluster: str | None,
     dry_run: bool,
+    format_: str | None,
     as_json: bool,
     **wanted: object,
 ) -> None:
     """Describe GRAPH, and compare each SAMPLE with it.
 
     GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints the profile of the
-    graph, and keeps it in the cache. For each sample it prints a table of all measures, with the value of the graph,
-    that of the sample, and the distance between them: the D-statistic of two distributions, the relative error of a
-    number, the largest difference of two curves, or the overlap of the vertices that rank first.
+    graph, and keeps it in the cache. With samples it prints one table, measure by sample, of their distances from the
+    graph: the D-statistic of two distributions with the mean of them all, the value and the relative error of a number,
+    the largest difference of two curves, or the overlap of the vertices that rank first.
 
     \b
     Example:
@@ -120,6 +127,8 @@ def evaluate(
     from csaw.engine.analytics.evaluation.evaluate import plan
     from csaw.partition.base.progress import steps
 
+    if as_json and format_:
+        raise click.UsageError("--json has a form of its own; give it without --format")
     if plot:
         plots.check()
     columns = _to_save(save, overwrite, wanted)
@@ -136,6 +145,8 @@ def evaluate(
         plots.write(found, plot)
     if as_json:
         console.print_json(found.as_dict())
+    elif format_ in ("csv", "latex"):
+        click.echo(found.table(format_), nl=False)
     elif not console.is_quiet():
         print_evaluation(found)
         console.say(*of_evaluation(graph, save, plot))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import click
 
+from csaw.partition.base.notebook import text_rows
 from csaw.partition.base.quoting import printable
 
 Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
@@ -40,21 +41,15 @@ def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]
 
     Columns that are empty in all rows are left out; those named in ``right`` stand flush right.
     """
-    kept = [k for k in range(len(names)) if k == 0 or any(row[k] for row in rows)]
-    table = [[printable(row[k]) for k in kept] for row in rows]
+    table = [[printable(cell) for cell in row] for row in rows]
     if heading:
-        click.echo(heading)
+        click.echo(printable(heading))
     if sys.stdout.isatty():
-        _print_wrapped([names[k] for k in kept], table, right)
+        kept = [k for k in range(len(names)) if k == 0 or any(row[k] for row in rows)]
+        _print_wrapped([names[k] for k in kept], [[row[k] for k in kept] for row in table], right)
         return
-    table = [[names[k] for k in kept], *table] if any(names) else table
-    widths = [max((len(row[k]) for row in table), default=0) for k in range(len(kept))]
-    for row in table:
-        cells = [
-            f"{cell:>{width}}" if names[k] in right else f"{cell:<{width}}"
-            for k, cell, width in zip(kept, row, widths, strict=True)
-        ]
-        click.echo(f"  {'  '.join(cells)}".rstrip())
+    for line in text_rows(list(map(printable, names)), table, right):
+        click.echo(line)
 
 
 def _print_wrapped(names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> None:

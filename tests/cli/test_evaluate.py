@@ -1,5 +1,6 @@
 """The command prints a profile, a table beside it, JSON and plots, and refuses in one line."""
 
+import csv
 import json
 import subprocess
 
@@ -10,6 +11,7 @@ from helpers.small_samples import python
 
 from csaw.cli.main import cli
 from csaw.engine import sample
+from csaw.engine.analytics.evaluation.evaluate import evaluate
 
 
 @pytest.fixture
@@ -33,14 +35,18 @@ def test_a_profile(stores):
     assert "csaw: measuring degree of g.zarr" in found.stderr
 
 
-def test_a_table_for_each_sample_and_plots(stores, tmp_path):
+def test_one_table_measure_by_sample_and_plots(stores, tmp_path):
     found = csaw("g.zarr", "fire.zarr", "walks.zarr", "--measures", "degree", "--plot", "out")
     assert found.exit_code == 0, found.output
     assert [line for line in found.stdout.splitlines() if "beside" in line] == [
         "fire.zarr: 4 instances, beside g.zarr",
         "walks.zarr: 100 instances, beside g.zarr",
     ]
-    assert "D-statistic" in found.stdout
+    rows = [line.split() for line in found.stdout.splitlines()[2:-1]]
+    assert rows[0] == ["finding", "graph", "fire.zarr", "walks.zarr", "distance"]
+    assert [row[0] for row in rows[1:]] == ["degree", "mean", "largest", "degree"]
+    assert len(rows[1]) == 4  # a D-statistic of each sample; the mean of the degrees is a row of its own
+    assert rows[1][-1] == "D-statistic"
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"degree.svg", "degree.png"}
 
 
@@ -55,6 +61,53 @@ def test_json(stores):
     assert found["rows"][0]["kind"] == "D-statistic"
 
 
+def test_the_table_as_csv_has_all_digits_and_the_mean_of_the_d_statistics(stores):
+    given = (
+        "g.zarr",
+        "fire.zarr",
+        "walks.zarr",
+        "--measures",
+        "degree,components,triangles",
+        "--labels",
+        "fires,walks",
+    )
+    rows = list(csv.DictReader(csaw(*given, "--format", "csv").stdout.splitlines()))
+    apart = [row for row in rows if row["distance"] == "D-statistic"]
+    *each, mean = apart
+    assert mean["finding"] == f"mean of {len(each)} D-statistics"
+    for name in ("fires", "walks"):
+        assert float(mean[name]) == pytest.approx(sum(float(row[name]) for row in each) / len(each))
+    found = json.loads(csaw(*given, "--json").stdout)["rows"]
+    known = {(row["finding"], row["of"]): row for row in found}
+    assert all(float(row["fires"]) == known[row["finding"], "fire.zarr"]["distance"] for row in each)
+    value = next(row for row in rows if (row["finding"], row["distance"]) == ("mean degree", "value"))
+    assert float(value["walks"]) == known["mean degree", "walks.zarr"]["sample"]
+    assert float(value["graph"]) == known["mean degree", "walks.zarr"]["graph"]
+
+
+def test_the_table_for_latex_is_whole_and_escaped(stores):
+    lines = csaw(
+        "g.zarr", "fire.zarr", "--measures", "degree", "--format", "latex", "--labels", "a_b"
+    ).stdout.splitlines()
+    assert lines[0].startswith("% a_b")
+    assert (lines[1], lines[-1]) == (r"\begin{tabular}{lrrl}", r"\end{tabular}")
+    assert lines[3] == r"finding & graph & a\_b & distance \\"
+    assert all(line.count(" & ") == 3 for line in lines if line.endswith(r"\\"))
+    assert r"\%" in "".join(lines)
+
+
+def test_a_measure_that_has_curves_alone_is_no_empty_table(stores):
+    lines = csaw("g.zarr", "--measures", "spectrum").stdout.splitlines()
+    assert any("singular values" in line and "at 20 points" in line for line in lines)
+
+
+def test_print_shows_the_table_of_the_command(stores):
+    found = evaluate("g.zarr", ["fire.zarr", "walks.zarr"], measures="degree", device="cpu")
+    said = csaw("g.zarr", "fire.zarr", "walks.zarr", "--measures", "degree").stdout
+    assert str(found) == said.rstrip()
+    assert found.mean_d_statistics().keys() == {"fire.zarr", "walks.zarr"}
+
+
 def test_an_estimate_says_its_method_once(stores):
     said = csaw("g.zarr", "walks.zarr", "--measures", "degree", "--estimate").stdout
     assert said.count("visits all equally likely, without 2 steps; errors of 100 batches") == 1
@@ -65,6 +118,10 @@ def test_what_is_wrong_is_said_in_one_line(stores):
         (("g.zarr", "--measures", "charm"), "no measure called 'charm'"),
         (("g.zarr", "--estimate"), "expected samples to estimate from"),
         (("g.zarr", "missing.zarr"), "missing.zarr"),
+        (("g.zarr", "walks.zarr", "--labels", "a,b"), "--labels: expected a name for each of 1 sample, found 2"),
+        (("g.zarr", "walks.zarr", "--json", "--format", "csv"), "give it without --format"),
+        (("g.zarr", "walks.zarr", "--measures", "sssp"), "reads weights, which graphs of samples do not have"),
+        (("g.zarr", "walks.zarr", "--measures", "hops", "--estimate"), "expected a measure that gives each vertex"),
         (("g.zarr", "--memory", "1"), "raise --memory to"),
         (("g.zarr", "--device", "cpu", "--residency", "streamed"), "is for GPUs; on the CPU, use resident or disk"),
     ):

@@ -2,37 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from csaw.engine.analytics import measure
-from csaw.engine.analytics.evaluation import distances, profiles, sampled
+from csaw.engine.analytics.evaluation import distances, profiles, sampled, tables
 from csaw.engine.analytics.evaluation.measuring import Measures, Measuring, Progress
 from csaw.engine.analytics.evaluation.networks import Networks
-from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.evaluation.rows import Row, compared, plain_row, value_of
+from csaw.engine.analytics.evaluation.options import FORMATS, EvaluateOptions
+from csaw.engine.analytics.evaluation.rows import Compared, Row, compared, plain_row, value_of
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.api import recorded
 from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted, html_rows, line
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-
-
-@dataclass
-class Compared:
-    """A sample beside its graph.
-
-    ``findings``: of each of its graphs, one, or one an instance; ``rows``: the table's.
-    """
-
-    path: str
-    instances: int
-    findings: list[tuple[Findings, np.ndarray]] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
 
 
 @dataclass(repr=False)
@@ -50,6 +38,7 @@ class Evaluation:
     by_measure: dict[str, Findings]
     samples: list[Compared]
     measures: list[Measure]
+    labels: tuple[str, ...] | None = None
 
     @property
     def graph(self) -> str:
@@ -71,18 +60,47 @@ class Evaluation:
             return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
         return [row for sample in self.samples for row in sample.rows]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the samples in tables and plots: the labels that were given, or those of their files."""
+        return tables.names_of([sample.path for sample in self.samples], self.labels)
+
+    def mean_d_statistics(self) -> dict[str, float]:
+        """Mean, for each sample, of the D-statistics that all of them have; by its name. None have any: no entries."""
+        return dict(
+            zip(self.names, tables.mean_d_statistics(tables.lines_of(self.profile, self.samples))[1], strict=False)
+        )
+
+    @property
+    def shown(self) -> tables.Table:
+        """The table for people, as heading and cells."""
+        return tables.shown(self.graph, self.profile, self.samples, self.names)
+
+    def table(self, format: str = "text") -> str:
+        """Return the table of the graph's findings, or of the distances of its samples, measure by sample.
+
+        Args:
+            format: ``text``; ``csv``, with all digits, values and distances in rows of their own; or ``latex``, for
+                the package booktabs.
+
+        Raises:
+            OptionError: Another format.
+        """
+        if format not in FORMATS:
+            raise OptionError(f"format: expected one of {', '.join(FORMATS)}, found {quoted(format)}")
+        if format == "csv":
+            return tables.as_csv(self.profile, self.samples, self.names)
+        return tables.as_latex(self.shown) if format == "latex" else tables.as_text(self.shown)
+
+    def __str__(self) -> str:
+        return self.table().rstrip()
+
     def __repr__(self) -> str:
         beside = counted(len(self.samples), "sample") if self.samples else ""
         return line("csaw evaluation", f"of {self.graph}", [counted(len(self.rows()), "finding"), beside])
 
     def _repr_html_(self) -> str:
-        names = (
-            "finding",
-            "graph",
-            *(("sample", "distance", "kind of distance", "of") if self.samples else ()),
-            "method",
-        )
-        return html_rows(f"csaw evaluation of {self.graph}", names, [row.cells(names) for row in self.rows()])
+        return html_rows("; ".join(self.shown.heading), self.shown.names, self.shown.rows)
 
     def as_dict(self) -> dict[str, object]:
         """Return all findings as plain data, which ``--json`` prints.
@@ -136,8 +154,17 @@ def evaluate(
         sampled.check(sample, store)
     if wish.estimate and not given:
         raise OptionError("--estimate: expected samples to estimate from, found none")
+    if wish.labels is not None and len(wish.labels) != len(given):
+        raise OptionError(
+            f"--labels: expected a name for each of {counted(len(given), 'sample')}, found {len(wish.labels)}"
+        )
+    if given and wish.as_ != "visits" and not wish.estimate and all(one.reads_weights for one in measures):
+        raise OptionError(
+            f"--measures: {', '.join(one.name() for one in measures)} reads weights, which graphs of samples do not "
+            "have; add another measure, or measure the graph without samples"
+        )
     with measuring(store, wish) as here:
-        evaluation = Evaluation(store, here.profile(measures, progress), [], measures)
+        evaluation = Evaluation(store, here.profile(measures, progress), [], measures, wish.labels)
         for sample in given:
             evaluation.samples.append(_compared(sample, here, evaluation.profile, measures, wish, progress))
     return evaluation

@@ -10,6 +10,8 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 WHAT, WHERE = "What to evaluate", "Where it runs"
+FORMATS = ("text", "csv", "latex")
+"""Forms of the table."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,13 @@ class EvaluateOptions:
         int,
         low=0,
     )
+    labels: tuple[str, ...] | None = declared(
+        None,
+        WHAT,
+        "names of the samples in tables and plots, separated by commas, in the order of the samples [default: the "
+        "names of their files]",
+        object,
+    )
     refresh: bool = declared(False, WHAT, "measure the graph anew, in place of what is kept of it in the cache", bool)
 
     device: str | None = declared(
@@ -85,13 +94,14 @@ class EvaluateOptions:
             value = getattr(self, name)
             if value is not None or option.default is not None:
                 object.__setattr__(self, name, option.check(name.strip("_"), value))
-        if not isinstance(self.measures, str | list | tuple | None):
-            raise OptionError(
-                "--measures: expected names of measures, separated by commas, or a list of them, found "
-                f"{quoted(self.measures)}"
-            )
-        if isinstance(self.measures, str):
-            object.__setattr__(self, "measures", tuple(name.strip() for name in self.measures.split(",")))
+        for name, what in (("measures", "names of measures"), ("labels", "names of samples")):
+            value = getattr(self, name)
+            if not isinstance(value, str | list | tuple | None) or not all(isinstance(one, str) for one in value or ()):
+                raise OptionError(
+                    f"--{name}: expected {what}, separated by commas, or a list of them, found {quoted(value)}"
+                )
+            if isinstance(value, str):
+                object.__setattr__(self, name, tuple(one.strip() for one in value.split(",")))
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +33,18 @@ class Row(NamedTuple):
     method: str = ""
     of: str = ""
 
-    def cells(self, names: tuple[str, ...]) -> list[str]:
-        """Some of its fields as text, numbers with four digits; ``kind of distance`` is ``kind``."""
-        found = [getattr(self, name.partition(" ")[0]) for name in names]
-        return ["" if one is None else f"{one:,.4g}" if isinstance(one, float) else str(one) for one in found]
+
+@dataclass
+class Compared:
+    """A sample beside its graph.
+
+    ``findings``: of each of its graphs, one, or one an instance; ``rows``: the table's.
+    """
+
+    path: str
+    instances: int
+    findings: list[tuple[Findings, np.ndarray]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
 
 def value_of(finding: Finding) -> float | None:

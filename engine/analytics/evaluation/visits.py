@@ -66,6 +66,11 @@ class Visits:
             for name, one in profile.items()
             if isinstance(one, Column) and one.kind != "label"
         }
+        if not self.columns:
+            raise OptionError(
+                "--as visits and --estimate: expected a measure that gives each vertex a number, such as degree or "
+                "pagerank, found none; add one to --measures"
+            )
         self.chance = chances(samples, host) if wish.estimate else np.ones(host.vertices)
         self.weight = np.divide(1.0, self.chance, out=np.zeros(host.vertices), where=self.chance > 0.0)
         self.skipped = self._burn_in(wish.burn_in) if wish.estimate else 0

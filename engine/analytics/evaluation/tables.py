@@ -1,0 +1,237 @@
+"""The table of an evaluation as text, CSV and LaTeX: the findings of a graph, or their distances, measure by sample."""
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from csaw.engine.analytics.evaluation.distances import KINDS
+from csaw.engine.analytics.evaluation.rows import Compared, Row, plain_row
+from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, Findings, Number
+from csaw.partition.base.notebook import counted, text_rows
+
+D_STATISTIC, RELATIVE = KINDS[Distribution], KINDS[Number]
+VALUE = "value"
+SHOWN = {RELATIVE: f"{VALUE} ({RELATIVE})"}
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    ">=": r"$\geq$",
+}
+LATEX |= {one: f"\\{one}" for one in "&%$#_{}"}
+
+
+class Table(NamedTuple):
+    """Lines of text above rows of cells under names; the columns in ``right`` stand flush right."""
+
+    heading: list[str]
+    names: list[str]
+    rows: list[list[str]]
+    right: list[str]
+
+
+class Line(NamedTuple):
+    """A finding beside all samples: its row of each sample, None where a sample lacks it."""
+
+    finding: str
+    kind: str
+    rows: list[Row | None]
+
+
+def names_of(paths: Sequence[str], labels: Sequence[str] | None = None) -> list[str]:
+    """Name samples in tables and plots: by their labels, or their files, or their paths where names repeat."""
+    if labels is not None:
+        return list(labels)
+    short = [Path(path).name or path for path in paths]
+    names = [name if short.count(name) == 1 else path for name, path in zip(short, paths, strict=True)]
+    return [f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names)]
+
+
+def lines_of(profile: Findings, samples: Sequence[Compared]) -> list[Line]:
+    """A line for each finding and kind of distance, D-statistics first.
+
+    A row of visits has both a mean and a D-statistic, and gives two lines.
+    """
+    found: dict[tuple[str, str], list[Row | None]] = {}
+    for place, sample in enumerate(samples):
+        for row in sample.rows:
+            of_visits = row.kind == D_STATISTIC and isinstance(profile.get(row.finding), Column)
+            keys = [(row.finding, row.kind), *([(f"mean {row.finding}", VALUE)] if of_visits else [])]
+            for key in keys:
+                found.setdefault(key, [None] * len(samples))[place] = row
+    order = [D_STATISTIC, VALUE, RELATIVE, *KINDS.values()]
+    return sorted((Line(*key, rows) for key, rows in found.items()), key=lambda line: order.index(line.kind))
+
+
+def mean_d_statistics(lines: Sequence[Line]) -> tuple[int, list[float]]:
+    """The number of D-statistics that all samples have, and their mean for each sample."""
+    apart = [[row and row.distance for row in line.rows] for line in _of_distributions(lines)]
+    known = np.array([row for row in apart if None not in row], np.float64)
+    return len(known), known.mean(0).tolist() if len(known) else []
+
+
+def _of_distributions(lines: Sequence[Line]) -> list[Line]:
+    return [line for line in lines if line.kind == D_STATISTIC]
+
+
+# As text
+
+
+def shown(graph: str, profile: Findings, samples: Sequence[Compared], names: Sequence[str]) -> Table:
+    """The table for people: of a graph alone, or of the distances of its samples."""
+    if not samples:
+        rows = [[name, _said(one), one.method] for name, one in profile.items() if not isinstance(one, Column)]
+        return _once(Table([graph], ["finding", "graph", "method"], rows, ["graph"]), "; ")
+    lines, methods = lines_of(profile, samples), [{row.method for row in sample.rows} for sample in samples]
+    heading = [
+        f"{_titled(name, sample.path)}: {counted(sample.instances, 'instance')}, beside {graph}"
+        + (f"; {next(iter(method))}" if len(method) == 1 and any(method) else "")
+        for name, sample, method in zip(names, samples, methods, strict=True)
+    ]
+    several = any(len(method) > 1 for method in methods)
+    rows = [_cells(line, _method(line) if several else "") for line in lines]
+    count, means = mean_d_statistics(lines)
+    if count > 1:
+        mean = [f"mean of {count} D-statistics", "", *(f"{one:.4g}" for one in means), D_STATISTIC, ""]
+        rows.insert(len(_of_distributions(lines)), mean)
+    return Table(heading, ["finding", "graph", *names, "distance", "method"], rows, ["graph", *names])
+
+
+def _titled(name: str, path: str) -> str:
+    return path if name in (path, Path(path).name) else f"{name}, {path}"
+
+
+def _once(table: Table, mark: str) -> Table:
+    """The table with a method of all rows said once, above it."""
+    methods = {row[-1] for row in table.rows}
+    if len(table.rows) < 2 or len(methods) != 1 or not any(methods):
+        return table
+    heading = [f"{table.heading[0]}{mark}{methods.pop()}"]
+    return table._replace(heading=heading, rows=[[*row[:-1], ""] for row in table.rows])
+
+
+def _method(line: Line) -> str:
+    return next((row.method for row in line.rows if row and row.method), "")
+
+
+def _cells(line: Line, method: str) -> list[str]:
+    of_values = line.kind in (VALUE, RELATIVE)
+    known = next(row for row in line.rows if row)
+    graph = number(known.graph, known.graph_error) if of_values else ""
+    cell = _value_beside if of_values else _distance
+    return [
+        line.finding,
+        graph,
+        *("" if row is None else cell(row) for row in line.rows),
+        VALUE if line.kind == VALUE else SHOWN.get(line.kind, line.kind),
+        method,
+    ]
+
+
+def _value_beside(row: Row) -> str:
+    """The sample's value, and its relative error if that is its distance."""
+    value = number(row.sample, row.sample_error) or "undefined"
+    if row.kind != RELATIVE or row.distance is None or row.sample is None:
+        return value
+    return f"{value} ({_percent(row.distance)})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.3g} %" if math.isfinite(share) else f"{share:+.4g}"
+
+
+def _distance(row: Row) -> str:
+    if row.distance is None:
+        return "undefined"
+    return f"{row.distance:.4g}" + (f" ± {row.distance_error:.2g}" if row.distance_error else "")
+
+
+def number(value: float | None, error: float | None = None) -> str:
+    """A number with four digits, an integer in full, and its standard error."""
+    if value is None:
+        return ""
+    if math.isnan(value):
+        return "undefined"
+    whole = float(value).is_integer() and abs(value) < 2**53
+    return (f"{int(value):,}" if whole else f"{value:.4g}") + (f" ± {error:.2g}" if error else "")
+
+
+def _said(finding: Finding) -> str:
+    """A number; of a distribution or a curve, which plots draw, the range of its values."""
+    if isinstance(finding, Number):
+        return number(finding.value, finding.error)
+    if isinstance(finding, Distribution):
+        return f"{_range(finding.values)}, mean {number(finding.mean)}" if finding.values.size else "no values"
+    assert isinstance(finding, Curve)
+    return f"{_range(finding.y)} at {counted(finding.y.size, 'point')}" if finding.y.size else "no points"
+
+
+def _range(values: np.ndarray) -> str:
+    low, high = number(float(values.min())), number(float(values.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def as_text(table: Table) -> str:
+    """The table of ``shown`` with its columns below each other."""
+    return "\n".join([*table.heading, *text_rows(table.names, table.rows, table.right)]) + "\n"
+
+
+# As CSV and LaTeX
+
+
+def as_csv(profile: Findings, samples: Sequence[Compared], names: Sequence[str]) -> str:
+    """The table in full precision: values and distances of a finding are rows of their own, errors beside them."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    if not samples:
+        writer.writerow(["finding", "kind", "value", "error", "method"])
+        for name, one in profile.items():
+            if not isinstance(one, Column):
+                row = plain_row(name, one)
+                writer.writerow([name, type(one).__name__.lower(), row.graph, row.graph_error, row.method])
+        return out.getvalue()
+    lines = lines_of(profile, samples)
+    errors = any(row and (row.sample_error or row.distance_error) for line in lines for row in line.rows)
+    beside = [f"{name}{what}" for name in names for what in ("", " error")[: 1 + errors]]
+    writer.writerow(["finding", "distance", "graph", *beside])
+    for line in lines:
+        kinds = [VALUE, RELATIVE] if line.kind == RELATIVE else [line.kind]
+        for kind in kinds:
+            writer.writerow([line.finding, kind, *_numbers(line, kind, errors)])
+    count, means = mean_d_statistics(lines)
+    if count > 1:
+        cells = [cell for one in means for cell in (one, "")[: 1 + errors]]
+        writer.writerow([f"mean of {count} D-statistics", D_STATISTIC, "", *cells])
+    return out.getvalue()
+
+
+def _numbers(line: Line, kind: str, errors: bool) -> list[float | None]:
+    """The graph's number, and of each sample the number and its error."""
+    value = kind == VALUE
+    known = next(row for row in line.rows if row)
+    cells: list[float | None] = [known.graph if value else None]
+    for row in line.rows:
+        found = (None, None) if row is None else (row.sample, row.sample_error)
+        found = found if value or row is None else (row.distance, row.distance_error)
+        cells += found[: 1 + errors]
+    return cells
+
+
+def as_latex(table: Table) -> str:
+    """The table of ``shown`` for LaTeX's package booktabs, without the methods."""
+    kept = [k for k, name in enumerate(table.names) if name != "method"]
+    sides = "".join("r" if table.names[k] in table.right else "l" for k in kept)
+    body = [" & ".join(_escaped(row[k]) for k in kept) + r" \\" for row in [table.names, *table.rows]]
+    lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", body[0], r"\midrule", *body[1:], r"\bottomrule"]
+    return "\n".join([*(f"% {line}" for line in table.heading), *lines, r"\end{tabular}"]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    text = "".join(LATEX.get(one, one) for one in text.replace(">=", "≥"))
+    return text.replace("≥", LATEX[">="])

@@ -1,0 +1,41 @@
+"""Diameter and radius: the largest and the smallest eccentricity of the vertices of the largest component."""
+
+import numpy as np
+
+from csaw.engine.analytics.measure import Findings, Measure, Number
+from csaw.engine.analytics.network import Network, on_host
+
+WEAK, STRONG = "exact, of the largest component", "exact, of the largest strongly connected component"
+
+
+class Diameter(Measure):
+    """The largest and the smallest eccentricity in the largest component, exact.
+
+    The eccentricity of a vertex is the number of edges on a shortest way to the vertex that is farthest from it. The
+    diameter and the radius are those of the largest component of the graph without directions, as SNAP's tables have
+    it; of several largest components the one with the smallest dense id. A directed graph also has a directed diameter
+    and radius: those of its largest strongly connected component, along the directions of edges. A graph of several
+    components has no pair of largest distance, strictly: it is infinite.
+    """
+
+    paper = (
+        "Crescenzi et al., Theoretical Computer Science 514, 2013; Takes and Kosters, Algorithms 6(1), 2013; Borassi "
+        "et al., Theoretical Computer Science 586, 2015"
+    )
+    by_default = False
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("components", "diameter", "strong_components") if directed else ("components", "diameter")
+
+    def findings(self, network: Network) -> Findings:
+        undirected = network.undirected if network.directed else network
+        found = _of(undirected, "components", "", WEAK)
+        return found | _of(network, "strong_components", "directed ", STRONG) if network.directed else found
+
+
+def _of(network: Network, kind: str, word: str, method: str) -> Findings:
+    """The findings of the largest component of a ``kind``; they are undefined for a graph without vertices."""
+    label = on_host(network.compute(kind))
+    most = np.bincount(label, minlength=1).argmax()
+    found = network.compute("diameter", inside=label == most) if label.size else (float("nan"), float("nan"))
+    return {f"{word}{name}": Number(value, method) for name, value in zip(("diameter", "radius"), found, strict=True)}
