@@ -10,7 +10,7 @@ from csaw.engine.analytics.evaluation.evaluate import Evaluation
 from csaw.engine.analytics.evaluation.evaluate import evaluate as evaluate_store
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
 from csaw.engine.api import registry
-from csaw.engine.plan.options import described
+from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.execute import execute
 from csaw.engine.runs.in_memory import draw_samples
@@ -30,6 +30,7 @@ from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.graph_options import GraphOptions, known
 from csaw.partition.ingestion.objects import edges_of_csr
+from csaw.signatures import with_options
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,51 +48,47 @@ def graph(
     edge_columns: "Mapping[str, ArrayLike] | Sequence[str] | None" = None,
     **how: Unpack[GraphOptions],
 ) -> GraphStore:
-    """The graph that ``data`` is, open: what :func:`sample`, :func:`stream` and :func:`evaluate` make of their first
-    argument.
+    """Open a graph: what :func:`sample`, :func:`stream` and :func:`evaluate` make of their first argument.
 
         csaw.graph("web.zarr"), csaw.graph("edges.txt.gz"), csaw.graph("karate"), csaw.graph("rmat:scale=12")
         csaw.graph(networkx.karate_club_graph()), csaw.graph(pandas_table), csaw.graph(data.edge_index, directed=True)
         csaw.graph(indptr=indptr, indices=indices, weights=None)
 
-    Arguments:
+    Args:
+        data: Path of a graph store or of a file of edges; the name of a dataset, or a specification such as
+            ``rmat:scale=12``; or an object in memory: a graph of networkx or igraph (weights are the attribute
+            ``weight`` of the edges, 1 where an edge has none); a scipy.sparse matrix [V, V] (entry (i, j) is an edge
+            from i to j, its values are weights unless they are truths or all 1); an ``edge_index`` of PyTorch
+            Geometric, a tensor [2, edges], or a Data object (weights are ``edge_weight``); a table of pandas, polars or
+            Arrow (two or three columns, or more whose names say which are the ends, by the rules of ``csaw
+            partition``); a NumPy array of edges [edges, 2], or [edges, 3] with weights; a list of ``(source, target)``
+            or ``(source, target, weight)``, or a tuple of columns, ``(sources, targets)``. Ids of vertices are
+            integers of 64 bits or strings.
+        indptr: CSR array in place of ``data``, [V + 1]. CSR arrays are kept, not copied, where rows are sorted and the
+            element types fit.
+        indices: CSR array in place of ``data``, [E].
+        weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges]
+            in the order of the object's edges.
+        edge_columns: Further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
+            object's edges, by name, such as ``{"time": times}``, or by ``NAME:DTYPE:UNITS``; or a list of such names,
+            of a table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise
+            there (default: None). Both directions of an undirected edge have its numbers, and an edge that stands for
+            repeated ones has those of the first.
+        **how: ``directed`` (default: as the object, the file's header or the dataset says, otherwise True; False stores
+            each edge in both directions; a graph store has it already), and of objects alone ``duplicates`` ("first",
+            "sum", "keep" or "error"; default: multigraphs, igraph, CSR arrays and an ``edge_index`` keep repeated
+            edges, of others the first counts), ``self_loops`` ("keep" or "drop") and ``reverse`` (False), as of
+            ``csaw partition``; ``vertex_ids``, original ids [V] where vertices are numbers; and ``source_column`` and
+            ``target_column`` of a table, names or numbers from 1.
 
-    data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as
-    ``rmat:scale=12``; or an object in memory:
+    Returns:
+        An open GraphStore. ``csaw.partition`` writes one to disk. The same edges give the same fingerprint as ``csaw
+        partition`` gives them, so that samples have the same bytes.
 
-        networkx, igraph        a graph. Vertices without edges are kept, and weights are the edges' attribute
-                                ``weight``, 1 where an edge has none scipy.sparse            a matrix [V, V]: entry (i,
-                                j) is an edge from i to j. Its values are weights, unless they are truths or all 1
-                                PyTorch Geometric       an ``edge_index``, a tensor [2, edges], or a Data object, with
-                                ``edge_weight`` as weights; the edges go as ``edge_index`` says pandas, polars, Arrow
-                                a table with two or three columns, or more whose names say which are the ends, by the
-                                rules of ``csaw partition`` NumPy                   an array of edges [edges, 2], or
-                                [edges, 3] with weights
-        Python                  a list of ``(source, target)`` or ``(source, target, weight)``, or a tuple of columns,
-                                ``(sources, targets)``
-
-        Ids of vertices are integers of 64 bits or strings, and samples have these.
-    indptr, indices: CSR arrays in place of ``data``, [V + 1] and [E]. They are kept, not copied, where rows are sorted
-    and the element types fit.
-    weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges] in
-    the order of the object's edges.
-    edge_columns: further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
-    object's edges, by name, such as ``{"time": times}``, or by ``NAME:DTYPE:UNITS``; or a list of such names, of a
-    table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise there (default:
-    None). Both directions of an undirected edge have its numbers, and an edge that stands for repeated ones has those
-    of the first.
-    how: ``directed`` (default: as the object, the file's header or the dataset says, otherwise True; False stores each
-    edge in both directions; a graph store has it already), and of objects alone
-    ``duplicates`` ("first", "sum", "keep" or "error"; default: multigraphs,
-        igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops``
-        ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``vertex_ids``, original ids [V] where
-        vertices are numbers; and ``source_column`` and ``target_column`` of a table, names or numbers from 1.
-
-    Returns an open GraphStore. ``csaw.partition`` writes one to disk. The same edges give the same fingerprint as
-    ``csaw partition`` gives them, so that samples have the same bytes.
-
-    Errors: OptionError and FormatError for what is no graph; StoreError for a store that is missing or damaged, and for
-    weights that are negative or not finite.
+    Raises:
+        OptionError: An option is unknown, or ``data`` is no graph.
+        FormatError: ``data`` is no graph.
+        StoreError: A store is missing or damaged, or weights are negative or not finite.
     """
     if indptr is not None or indices is not None:
         if data is not None or indptr is None or indices is None:
@@ -121,7 +118,7 @@ opened = graph  # for functions that have an argument of this name
 def sample(
     graph: object,
     out: Place | None = None,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     directed: bool | None = None,
     virtual: bool = False,
@@ -135,34 +132,40 @@ def sample(
         csaw.sample("karate", algo="node2vec", p=0.5, walk_length=20, seed=7).walks[:10]
         csaw.sample(networkx_graph, algo="neighbor", fanout="25,10", sources="random:100").pyg()
         csaw.sample("web.zarr", "walks.zarr", algo="node2vec", num_walks=10, memory="4GiB")
+        csaw.sample("karate", algo=MyWalk, edge_bias=lambda e: e.dst_degree ** 0.5)
 
-    Arguments:
+    Args:
+        graph: A path, a name or an object, as :func:`csaw.graph` takes it.
+        out: Path of the sample store to write (default: None, samples are kept in memory). Both have the same bytes.
+        algo: The name of an algorithm (:func:`csaw.algorithms` lists them), ``FILE.py:CLASS``, or a class or an
+            instance, shipped or of your own, from a file or a cell of a notebook. The source of a class of your own is
+            kept with the sample. Options of an instance hold unless ``options`` say otherwise.
+        directed: Of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in
+            both (default: None, as its header, the dataset or the object says, otherwise True).
+        virtual: Store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default:
+            False).
+        resume: Finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
+        overwrite: Replace the sample store at ``out`` (default: False).
+        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
+            finished instances and their number (default: None, a bar in Jupyter and nothing elsewhere).
+        **options: Options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command
+            line or of Python, such as "25,10" or (25, 10).
 
-    graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-    out: path of the sample store to write (default: None, samples are kept in memory). Both have the same bytes.
-    algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS``.
-    directed: of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in both
-    (default: None, as its header, the dataset or the object says, otherwise True).
-    virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default:
-    False).
-    resume: finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
-    overwrite: replace the sample store at ``out`` (default: False).
-    progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
-    finished instances and their number (default: None, a bar
-        in Jupyter and nothing elsewhere).
-    options: options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command line or
-    of Python, such as "25,10" or (25, 10).
+    Returns:
+        The samples, open. ``len()`` is the number of instances, a loop has them one by one, and ``samples[10:20]`` is a
+        part.
 
-    Returns Samples. Errors: OptionError for an option that is unknown or out of range; UnknownNameError for ``algo``;
-    StoreError for a graph that is missing or damaged, and where ``out`` is there already; BudgetError where the memory
-    does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError for a device that cannot be
-    used.
+    Raises:
+        OptionError: An option is unknown or out of range, or a class or function cannot be kept with the sample.
+        UnknownNameError: There is no such algorithm.
+        StoreError: A graph is missing or damaged, or ``out`` is there already.
+        BudgetError: The memory does not suffice.
+        BiasError: A bias is no finite number from 0 on.
+        DeviceError: A device cannot be used.
     """
     if out is None:
-        if flag := next(
-            (name for name, given in {"virtual": virtual, "resume": resume, "overwrite": overwrite}.items() if given),
-            None,
-        ):
+        asked = {"virtual": virtual, "resume": resume, "overwrite": overwrite}
+        if flag := next((name for name, given in asked.items() if given), None):
             raise OptionError(
                 f"{flag}: expected out, the path of the sample store, with it; without out, samples are kept in memory"
             )
@@ -178,27 +181,28 @@ def sample(
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
     job = prepare(_to_sample(graph, directed), algo, measure=True, **options)
-    samples = _drawn(job, out, progress, virtual=virtual, resume=resume, overwrite=overwrite)
+    own, how = algo if job.plan.request.code else None, {"resume": resume, "overwrite": overwrite}
+    samples = _drawn(job, own, out, progress, virtual=virtual, **how)
     if directed is None and not virtual:
         warn(samples.results, graph)
     return samples
 
 
-def _drawn(job: Job, out: Place | None, progress: Progress, *, virtual: bool, resume: bool, overwrite: bool) -> Samples:
+def _drawn(job: Job, own: Algo | None, out: Place | None, progress: Progress, *, virtual: bool, **how: bool) -> Samples:
+    """The samples of a job. ``own``: the user's algorithm, where csaw does not ship it."""
     if out is not None and virtual:
-        commit_virtual(job, Path(out), overwrite=overwrite)
-        request = job.plan.request
-        return open_samples(Path(out), algo=request.algorithm if request.code else None)
+        commit_virtual(job, Path(out), overwrite=how["overwrite"])
+        return open_samples(Path(out), algo=own)
     with progress_of(progress, "sampling", job.plan.request.instances, "instances") as update:
         if out is None:
             return draw_samples(job, update)
-        execute(job, Path(out), resume=resume, overwrite=overwrite, progress=update)
+        execute(job, Path(out), progress=update, **how)
     return open_samples(Path(out))
 
 
 def stream(
     graph: object,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     directed: bool | None = None,
     on_device: bool = False,
@@ -214,16 +218,21 @@ def stream(
             for batch in walks:
                 train(batch["walks"])
 
-    Arguments:
+    Args:
+        graph: A path, a name or an object, as :func:`csaw.graph` takes it.
+        algo: As of :func:`sample`.
+        directed: As of :func:`sample`.
+        on_device: On a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
+            without a copy (default: False, NumPy arrays).
+        rank: Number of this process of ``world`` processes that train together (default: 0).
+        world: How many processes train together; each draws its part (default: 1, all of it).
+        **options: As of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
 
-    graph: a path, a name or an object, as :func:`csaw.graph` takes it. algo, directed: as of :func:`sample`.
-    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
-    without a copy (default: False, NumPy arrays).
-    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of
-    it).
-    options: as of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
+    Returns:
+        A :class:`Stream`, which is closed at the end of a ``with`` block or by ``close()``.
 
-    Returns a :class:`Stream`. Errors: as of :func:`sample`; OptionError for ``rank`` and ``world``.
+    Raises:
+        OptionError: For ``rank`` and ``world``, and as of :func:`sample`, whose errors it raises.
     """
     return stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
 
@@ -239,25 +248,26 @@ def evaluate(
     """Say what a graph is like, and how well samples keep it.
 
         csaw.evaluate("karate")
-        csaw.evaluate("web.zarr", [csaw.sample("web.zarr", algo="forest-fire"), "walks.zarr"],
-        measures="degree,triangles")
+        csaw.evaluate("web.zarr", [csaw.sample("web.zarr", algo="forest-fire"), "walks.zarr"], measures="degree")
 
-    Arguments:
+    Args:
+        graph: A path, a name or an object, as :func:`csaw.graph` takes it.
+        samples: Sample stores of that graph, by their paths or open, and samples in memory; one, or several (default:
+            none, the profile of the graph).
+        directed: Of the graph, as of :func:`sample`.
+        progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is
+            called with what is being measured (default: None, a line in Jupyter and nothing elsewhere).
+        **options: Options of measures, such as ``damping=0.9``, and of any evaluation, below.
 
-    graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-    samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several (default: none,
-    the profile of the graph).
-    directed: of the graph, as of :func:`sample`.
-    progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is called
-    with what is being measured (default: None, a line in Jupyter
-        and nothing elsewhere).
-    options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
+    Returns:
+        An :class:`Evaluation`: ``rows()`` is its table, ``profile`` what is known of the graph, ``as_dict()`` plain
+        data.
 
-    Returns an :class:`Evaluation`: ``rows()`` is its table, ``profile`` what is known of the graph, ``as_dict()`` plain
-    data.
-
-    Errors: OptionError and UnknownNameError for what is no option or measure; StoreError for a store that is missing or
-    damaged, or a sample of another graph; BudgetError where the memory does not hold what a measure needs.
+    Raises:
+        OptionError: An option is unknown or out of range.
+        UnknownNameError: There is no such measure.
+        StoreError: A store is missing or damaged, or a sample is of another graph.
+        BudgetError: The memory does not hold what a measure needs.
     """
     try:
         several: list = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
@@ -284,5 +294,6 @@ def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:
     return data if isinstance(data, GraphStore) else opened(data, directed=directed)
 
 
-sample.__doc__ = f"{sample.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"
-evaluate.__doc__ = f"{evaluate.__doc__}\n    Options of any evaluation:\n\n{described(evaluate_options())}\n"
+with_options(sample, run_options(), "Options of any run", of_algorithms=True)
+with_options(stream, run_options(), "Options of any run", of_algorithms=True)
+with_options(evaluate, evaluate_options(), "Options of any evaluation")
