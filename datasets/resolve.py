@@ -5,6 +5,7 @@ import hashlib
 import logging
 import os
 import re
+import shlex
 import shutil
 import stat
 import tempfile
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
 from csaw.partition.base.quoting import meant, quoted, shown
-from csaw.partition.errors import CsawError, OptionError, StoreError
+from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
@@ -244,10 +245,18 @@ def _remove(store: Path) -> None:
 def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
-    store = ingest(str(path), out, IngestOptions(directed=directed))
+    try:
+        store = ingest(str(path), out, IngestOptions(directed=directed))
+    except FormatError as error:
+        raise FormatError(f"{error}{_where_to_say_so(path, str(error))}") from error
     for warning in store.report["warnings"]:
-        log.warning("%s: %s", path, warning)
+        log.warning("%s: %s%s", path, warning, _where_to_say_so(path, warning))
     return store
+
+
+def _where_to_say_so(path: str | Path, said: str) -> str:
+    """The command that takes the options of which a message about a file speaks; empty where it speaks of none."""
+    return f"; csaw partition {shlex.quote(str(path))} graph.zarr takes that option" if " --" in said else ""
 
 
 def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> None:

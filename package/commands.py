@@ -48,47 +48,57 @@ def graph(
     edge_columns: "Mapping[str, ArrayLike] | Sequence[str] | None" = None,
     **how: Unpack[GraphOptions],
 ) -> GraphStore:
-    """Open a graph: what :func:`sample`, :func:`stream` and :func:`evaluate` make of their first argument.
+    """Open the graph that ``data`` is: what :func:`sample` and the others make of their first argument.
 
         csaw.graph("web.zarr"), csaw.graph("edges.txt.gz"), csaw.graph("karate"), csaw.graph("rmat:scale=12")
         csaw.graph(networkx.karate_club_graph()), csaw.graph(pandas_table), csaw.graph(data.edge_index, directed=True)
         csaw.graph(indptr=indptr, indices=indices, weights=None)
 
+    ``csaw.partition`` writes a graph to disk. The same edges give the same fingerprint as ``csaw partition`` gives
+    them, so that samples have the same bytes. Ids of vertices are integers of 64 bits or strings, and samples have
+    these.
+
+    Objects in memory that are graphs:
+
+    - networkx, igraph: a graph. Vertices without edges are kept, and weights are the edges' attribute ``weight``, 1
+      where an edge has none.
+    - scipy.sparse: a matrix [V, V]. Entry (i, j) is an edge from i to j. Its values are weights, unless they are truths
+      or all 1.
+    - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights. The
+      edges go as ``edge_index`` says.
+    - pandas, polars, Arrow: a table with two or three columns, or more whose names say which are the ends, by the rules
+      of ``csaw partition``.
+    - NumPy: an array of edges [edges, 2], or [edges, 3] with weights.
+    - Python: a list of ``(source, target)`` or ``(source, target, weight)``, or a tuple of columns, ``(sources,
+      targets)``.
+
     Args:
-        data: Path of a graph store or of a file of edges; the name of a dataset, or a specification such as
-            ``rmat:scale=12``; or an object in memory: a graph of networkx or igraph (weights are the attribute
-            ``weight`` of the edges, 1 where an edge has none); a scipy.sparse matrix [V, V] (entry (i, j) is an edge
-            from i to j, its values are weights unless they are truths or all 1); an ``edge_index`` of PyTorch
-            Geometric, a tensor [2, edges], or a Data object (weights are ``edge_weight``); a table of pandas, polars or
-            Arrow (two or three columns, or more whose names say which are the ends, by the rules of ``csaw
-            partition``); a NumPy array of edges [edges, 2], or [edges, 3] with weights; a list of ``(source, target)``
-            or ``(source, target, weight)``, or a tuple of columns, ``(sources, targets)``. Ids of vertices are
-            integers of 64 bits or strings.
-        indptr: CSR array in place of ``data``, [V + 1]. CSR arrays are kept, not copied, where rows are sorted and the
+        data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as
+            ``rmat:scale=12``; or an object in memory, as above.
+        indptr: offsets of CSR rows in place of ``data``, [V + 1]; kept, not copied, where rows are sorted and the
             element types fit.
-        indices: CSR array in place of ``data``, [E].
+        indices: neighbors in CSR rows, [E]; kept in the same case.
         weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges]
             in the order of the object's edges.
-        edge_columns: Further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
+        edge_columns: further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
             object's edges, by name, such as ``{"time": times}``, or by ``NAME:DTYPE:UNITS``; or a list of such names,
             of a table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise
-            there (default: None). Both directions of an undirected edge have its numbers, and an edge that stands for
-            repeated ones has those of the first.
-        **how: ``directed`` (default: as the object, the file's header or the dataset says, otherwise True; False stores
-            each edge in both directions; a graph store has it already), and of objects alone ``duplicates`` ("first",
-            "sum", "keep" or "error"; default: multigraphs, igraph, CSR arrays and an ``edge_index`` keep repeated
-            edges, of others the first counts), ``self_loops`` ("keep" or "drop") and ``reverse`` (False), as of
+            there. Both directions of an undirected edge have its numbers, and an edge that stands for repeated ones has
+            those of the first.
+        **how: ``directed`` (by default as the object, the file's header or the dataset says, otherwise True; False
+            stores each edge in both directions; a graph store has it already), and of objects alone ``duplicates``
+            ("first", "sum", "keep" or "error"; by default multigraphs, igraph, CSR arrays and an ``edge_index`` keep
+            repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of
             ``csaw partition``; ``vertex_ids``, original ids [V] where vertices are numbers; and ``source_column`` and
             ``target_column`` of a table, names or numbers from 1.
 
     Returns:
-        An open GraphStore. ``csaw.partition`` writes one to disk. The same edges give the same fingerprint as ``csaw
-        partition`` gives them, so that samples have the same bytes.
+        An open GraphStore.
 
     Raises:
-        OptionError: An option is unknown, or ``data`` is no graph.
-        FormatError: ``data`` is no graph.
-        StoreError: A store is missing or damaged, or weights are negative or not finite.
+        OptionError: an option is unknown or impossible, or ``data`` is no graph.
+        FormatError: the edges are malformed.
+        StoreError: a store is missing or damaged, or weights are negative or not finite.
     """
     if indptr is not None or indices is not None:
         if data is not None or indptr is None or indices is None:
@@ -135,20 +145,19 @@ def sample(
         csaw.sample("karate", algo=MyWalk, edge_bias=lambda e: e.dst_degree ** 0.5)
 
     Args:
-        graph: A path, a name or an object, as :func:`csaw.graph` takes it.
-        out: Path of the sample store to write (default: None, samples are kept in memory). Both have the same bytes.
-        algo: The name of an algorithm (:func:`csaw.algorithms` lists them), ``FILE.py:CLASS``, or a class or an
+        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
+        out: path of the sample store to write; None keeps the samples in memory. Both have the same bytes.
+        algo: the name of an algorithm (:func:`csaw.algorithms` lists them), ``FILE.py:CLASS``, or a class or an
             instance, shipped or of your own, from a file or a cell of a notebook. The source of a class of your own is
             kept with the sample. Options of an instance hold unless ``options`` say otherwise.
-        directed: Of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in
-            both (default: None, as its header, the dataset or the object says, otherwise True).
-        virtual: Store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default:
-            False).
-        resume: Finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
-        overwrite: Replace the sample store at ``out`` (default: False).
+        directed: of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in
+            both. None: as its header, the dataset or the object says, otherwise True.
+        virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes.
+        resume: finish the sample that an interrupted run of the same request has left at ``out``.
+        overwrite: replace the sample store at ``out``.
         progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
-            finished instances and their number (default: None, a bar in Jupyter and nothing elsewhere).
-        **options: Options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command
+            finished instances and their number. By default there is a bar in Jupyter and nothing elsewhere.
+        **options: options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command
             line or of Python, such as "25,10" or (25, 10).
 
     Returns:
@@ -156,12 +165,12 @@ def sample(
         part.
 
     Raises:
-        OptionError: An option is unknown or out of range, or a class or function cannot be kept with the sample.
-        UnknownNameError: There is no such algorithm.
-        StoreError: A graph is missing or damaged, or ``out`` is there already.
-        BudgetError: The memory does not suffice.
-        BiasError: A bias is no finite number from 0 on.
-        DeviceError: A device cannot be used.
+        OptionError: an option is unknown or out of range, or a class or function cannot be kept with the sample.
+        UnknownNameError: there is no algorithm ``algo``.
+        StoreError: the graph is missing or damaged, or ``out`` is there already.
+        BudgetError: the memory does not suffice.
+        BiasError: a bias is no finite number from 0 on.
+        DeviceError: a device cannot be used.
     """
     if out is None:
         asked = {"virtual": virtual, "resume": resume, "overwrite": overwrite}
@@ -219,20 +228,21 @@ def stream(
                 train(batch["walks"])
 
     Args:
-        graph: A path, a name or an object, as :func:`csaw.graph` takes it.
-        algo: As of :func:`sample`.
-        directed: As of :func:`sample`.
-        on_device: On a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
-            without a copy (default: False, NumPy arrays).
-        rank: Number of this process of ``world`` processes that train together (default: 0).
-        world: How many processes train together; each draws its part (default: 1, all of it).
-        **options: As of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
+        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
+        algo: as of :func:`sample`.
+        directed: as of :func:`sample`.
+        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
+            without a copy. By default they are NumPy arrays.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together, each of which draws its part.
+        **options: as of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
 
     Returns:
-        A :class:`Stream`, which is closed at the end of a ``with`` block or by ``close()``.
+        A :class:`Stream`.
 
     Raises:
-        OptionError: For ``rank`` and ``world``, and as of :func:`sample`, whose errors it raises.
+        OptionError: ``rank`` or ``world`` is out of range, and as of :func:`sample`.
+        CsawError: as of :func:`sample`.
     """
     return stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
 
@@ -248,26 +258,26 @@ def evaluate(
     """Say what a graph is like, and how well samples keep it.
 
         csaw.evaluate("karate")
-        csaw.evaluate("web.zarr", [csaw.sample("web.zarr", algo="forest-fire"), "walks.zarr"], measures="degree")
+        fires = csaw.sample("web.zarr", algo="forest-fire")
+        csaw.evaluate("web.zarr", [fires, "walks.zarr"], measures="degree,triangles")
 
     Args:
-        graph: A path, a name or an object, as :func:`csaw.graph` takes it.
-        samples: Sample stores of that graph, by their paths or open, and samples in memory; one, or several (default:
-            none, the profile of the graph).
-        directed: Of the graph, as of :func:`sample`.
+        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
+        samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several. Without
+            any, the result is the profile of the graph.
+        directed: of the graph, as of :func:`sample`.
         progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is
-            called with what is being measured (default: None, a line in Jupyter and nothing elsewhere).
-        **options: Options of measures, such as ``damping=0.9``, and of any evaluation, below.
+            called with what is being measured. By default there is a line in Jupyter and nothing elsewhere.
+        **options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
 
     Returns:
-        An :class:`Evaluation`: ``rows()`` is its table, ``profile`` what is known of the graph, ``as_dict()`` plain
-        data.
+        The findings: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data.
 
     Raises:
-        OptionError: An option is unknown or out of range.
-        UnknownNameError: There is no such measure.
-        StoreError: A store is missing or damaged, or a sample is of another graph.
-        BudgetError: The memory does not hold what a measure needs.
+        OptionError: an option is unknown or out of its range.
+        UnknownNameError: a measure is unknown.
+        StoreError: a store is missing or damaged, or a sample is of another graph.
+        BudgetError: the memory does not hold what a measure needs.
     """
     try:
         several: list = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)

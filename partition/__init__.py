@@ -37,8 +37,9 @@ def __getattr__(name: str) -> Any:
 
 
 class PartitionModule(ModuleType):
-    """The type of this module, which is what ``csaw partition`` does when it is called, and holds ``open_graph`` and
-    the other names as any module.
+    """The type of this module, which does what ``csaw partition`` does when it is called.
+
+    It holds ``open_graph`` and the other names as any module.
     """
 
     def __call__(
@@ -50,23 +51,26 @@ class PartitionModule(ModuleType):
             csaw.partition(["part-0.csv", "part-1.csv"], "web.zarr", source_column="from", target_column="to")
             csaw.partition(networkx_graph, "friends.zarr")
 
-        Arguments:
+        Args:
+            inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a
+                folder of them; a list of paths, whose files are one graph; or a graph in memory, as :func:`csaw.graph`
+                takes it.
+            out: path of the store to make.
+            progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with
+                the bytes that are read and their total. By default there is a bar in Jupyter and nothing elsewhere.
+            **options: those of ``csaw partition``, with its values: ``memory="4GiB"``, ``directed=False``,
+                ``duplicates="sum"``; :class:`PartitionOptions` has all. Of a graph in memory ``weights``,
+                ``vertex_ids`` and ``edge_columns``, and of these ``directed``, ``reverse``, ``duplicates``,
+                ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and ``overwrite``.
 
-        inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a folder
-        of them; a list of paths, whose files are one
-            graph; or a graph in memory, as :func:`csaw.graph` takes it.
-        out: path of the store to make.
-        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
-        bytes that are read and their total
-            (default: None, a bar in Jupyter and nothing elsewhere).
-        options: those of ``csaw partition``, with its values: ``memory="4GiB"``, ``directed=False``,
-        ``duplicates="sum"``; :class:`PartitionOptions` has all. Of a graph in
-            memory ``weights``, ``vertex_ids`` and ``edge_columns``, and of these ``directed``, ``reverse``,
-            ``duplicates``, ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and
-            ``overwrite``.
+        Returns:
+            The open graph store.
 
-        Errors: OptionError for an option that is unknown or out of its range; FormatError, with file and line, for what
-        is no edge; StoreError where ``out`` exists or cannot be written; BudgetError for too little ``memory``.
+        Raises:
+            OptionError: an option is unknown or out of its range.
+            FormatError: a row is no edge; the message has file and line.
+            StoreError: ``out`` exists or cannot be written.
+            BudgetError: ``memory`` is too little.
         """
         from csaw.partition.ingestion.making import make
 

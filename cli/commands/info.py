@@ -22,9 +22,12 @@ WORDS = {"visits": "visits", "degree": "degree in the sample, where an edge coun
     is_flag=True,
     help="Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew.",
 )
+@click.option(
+    "--graph", type=values.Place(), help="Graph store of a virtual sample [default: the path that the sample names]."
+)
 @values.algo_file
 @click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
-def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
+def info(store: str, full: bool, graph: str | None, algo: str | None, as_json: bool) -> None:
     """Describe a graph store or a sample store.
 
     Of a sample, csaw also reads some instances, and shows how many vertices they have, how long or large they are, and
@@ -38,7 +41,7 @@ def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
     from csaw.cli.reports.sections import print_report
     from csaw.engine.samples.describe import describe_store
 
-    shown = describe_store(store, full, algo)
+    shown = describe_store(store, full, algo, graph)
     if as_json:
         print_json(shown)
     elif "partitions" in shown:
@@ -47,7 +50,7 @@ def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
         from csaw.cli.reports.run import sample_sections
 
         print_report(sample_sections(shown))
-        _print_look(store, algo)
+        _print_look(store, algo, graph)
 
 
 def _print_graph(shown: "Facts") -> None:
@@ -60,13 +63,13 @@ def _print_graph(shown: "Facts") -> None:
     _print_partitions(shown["partitions"])
 
 
-def _print_look(store: str, algo: str | None) -> None:
+def _print_look(store: str, algo: str | None, graph: str | None) -> None:
     """Histograms of some instances of a sample; where they cannot be read, the reason."""
     from csaw.engine.samples import open_samples
     from csaw.engine.samples.look import look
     from csaw.partition.errors import StoreError
 
-    samples = open_samples(store, algo=algo)
+    samples = open_samples(store, graph, algo)
     try:
         found = look(samples)
     except StoreError as error:

@@ -54,6 +54,13 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     help="Store the virtual sample VIRTUAL as OUT, in place of GRAPH and what to sample.",
 )
 @click.option(
+    "--graph",
+    "moved_to",
+    type=values.Place(),
+    metavar="STORE",
+    help="Graph store that VIRTUAL is drawn from [default: the path that VIRTUAL names].",
+)
+@click.option(
     "--virtual",
     is_flag=True,
     help="Store the request alone: the sample is drawn whenever OUT is read, and has the same bytes.",
@@ -82,6 +89,7 @@ def sample(
     directed: bool | None,
     own: Options,
     virtual_from: str | None,
+    moved_to: str | None,
     virtual: bool,
     cluster: str | None,
     shard: str | None,
@@ -109,6 +117,7 @@ def sample(
     from csaw.engine.samples.place import check_place, partial_of
 
     _check_virtual(virtual, virtual_from, resume, directed)
+    _check_moved(moved_to, virtual_from, cluster)
     spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
     if cluster is None:
         begin_to_open(options["device"])
@@ -123,7 +132,10 @@ def sample(
         spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), **how)
         return
     with console.progress("preparing", enabled=not dry_run) as shown:
-        job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, directed, algo, wanted, not dry_run)
+        if virtual_from is None:
+            job = _job(graph, directed, algo, wanted, not dry_run)
+        else:
+            job = _virtual_job(virtual_from, moved_to, wanted)
         if dry_run:
             _print_plan(graph, job, as_json)
             return
@@ -138,6 +150,13 @@ def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, direct
         raise click.UsageError(
             f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
         )
+
+
+def _check_moved(moved_to: str | None, virtual_from: str | None, cluster: str | None) -> None:
+    if moved_to is not None and virtual_from is None:
+        raise click.UsageError("--graph says where the graph of --from is; give the graph to sample as GRAPH")
+    if moved_to is not None and cluster is not None:
+        raise click.UsageError("--graph is a place on this machine; give it without --cluster")
 
 
 def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
@@ -189,11 +208,11 @@ def _job(graph: str, directed: bool | None, algo: str, wanted: Options, measure:
     return prepare(resolve(graph, directed=directed), algo, measure=measure, **wanted)
 
 
-def _virtual_job(virtual_from: str, wanted: Options) -> "Job":
+def _virtual_job(virtual_from: str, moved_to: str | None, wanted: Options) -> "Job":
     """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
     from csaw.engine.runs.virtual import open_virtual
 
-    return open_virtual(virtual_from, algo=_named(), **_of_run(virtual_from, wanted)).job
+    return open_virtual(virtual_from, moved_to, algo=_named(), **_of_run(virtual_from, wanted)).job
 
 
 def _named() -> str | None:

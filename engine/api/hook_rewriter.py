@@ -141,10 +141,10 @@ class Rewriter(ast.NodeTransformer):
         names, found = self.algorithm.vertex_columns.names, ast.unparse(name)
         if isinstance(name, ast.Constant) and name.value in names:
             return names.index(name.value)
+        said = isinstance(name, ast.Constant) and isinstance(name.value, str)
+        expected = "no such column is given" if said else "expected the name of a column in quotes"
         given = f"the columns are {', '.join(names)}" if names else "give columns with --columns"
-        raise OptionError(
-            f"{self.where}: {self.view}.column({found}, ...): expected the name of a column in quotes; {given}"
-        )
+        raise OptionError(f"{self.where}: {self.view}.column({found}, ...): {expected}; {given}")
 
     def _if_vertices(self, call: ast.expr, doubtful: list[ast.expr]) -> ast.expr:
         """A call that asks about an edge, made only if its ends are vertices, because only vertices have rows."""

@@ -193,19 +193,26 @@ def _plain(number: float) -> str:
 
 
 def option(default: T, *, help: str, **limits: OptionValue) -> T:
-    """Declare a parameter of an algorithm, as a class attribute: ``strength: float = option(1.0, help="how much the
-    walk prefers hubs", low=0)``.
+    """Declare a parameter of an algorithm, as a class attribute.
 
-    default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by commas)
-    is the option's, unless ``kind`` is given.
-    help: what the option changes, for ``csaw sample --help``.
-    low, high: the range of a number, both ends included; ``open_low=True`` and ``open_high=True`` exclude them
-    (default: no limit).
-    choices: the words that a str may be. reason: why there are limits, for the error. none: what the value None means,
-    where it is allowed.
-    is_later: whether unfinished samples may be older than the option; requests then leave out its default.
+        strength: float = option(1.0, help="how much the walk prefers hubs", low=0)
 
-    In hooks, ``self.strength`` is its value. OptionError for a default of another type.
+    In hooks, ``self.strength`` is its value.
+
+    Args:
+        default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by
+            commas) is the option's, unless ``kind`` is given.
+        help: what the option changes, for ``csaw sample --help``.
+        **limits: ``low`` and ``high``, the range of a number, both ends included, which ``open_low=True`` and
+            ``open_high=True`` exclude; ``choices``, the words that a str may be; ``reason``, why there are limits, for
+            the error; ``none``, what the value None means, where it is allowed; ``is_later``, whether unfinished
+            samples may be older than the option, so that requests leave out its default.
+
+    Returns:
+        The declaration, in place of the value.
+
+    Raises:
+        OptionError: the default has another type.
     """
     kind = limits.pop("kind", type(default))
     if kind not in KINDS:

@@ -9,6 +9,7 @@ from typing import Any
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Walk
+from csaw.engine.api.user_code import is_own
 from csaw.partition.errors import BudgetError, OptionError
 
 VERTICES = {"src", "dst", "source", "int64"}  # what a hook may return that is a vertex for sure; int64: a random one
@@ -79,9 +80,11 @@ def refuse_endless(algorithm: Walk) -> None:
     expected = algorithm.expected_steps() if algorithm.expected_steps else 0.0
     if may_end(algorithm) and math.isfinite(expected):
         return
-    why = "with these options it ends none" if may_end(algorithm) else "its update never ends one by returning -1"
+    why = "ends none with these options" if may_end(algorithm) else "ends none"
+    way_out = " or let its update return -1 now and then" if is_own(type(algorithm)) else ""
     raise OptionError(
-        f"--walk-length none: {algorithm.name()} must end walks by itself, and {why}; give a number of steps"
+        f"--walk-length none: walks without a limit must end by themselves, and {algorithm.name()} "
+        f"{why}; give a number of steps{way_out}"
     )
 
 
@@ -90,8 +93,7 @@ def refuse_longest(steps: int, instance: int) -> None:
     if steps >= MOST_STEPS:
         raise BudgetError(
             f"instance {instance} has taken {steps:,} steps and has not ended, and no walk can have more; "
-            "its update must return -1 now and then, "
-            f"or give --walk-length a number of steps"
+            "give --walk-length a number of steps, or let the update of an algorithm of your own return -1 now and then"
         )
 
 

@@ -53,20 +53,28 @@ def sample_on_cluster(
 ) -> Record:
     """Draw a sample into the store ``out`` by the workers of a Dask cluster.
 
-    Arguments:
+    Device, threads and memory are those of each worker, which sees the graph and ``out`` under the same paths. The
+    store has the bytes of one that a single machine writes, except ``results``.
 
-    graph, algo, given: as for :func:`prepare`. Device, threads and memory are those of each worker, which sees the
-    graph and ``out`` under the same paths.
-    out, resume, overwrite, progress: as for :func:`execute`.
-    cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
-    virtual: ``graph`` is the path of a virtual sample, which says what to sample (default: False).
-    began: called with the number of instances of the sample before the first is drawn (default: nothing is).
+    Args:
+        graph: the graph store to sample, or its path.
+        out: path of the sample store to write.
+        algo: the name of an algorithm, or ``FILE.py:CLASS``.
+        cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
+        virtual: ``graph`` is the path of a virtual sample, which says what to sample.
+        resume: as of :func:`execute`.
+        overwrite: as of :func:`execute`.
+        progress: as of :func:`execute`.
+        began: called with the number of instances of the sample before the first is drawn.
+        **given: as of :func:`prepare`.
 
-    Returns the summary of the run, with what each of the ``workers`` did. The store has the bytes of one that a single
-    machine writes, except ``results``.
+    Returns:
+        The summary of the run, with what each of the ``workers`` did.
 
-    Errors: those of :func:`execute`; ClusterError where the cluster cannot be used or is lost, StoreError where a
-    worker has another csaw or another graph.
+    Raises:
+        ClusterError: the cluster cannot be used or is lost.
+        StoreError: a worker has another csaw or another graph, and as of :func:`execute`.
+        CsawError: as of :func:`execute`.
     """
     watch, before, where = Stopwatch(), compiled(), Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)

@@ -103,7 +103,8 @@ class Executor(Protocol):
         With ``only`` it is so at the first death.
 
         Args:
-            function, arguments: what a worker calls; both can be pickled.
+            function: what a worker calls; it can be pickled.
+            *arguments: what it is called with; they can be pickled.
             ended: called as ``ended(task, outcome)`` in any thread; the outcome is a result, or the exception in its
                 place: WorkerDied, ResultLost, or what the function raised.
             seconds: to bring a result once it is there.

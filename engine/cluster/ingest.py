@@ -32,19 +32,20 @@ def ingest_on_cluster(
 ) -> GraphStore:
     """Make the store ``out`` from edge lists or tables by the workers of a Dask cluster.
 
-    The workers see input and store under the same paths.
+    The workers see input and store under the same paths. It has the bytes of ``ingest``.
 
-    It has the bytes of ``ingest``.
+    Args:
+        path: as of ``csaw.partition.ingest``.
+        out: path of the store to make.
+        options: as of ``csaw.partition.ingest``; ``threads`` and ``memory`` are those of a task. By default it has a
+            thread, and a worker's share of its machine, divided by the tasks that it does at a time.
+        cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
+        progress: as of ``csaw.partition.ingest``.
 
-    Arguments:
-
-    path, out, options, progress: as of ``csaw.partition.ingest``; ``options.threads`` and ``options.memory`` are those
-    of a task (default: a thread, and a worker's
-        share of its machine, divided by the tasks that it does at a time).
-    cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
-
-    Errors: those of ``ingest``; OptionError for standard input and pipes; ClusterError where the cluster cannot be used
-    or is lost, or a worker has another csaw.
+    Raises:
+        OptionError: the input is standard input or a pipe.
+        ClusterError: the cluster cannot be used or is lost, or a worker has another csaw.
+        CsawError: as of ``ingest``.
     """
     where = Cluster.of(cluster)
     with opened(where, SAFE) as executor, executor.joined(Member()):

@@ -54,17 +54,19 @@ class Shard:
 def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int], None] | None = None) -> Record:
     """Draw a shard of a job into the store that all shards write, and seal it if nothing is missing then.
 
-    Arguments:
+    Args:
+        job: what :func:`prepare` returned; every shard has the same request.
+        out: path of the sample store, on a file system that all shards see.
+        shard: which part to draw. Groups of it that are there already stay.
+        progress: called with the number of finished instances of the shard, each time that it grows.
 
-    job: what :func:`prepare` returned; every shard has the same request.
-    out: path of the sample store, on a file system that all shards see.
-    shard: which part to draw. Groups of it that are there already stay.
-    progress: called with the number of finished instances of the shard, each time that it grows (default: None).
+    Returns:
+        A summary: that of the whole sample if this shard sealed it, otherwise that of this shard, with the number of
+        groups ``left`` to other shards.
 
-    Returns a summary: that of the whole sample if this shard sealed it, otherwise that of this shard, with the number
-    of groups ``left`` to other shards.
-
-    Errors: those of :func:`execute`; StoreError where another run has begun at ``out``, or has the place for itself.
+    Raises:
+        StoreError: another run has begun at ``out``, or has the place for itself.
+        CsawError: as of :func:`execute`.
     """
     watch, before = Stopwatch(), compiled()
     with SharedWriter(out, manifest(job), **stored_as(job)) as writer:
@@ -133,11 +135,16 @@ def _of_all(writer: SharedWriter) -> Record:
 def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
     """Seal a sample all of whose groups are there, after their checksums are compared.
 
-    Arguments: out, the path that the sample will have; graph, the path of its graph store (default: None, where it
-    was).
+    Args:
+        out: the path that the sample will have.
+        graph: path of its graph store; by default the place where it was.
 
-    Returns its summary. Errors: StoreError where groups are missing or damaged, which it names, where there is no such
-    sample, where the graph is missing or another, and while a run has the place for itself.
+    Returns:
+        The summary of the sample.
+
+    Raises:
+        StoreError: groups are missing or damaged, which it names; there is no such sample; the graph is missing or
+            another; or a run has the place for itself.
     """
     path, watch = Path(out), Stopwatch()
     partial = partial_of(path)

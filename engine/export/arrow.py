@@ -73,14 +73,24 @@ def _plain(kind: "DataType") -> "DataType":
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+def vertex_type(ids: np.dtype, words: Words | None) -> "DataType":
+    """The type of a column of vertices, which does not depend on how large the graph is: int64, or uint64 where ids
+    are, which may be beyond int64; a dictionary of strings where they are words.
+    """
+    pa = pyarrow()
+    if words is not None:
+        return pa.dictionary(pa.int64(), pa.string())
+    return pa.uint64() if ids == np.uint64 else pa.int64()
+
+
 def vertices(ids: np.ndarray, words: Words | None, where: Path, nulls: np.ndarray | None = None) -> "Array":
-    """Make an Arrow array of ids: numbers, or numbers of the strings behind them; null where ``nulls`` says.
+    """Make an Arrow array of ids of ``vertex_type``: numbers, or the strings behind them; null where ``nulls`` says.
 
     ``where`` names the store in errors.
     """
     pa = pyarrow()
     if words is None:
-        return pa.array(ids, mask=nulls)
+        return pa.array(ids, vertex_type(ids.dtype, None), mask=nulls)
     used, number = np.unique(ids, return_inverse=True)
     check_names(where, used, len(words))
     texts = [bytes(word) for word in words.encoded(used)]

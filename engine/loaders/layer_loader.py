@@ -32,42 +32,10 @@ IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first 
 class LayerLoader(EpochLoader[Layers, Layers]):
     """Layers of vertices that LADIES or FastGCN draws, with the weighted adjacency matrices between them.
 
-        for batch in LayerLoader(data, layer_sizes=[512, 512], batch_size=512, input_nodes=data.train_mask,
-        shuffle=True):
+        for batch in LayerLoader(data, layer_sizes=[512, 512], batch_size=512, input_nodes=data.train_mask):
             h = batch.x
             for adj, layer in zip(batch.adjs, model):
                 h = adj @ layer(h)
-
-    Arguments:
-
-    data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges to a
-    vertex are its neighbors; or a graph store or its path, whose rows are sampled.
-    layer_sizes: vertices to draw for each layer, from the one next to the seeds on.
-    input_nodes: seeds, different vertices: an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1
-    (default: None, all vertices).
-    sampler: "ladies" (default), which draws from the neighbors of the layer before, "fastgcn", which draws from all
-    vertices, or an algorithm of your own that draws layers.
-    batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a
-    smaller last mini-batch is left out.
-    normalize: the matrix A whose product is estimated: "symmetric", w / sqrt(d(v) d(u)) for an edge of weight w between
-    vertices with d(v) and d(u) edges, as GCN has it; "row", w / d(v); "none", w.
-    row_normalized: divide each row of a sampled matrix by its sum, as LADIES does (default: None, which does it for all
-    samplers but fastgcn, whose paper does not). Without it, a matrix between two layers is an estimate of the rows of A
-    without bias: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with the chance q(u),
-    gave u.
-    self_loops: of a Data object, add an edge from each vertex to itself where there is none, as GCN does (default:
-    None, which adds them). Rows of a graph store are taken as they are.
-    weight_attr: the attribute of a Data object with edge weights (default: None, all are 1).
-    replace: of ladies, draw a layer with replacement (default: True, as in the paper; without it the estimate has a
-    bias).
-    features, labels: beside a graph store, arrays [V, ...] whose rows are ``x`` and ``y``: NumPy arrays and memory
-    maps, tensors, or arrays on a GPU. A Data object has its own.
-    transform: called with each mini-batch.
-    seed: number that all draws follow from (default: 0).
-    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every
-    epoch's mini-batches; their numbers differ by one at most.
-    options: those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches
-    drawn together (default: 8); ``weighted=True`` to use the weights of a graph store.
 
     Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. It yields
     :class:`csaw.engine.loaders.Layers`: ``n_ids`` and ``adjs`` in the order in which a network reads them, ``x`` of the
@@ -75,7 +43,41 @@ class LayerLoader(EpochLoader[Layers, Layers]):
     the epoch alone, to the last bit of their matrices. Tensors are on the device of ``data``; of a graph store, where
     they were drawn. Mini-batches are made ahead by threads, while the model trains.
 
-    Errors: OptionError for what cannot be sampled; those of :func:`csaw.engine.stream`.
+    Args:
+        data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges
+            to a vertex are its neighbors; or a graph store or its path, whose rows are sampled.
+        layer_sizes: vertices to draw for each layer, from the one next to the seeds on.
+        input_nodes: seeds, different vertices: an int64 or bool tensor or a list; of a graph store dense numbers
+            0 .. V - 1. None, all vertices.
+        sampler: "ladies", which draws from the neighbors of the layer before; "fastgcn", which draws from all vertices;
+            or an algorithm of your own that draws layers.
+        batch_size: seeds of a mini-batch.
+        shuffle: draw the order of the seeds in each epoch.
+        drop_last: leave out a smaller last mini-batch.
+        normalize: the matrix A whose product is estimated: "symmetric", w / sqrt(d(v) d(u)) for an edge of weight w
+            between vertices with d(v) and d(u) edges, as GCN has it; "row", w / d(v); "none", w.
+        row_normalized: divide each row of a sampled matrix by its sum, as LADIES does. None does it for all samplers
+            but fastgcn, whose paper does not. Without it, a matrix between two layers is an estimate of the rows of A
+            without bias: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with the chance
+            q(u), gave u.
+        self_loops: of a Data object, add an edge from each vertex to itself where there is none, as GCN does; None adds
+            them. Rows of a graph store are taken as they are.
+        weight_attr: the attribute of a Data object with edge weights. None, all are 1.
+        features: beside a graph store, an array [V, ...] whose rows are ``x``: a NumPy array or memory map, a tensor,
+            or an array on a GPU. A Data object has its own.
+        labels: the same for ``y``.
+        transform: called with each mini-batch.
+        seed: number that all draws follow from.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together. Each has its part of every epoch's mini-batches; their numbers
+            differ by one at most.
+        **options: those of the sampler, such as ``replace`` of ladies (True, as in the paper; without it the estimate
+            has a bias), and those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number
+            of mini-batches drawn together (8); ``weighted=True`` to use the weights of a graph store.
+
+    Raises:
+        OptionError: the data cannot be sampled so.
+        CsawError: as of :func:`csaw.stream`.
     """
 
     def __init__(

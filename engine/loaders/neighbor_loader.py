@@ -30,36 +30,8 @@ if TYPE_CHECKING:
 class NeighborLoader(EpochLoader[Arrays, Any]):
     """PyTorch Geometric's NeighborLoader, drawn by csaw.
 
-        for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask,
-        shuffle=True):
+        for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask):
             loss = train(batch.x, batch.edge_index, batch.y[: batch.batch_size])
-
-    Arguments:
-
-    data: a Data object, from whose edges a graph is made in memory and whose sources of edges to a vertex are its
-    neighbors; or a graph store or its path, whose rows are sampled.
-    num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
-    input_nodes: seeds, an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1 (default: None, all
-    vertices).
-    batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a
-    smaller last mini-batch is left out.
-    replace, disjoint, weight_attr: draw with replacement; give each seed nodes of its own; the attribute with edge
-    weights to draw by.
-    subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among the
-    nodes, for which the rows of a graph store are loaded into host memory, too.
-    transform, transform_sampler_output: called with each mini-batch, and with each SamplerOutput before features are
-    gathered.
-    features: beside a graph store, arrays by name such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}`` whose
-    rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU.
-    edge_features: the same for edges, gathered by ``e_id``.
-    seed: number that all draws follow from (default: 0).
-    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every
-    epoch's mini-batches; their numbers differ by one at most.
-    options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels; those of a
-    run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together
-    (default: 8); ``weighted=True`` to use the weights of a graph store.
-    Arguments that only PyTorch Geometric's loader has are taken where they ask for nothing, and ignored with a warning
-    where they ask for worker processes, which csaw does not need.
 
     Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. Mini-batches depend on
     the request and the epoch alone. They are Data objects with the attributes of ``data``: those of nodes gathered by
@@ -70,8 +42,38 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
     ``y``, float64 [batch_size]. Tensors are on the device of ``data``; of a graph store, where they were drawn.
     Mini-batches are made ahead by threads, while the model trains.
 
-    Errors: OptionError for what it has not and what would change mini-batches, such as HeteroData and times; those of
-    :func:`csaw.engine.stream`.
+    Args:
+        data: a Data object, from whose edges a graph is made in memory and whose sources of edges to a vertex are its
+            neighbors; or a graph store or its path, whose rows are sampled.
+        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
+        input_nodes: seeds, an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1. None, all
+            vertices.
+        batch_size: seeds of a mini-batch.
+        shuffle: draw the order of the seeds in each epoch.
+        drop_last: leave out a smaller last mini-batch.
+        replace: draw with replacement.
+        disjoint: give each seed nodes of its own.
+        subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among
+            the nodes, for which the rows of a graph store are loaded into host memory, too.
+        weight_attr: the attribute with edge weights to draw by.
+        transform: called with each mini-batch.
+        transform_sampler_output: called with each SamplerOutput before features are gathered.
+        features: beside a graph store, arrays by name such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}``
+            whose rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU.
+        edge_features: the same for edges, gathered by ``e_id``.
+        seed: number that all draws follow from.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together. Each has its part of every epoch's mini-batches; their numbers
+            differ by one at most.
+        **options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels;
+            those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches
+            drawn together (8); ``weighted=True`` to use the weights of a graph store. Arguments that only PyTorch
+            Geometric's loader has are taken where they ask for nothing, and ignored with a warning where they ask for
+            worker processes, which csaw does not need.
+
+    Raises:
+        OptionError: csaw has not what is asked for, and it would change mini-batches, such as HeteroData and times.
+        CsawError: as of :func:`csaw.stream`.
     """
 
     drawn: EpochBatches

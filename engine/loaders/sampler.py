@@ -20,21 +20,28 @@ from torch_geometric.sampler.neighbor_sampler import edge_sample
 
 
 class NeighborSampler(pyg.BaseSampler):
-    """Samples neighbors with csaw where PyTorch Geometric takes a sampler of one's own: ``NodeLoader(data,
-    NeighborSampler(data, [25, 10]), batch_size=1024)``.
+    """Samples neighbors with csaw where PyTorch Geometric takes a sampler of one's own.
 
-    Arguments:
-
-    data: a Data object, or a graph store or its path, whose rows are sampled.
-    num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
-    replace, disjoint, subgraph_type, weight_attr: as for PyTorch Geometric's NeighborLoader.
-    seed: number that all draws follow from (default: 0). Call k in a process draws mini-batch k; in worker processes
-    the draws follow from PyTorch's seed of the worker too.
-    options: those of a run, such as ``device`` and ``threads``; ``weighted=True`` to use the weights of a graph store.
+        NodeLoader(data, NeighborSampler(data, [25, 10]), batch_size=1024)
 
     The sampler draws the same law as :class:`csaw.engine.loaders.NeighborLoader`, which draws ahead and is faster. It
     can be used by one thread of a process at a time.
-    Errors: OptionError for what cannot be sampled, such as HeteroData and times; those of :func:`csaw.engine.prepare`.
+
+    Args:
+        data: a Data object, or a graph store or its path, whose rows are sampled.
+        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
+        replace: draw with replacement.
+        disjoint: give each seed nodes of its own.
+        subgraph_type: "directional", "bidirectional" or "induced", as for PyTorch Geometric's NeighborLoader.
+        weight_attr: the attribute with edge weights to draw by.
+        seed: number that all draws follow from. Call k in a process draws mini-batch k; in worker processes the draws
+            follow from PyTorch's seed of the worker too.
+        **options: those of a run, such as ``device`` and ``threads``; ``weighted=True`` to use the weights of a graph
+            store.
+
+    Raises:
+        OptionError: the data cannot be sampled, such as HeteroData and times.
+        CsawError: as of :func:`csaw.engine.prepare`.
     """
 
     def __init__(
@@ -58,7 +65,14 @@ class NeighborSampler(pyg.BaseSampler):
         self.calls = 0
 
     def sample_from_nodes(self, index: pyg.NodeSamplerInput, **_: object) -> pyg.SamplerOutput:
-        """A SamplerOutput of the neighbors of ``index``, a NodeSamplerInput."""
+        """Return a SamplerOutput of the neighbors of seeds.
+
+        Args:
+            index: the seeds, a NodeSamplerInput.
+
+        Returns:
+            Nodes and edges of the mini-batch.
+        """
         refuse_time(index.time)
         out = self._sample(index.node)
         out.metadata = (index.input_id, None)
@@ -67,9 +81,14 @@ class NeighborSampler(pyg.BaseSampler):
     def sample_from_edges(
         self, index: pyg.EdgeSamplerInput, neg_sampling: pyg.NegativeSampling | None = None
     ) -> pyg.SamplerOutput:
-        """Return a SamplerOutput of the neighbors of both ends of ``index``, an EdgeSamplerInput.
+        """Return a SamplerOutput of the neighbors of both ends of edges.
 
-        The negative edges that ``neg_sampling`` asks for have their neighbors in it, too.
+        Args:
+            index: the edges, an EdgeSamplerInput.
+            neg_sampling: how many negative edges to add; their ends have neighbors in it, too.
+
+        Returns:
+            Nodes and edges of the mini-batch.
         """
         refuse_time(index.time)
         return self.finished(

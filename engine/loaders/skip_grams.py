@@ -17,8 +17,12 @@ from torch import Tensor
 
 
 class Pairs(NamedTuple):
-    """Skip-grams as int64 tensors: ``center`` [n], ``context`` [n], and ``negative`` [n, negatives], or None without
-    negatives.
+    """Skip-grams as int64 tensors.
+
+    Attributes:
+        center: vertices [n].
+        context: vertices [n].
+        negative: vertices [n, negatives], or None without negatives.
     """
 
     center: Tensor
@@ -27,25 +31,25 @@ class Pairs(NamedTuple):
 
 
 class SkipGrams:
-    """Makes skip-grams of a batch of walks: the ``transform`` of a :class:`WalkStream`, or the ``collate_fn`` of a data
-    loader of a :class:`WalkDataset`.
+    """Makes skip-grams of a batch of walks: the ``transform`` of a WalkStream, or the ``collate_fn`` of a data loader.
 
-        DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True, collate_fn=SkipGrams(window=5, negatives=5,
-        vertices=V))
+        pairs = SkipGrams(window=5, negatives=5, vertices=V)
+        DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True, collate_fn=pairs)
 
-    Arguments:
+    When it is called it returns :class:`Pairs` on the device of the walks. A pair appears once for each time that the
+    walks have it; pairs are ordered by their distance.
 
-    window: most steps between center and context, on either side (default: 5). All contexts of a center count; word2vec
-    draws a smaller window for some.
-    negatives: vertices that are drawn beside each pair, independently and with PyTorch's generator (default: 0). They
-    may be neighbors of the center, as in word2vec.
-    vertices: number of vertices of the graph, from which negatives are drawn uniformly; needed if there are negatives
-    and no ``noise``.
-    noise: unnormalised chances of negatives, a tensor [V], such as ``degrees**0.75`` (default: None).
+    Args:
+        window: most steps between center and context, on either side. All contexts of a center count; word2vec draws a
+            smaller window for some.
+        negatives: vertices that are drawn beside each pair, independently and with PyTorch's generator. They may be
+            neighbors of the center, as in word2vec.
+        vertices: number of vertices of the graph, from which negatives are drawn uniformly; needed if there are
+            negatives and no ``noise``.
+        noise: unnormalised chances of negatives, a tensor [V], such as ``degrees**0.75``.
 
-    Returns :class:`Pairs` on the device of the walks. A pair appears once for each time that the walks have it; pairs
-    are ordered by their distance.
-    Errors: OptionError for numbers out of range and for a noise that is no chance.
+    Raises:
+        OptionError: a number is out of range, or the noise is no chance.
     """
 
     def __init__(
@@ -63,9 +67,14 @@ class SkipGrams:
         self.sums = None if noise is None else _running_sums(noise)
 
     def __call__(self, walks: Tensor | Sequence[Tensor]) -> Pairs:
-        """The pairs of walks, an int64 tensor [n, steps + 1] or a sequence of tensors [steps + 1].
+        """Return the pairs of walks.
 
-        Entries below 0 are no vertices.
+        Args:
+            walks: an int64 tensor [n, steps + 1], or a sequence of tensors [steps + 1]. Entries below 0 are no
+                vertices.
+
+        Returns:
+            Centers, contexts and negatives.
         """
         held = torch.stack(list(walks)) if isinstance(walks, Sequence) else walks
         near = [

@@ -33,19 +33,20 @@ TOGETHER = 1 << 14  # walks drawn at a time, if a batch has fewer: drawing few o
 class WalkDataset(data.Dataset):
     """The walks of a sample store by number.
 
-    ``DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True)`` reads them.
-
-    Arguments:
-
-    samples: a finished sample store of walks, or its path.
-    graph: the graph store that was sampled, or its path: vertices are then its dense numbers 0 .. V - 1, as an
-    embedding table has them. None (default): vertices as the store has them, which are the ids of the input unless it
-    was drawn with ``ids="dense"`` or its ids are strings.
+        DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True)
 
     Item i is walk i: an int64 tensor [walk_length + 1], -1 after a dead end. A data loader reads the walks of a batch
     together.
-    Errors: OptionError for a store without walks, of another graph, or with ids beyond int64. StoreError where a file
-    has changed.
+
+    Args:
+        samples: a finished sample store of walks, or its path.
+        graph: the graph store that was sampled, or its path: vertices are then its dense numbers 0 .. V - 1, as an
+            embedding table has them. None: vertices as the store has them, which are the ids of the input unless it was
+            drawn with ``ids="dense"`` or its ids are strings.
+
+    Raises:
+        OptionError: the store is without walks, of another graph, or with ids beyond int64.
+        StoreError: a file has changed.
     """
 
     def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | None = None) -> None:
@@ -98,29 +99,33 @@ class WalkDataset(data.Dataset):
 
 
 class WalkStream(data.IterableDataset):
-    """Walks that are drawn while a model trains, without a store: ``DataLoader(WalkStream("graph.zarr", "node2vec",
-    p=0.5), batch_size=None)``.
+    """Walks that are drawn while a model trains, without a store.
 
-    Arguments:
+        DataLoader(WalkStream("graph.zarr", "node2vec", p=0.5), batch_size=None)
 
-    graph, algo, options: as for :func:`csaw.engine.prepare`, without ``ids``. ``sources`` in random order mix the walks
-    of a batch. In worker processes ``device`` is "cpu" and the processors are divided, unless the options say
-    otherwise. The graph stays in memory between passes, of worker processes if they are persistent.
-    walks_per_batch: number of walks of a batch (default: 1024). The last batch of a share has fewer, and so have all
-    where memory is short.
-    rank, world: share of this process in a data-parallel job (default: that of ``torch.distributed`` where it has been
-    initialized, else 0 and 1).
-    on_device: leave walks in the memory of the GPU that drew them (default: False).
-    transform: called with each batch in place of handing it out, such as :class:`SkipGrams` (default: None).
+    It yields int64 tensors [walks_per_batch, walk_length + 1] of dense numbers 0 .. V - 1, -1 after a dead end.
+    Instances are cut into consecutive shares, one for each rank and worker of its data loader: together they are the
+    sample that :func:`csaw.sample` stores, each walk once. ``set_epoch(e)`` makes the next pass draw other walks: the
+    instances e n .. (e + 1) n - 1 of the same request, if a pass has n. ``len()`` is the number of batches of this
+    rank, without workers.
 
-    Yields int64 tensors [walks_per_batch, walk_length + 1] of dense numbers 0 .. V - 1, -1 after a dead end. Instances
-    are cut into consecutive shares, one for each rank and worker of its data
-    loader: together they are the sample that :func:`csaw.engine.sample` stores, each walk once. ``set_epoch(e)`` makes
-    the next pass draw other walks: the instances e n .. (e + 1) n - 1 of the same request, if a pass has n. len() is
-    the number of batches of this rank, without workers.
+    Args:
+        graph: the graph store to sample, or its path. It stays in memory between passes, of worker processes if they
+            are persistent.
+        algo: the name of an algorithm of walks, or ``FILE.py:CLASS``.
+        walks_per_batch: number of walks of a batch. The last batch of a share has fewer, and so have all where memory
+            is short.
+        rank: number of this process among those that train together; None, that of ``torch.distributed`` where it has
+            been initialized, else 0.
+        world: number of processes that train together; None, that of ``torch.distributed``, else 1.
+        on_device: leave walks in the memory of the GPU that drew them.
+        transform: called with each batch in place of handing it out, such as :class:`SkipGrams`.
+        **options: as of :func:`csaw.sample`, without ``ids``. ``sources`` in random order mix the walks of a batch. In
+            worker processes ``device`` is "cpu" and the processors are divided, unless the options say otherwise.
 
-    Errors: OptionError for an algorithm that draws no walks, and for shares that cannot be; those of
-    :func:`csaw.engine.stream`.
+    Raises:
+        OptionError: the algorithm draws no walks, or there is no such share.
+        CsawError: as of :func:`csaw.stream`.
     """
 
     def __init__(
@@ -158,7 +163,11 @@ class WalkStream(data.IterableDataset):
         self._opened: dict[int, Stream] = {}  # by process; a copy of another one's must not be closed here
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next pass draw the walks of pass ``epoch``, from 0 on."""
+        """Let the next pass draw the walks of another pass.
+
+        Args:
+            epoch: number of the pass, from 0 on.
+        """
         if not (isinstance(epoch, int) and 0 <= epoch < PASSES):
             raise OptionError(f"epoch: expected an integer from 0 to {PASSES - 1}, found {quoted(epoch)}")
         self._epoch.fill_(epoch)

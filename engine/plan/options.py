@@ -249,7 +249,10 @@ class RunOptions:
     def weighs(self, store: "Store") -> bool:
         """Whether edge weights count; OptionError when they are asked for and ``store`` has none."""
         if self.weighted and not store.weighted:
-            raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
+            raise OptionError(
+                f"--weighted: {store.path} has no weights; csaw partition FILE OUT --weight-column COLUMN makes a "
+                "graph that has"
+            )
         return store.weighted if self.weighted is None else self.weighted
 
 

@@ -13,7 +13,6 @@ from csaw.engine.plan.target import number_of
 from csaw.engine.runs.job import DRAWS, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import files
-from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.kept import joined
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.on_demand import OnDemand
@@ -53,7 +52,7 @@ class Bases:
         plan = replace(job.plan, request=alone, induced=False, sorts_steps=False)
         self.samples, self.stream = samples, Stream(replace(job, plan=plan))
         self.seed, self.layout, self.sources = alone.seed, plan.drawn_layout, job.sources
-        self.fill, self.targets = all_ones(store.id_dtype), min(samples.instances, FIRST)
+        self.fill, self.targets = self.stream.job.identifiers.fill, min(samples.instances, FIRST)
 
     def round(self, instance: int, round_: int) -> Arrays:
         """The arrays of a round of an instance."""

@@ -7,7 +7,7 @@ import numpy as np
 from csaw.engine.plan.contracts import Array
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.ids import all_ones
-from csaw.engine.samples.layouts import SampleLayout
+from csaw.engine.samples.layouts import VERTEX, SampleLayout, kind_of
 from csaw.engine.schedule.backend import ALL
 
 
@@ -47,10 +47,21 @@ class DeviceIdentifiers:
             return self.identifiers.converted(name, array)
         table = self.identifiers.table_of(name)
         if table is None:
-            return array.astype(self.identifiers.type_of(name)[0], copy=False)
+            return self._typed(name, array)
         found = self._on_device_of(array, table)[array.clip(None, table.size - 1)]
         found[array == array.dtype.type(all_ones(array.dtype))] = self.identifiers.fill
         return found
+
+    def _typed(self, name: str, array: Array) -> Array:
+        """The same as ``Identifiers`` does on the host."""
+        dtype, fill = self.identifiers.type_of(name)
+        if kind_of(name) != VERTEX:
+            return array.astype(dtype, copy=False)
+        if array.dtype.itemsize == dtype.itemsize:
+            return array.view(dtype)
+        out = array.astype(dtype)
+        out[array == array.dtype.type(all_ones(array.dtype))] = fill
+        return out
 
     def _on_device_of(self, array: Array, table: np.ndarray) -> Array:
         """The table of original ids on the GPU that holds ``array``."""

@@ -27,26 +27,19 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
         for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, in_flight=1024)):
             train(batch.arrays()["walks"])
 
-    Arguments:
-
-    job: what :func:`prepare` returned. Its ``in_flight`` is the largest number of instances of a batch; the last batch
-        has fewer, and so have all batches after the memory was short.
-    first, last: draw the instances first .. last - 1 alone (default: 0 and None, which is the end of the job).
-
-    Yields a :class:`FinishedBatch` for each batch: its ``first`` instance and its numbers of ``instances``, ``edges``
-    and ``dead_ends``. ``arrays(rows)`` copies its samples to host memory, byte for byte as :func:`sample` stores them:
+    ``arrays(rows)`` of a batch copies its samples to host memory, byte for byte as :func:`sample` stores them:
     ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids. Of n instances these are
 
-    walks: ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk
-        after the other.
-    hops: ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
-    subgraphs: ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's
-        ``instance_ptr`` and ``sources_ptr`` are their running sums); ``src``, ``dst`` and ``depth`` [edges];
-        ``sources`` [sources]. Of layers also ``weight`` [edges]; of these and of induced subgraphs ``vertex_counts``
-        [n] and ``vertices``; of layers, ``layer`` and ``probability`` beside them.
-    batches: ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id``
-        [edges]; ``input_id`` [seeds]; ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if
-        disjoint; ``y`` [seeds] of seeds with labels.
+    - walks: ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk
+      after the other.
+    - hops: ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
+    - subgraphs: ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's
+      ``instance_ptr`` and ``sources_ptr`` are their running sums); ``src``, ``dst`` and ``depth`` [edges];
+      ``sources`` [sources]. Of layers also ``weight`` [edges]; of these and of induced subgraphs ``vertex_counts``
+      [n] and ``vertices``; of layers, ``layer`` and ``probability`` beside them.
+    - batches: ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id``
+      [edges]; ``input_id`` [seeds]; ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if
+      disjoint; ``y`` [seeds] of seeds with labels.
 
     The classes in ``engine/samples/layouts/`` describe them all.
 
@@ -57,9 +50,22 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     most one batch ahead of the caller; batches that finish early wait for their turn. Threads, memory and the graph are
     given back at the end, on an error, on Ctrl-C, and when the generator is closed or dropped.
 
-    Errors: OptionError where ``first`` and ``last`` lie outside the job's instances. While drawing: BiasError for a bad
-    bias, StoreError where the graph has changed, MemoryError where a single instance does not fit, DeviceError where a
-    GPU fails, with the instance to go on from.
+    Args:
+        job: what :func:`prepare` returned. Its ``in_flight`` is the largest number of instances of a batch; the last
+            batch has fewer, and so have all batches after the memory was short.
+        first: number of the first instance to draw.
+        last: number after that of the last instance to draw; None, the end of the job.
+
+    Yields:
+        A :class:`FinishedBatch` for each batch: its ``first`` instance and its numbers of ``instances``, ``edges`` and
+        ``dead_ends``.
+
+    Raises:
+        OptionError: ``first`` and ``last`` lie outside the job's instances.
+        BiasError: while drawing: a bias is negative or not finite.
+        StoreError: while drawing: the graph has changed.
+        MemoryError: while drawing: a single instance does not fit.
+        DeviceError: while drawing: a GPU fails; it says the instance to go on from.
     """
     last = job.plan.request.instances if last is None else last
     check_range(job, first, last)

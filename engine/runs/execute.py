@@ -28,14 +28,19 @@ def sample(
 ) -> Samples:
     """Draw a sample into the store ``out`` and open it.
 
-    Arguments:
+    Args:
+        graph: the graph store to sample, or its path.
+        out: path of the sample store to write; it appears under this name when it is complete.
+        algo: the name of an algorithm, or ``FILE.py:CLASS``.
+        resume: finish the sample that an interrupted run of the same request has left at ``out``.
+        overwrite: replace the sample store that is at ``out``.
+        **given: as of :func:`prepare`.
 
-    graph, algo, given: as for :func:`prepare`.
-    out: path of the sample store to write; it appears under this name when it is complete.
-    resume: finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
-    overwrite: replace the sample store that is at ``out`` (default: False).
+    Returns:
+        The finished Samples.
 
-    Returns the finished Samples. Errors: those of :func:`prepare` and :func:`execute`.
+    Raises:
+        CsawError: as of :func:`prepare` and :func:`execute`.
     """
     execute(prepare(graph, algo, measure=True, **given), out, resume=resume, overwrite=overwrite)
     return open_samples(out)
@@ -51,22 +56,26 @@ def execute(
 ) -> Record:
     """Carry out a job: draw its instances, and write and commit them group by group.
 
-    Arguments:
+    KeyboardInterrupt leaves the committed groups for ``resume``.
 
-    job: what :func:`prepare` returned.
-    out: path of the sample store to write.
-    resume: draw only the groups of instances that an interrupted run of the same request has not committed (default:
-    False).
-    overwrite: replace the sample store that is at ``out`` (default: False).
-    progress: called with the number of finished instances, each time that it grows (default: None).
+    Args:
+        job: what :func:`prepare` returned.
+        out: path of the sample store to write.
+        resume: draw only the groups of instances that an interrupted run of the same request has not committed.
+        overwrite: replace the sample store that is at ``out``.
+        progress: called with the number of finished instances, each time that it grows.
 
-    Returns the summary of the run, which the store keeps as ``results``: counts, bytes, seconds, edges per second, and
-    the plan.
+    Returns:
+        The summary of the run, which the store keeps as ``results``: counts, bytes, seconds, edges per second, and the
+        plan.
 
-    Errors: OptionError for a name that ``out`` cannot have; StoreError where it cannot be written, is there already, or
-    is a sample of another request, and where the graph has changed; BiasError for a bad bias; BudgetError where a
-    single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed
-    groups for ``resume``.
+    Raises:
+        OptionError: ``out`` cannot have this name.
+        StoreError: ``out`` cannot be written, is there already, or is a sample of another request; or the graph has
+            changed.
+        BiasError: a bias is negative or not finite.
+        BudgetError: a single instance does not fit the memory.
+        DeviceError: the last GPU fails.
     """
     watch, before, plan = Stopwatch(), compiled(), job.plan
     with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:

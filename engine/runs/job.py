@@ -49,6 +49,8 @@ class Job:
     sources: Sources
     plan: Plan
     devices: Devices = ()
+    like: Record | None = None
+    """What the virtual sample says of itself that this job draws again, in its types; None: in those of a new one."""
 
     @property
     def written_ids(self) -> np.ndarray | Words | None:
@@ -58,7 +60,8 @@ class Job:
     @property
     def identifiers(self) -> Identifiers:
         """The conversion of the dense ids of drawn samples to those that are written."""
-        return Identifiers.choose(self.store.id_dtype, self.written_ids, self.plan.request.ids)
+        store = self.store
+        return Identifiers.choose(store.id_dtype, self.written_ids, self.plan.request.ids, store.vertices, self.like)
 
 
 def prepare(
@@ -71,30 +74,33 @@ def prepare(
 ) -> Job:
     """Check a request and plan its run; nothing is sampled.
 
-    Arguments:
+    Args:
+        graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
+        algo: the name of an algorithm (``csaw algorithms`` lists them), ``FILE.py:CLASS``, or a class or an instance,
+            of your own or shipped.
+        policy: a Policy in place of the four options batching, workload_aware, balancing and in_place; by default all
+            of them are on.
+        measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan
+            depends on them and they are not known yet. By default a plan counts on those that were measured before, or
+            on assumed ones; ``job.plan.rates`` says which.
+        **given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is
+            read as on the command line. In Python, ``sources`` may also be an array of vertex ids of the input, or, for
+            mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed; ``columns`` a dict of arrays
+            [V] (see :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
 
-    graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
-    algo: the name of an algorithm (``csaw algorithms`` lists them), ``FILE.py:CLASS``, or a class or an instance, of
-    your own or shipped (default: "deepwalk").
-    policy: a Policy in place of the four options batching, workload_aware, balancing and in_place (default: all of them
-    on).
-    measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on
-    them and they are not known yet
-        (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates``
-        says which).
-    given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as
-    on the command line. In Python,
-        ``sources`` may also be an array of vertex ids of the input, or, for mini-batches, a dict of the arrays ``ids``
-        and ``y``, a label for each seed; ``columns`` a dict of arrays [V] (see
-        :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
+    Returns:
+        A Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to
+        :func:`execute` or :func:`draw_batches`. ``job.plan.as_dict()`` says how the run will be carried out.
 
-    Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to
-    :func:`execute` or :func:`draw_batches`. ``job.plan.as_dict()`` says how the run will be carried out.
-
-    Errors: OptionError for an option that is unknown, out of range or impossible with the others; UnknownNameError for
-    ``algo``; FormatError for a file of sources; StoreError for a graph that is missing or damaged; BudgetError where
-    the memory does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError and
-    MissingDependencyError for a device that cannot be used.
+    Raises:
+        OptionError: an option is unknown, out of range or impossible with the others.
+        UnknownNameError: there is no algorithm ``algo``.
+        FormatError: a file of sources is malformed.
+        StoreError: the graph is missing or damaged.
+        BudgetError: the memory does not suffice.
+        BiasError: a bias is no finite number from 0 on.
+        DeviceError: a device cannot be used.
+        MissingDependencyError: a package that a device needs is not installed.
     """
     if not isinstance(policy, Policy | None):
         raise OptionError(f"policy: expected a Policy, found {quoted(policy)}")

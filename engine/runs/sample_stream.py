@@ -43,20 +43,26 @@ def stream(
             for batch in walks:
                 train(batch["walks"])
 
-    Arguments:
+    The graph is loaded when the first batch is asked for.
 
-    graph, algo, given: as for :func:`sample`. ``in_flight`` is the largest number of instances of a batch; the default
-    is as many as the memory allows.
-    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
-    without a copy (default: False, NumPy
-        arrays in host memory). On the CPU it changes nothing.
-    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of
-    it). The parts are consecutive
-        instances, of mini-batches those of each epoch; together they are all, and their sizes differ by one at most, of
-        mini-batches by one an epoch.
+    Args:
+        graph: the graph store to sample, or its path.
+        algo: the name of an algorithm, or ``FILE.py:CLASS``.
+        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
+            without a copy. By default they are NumPy arrays in host memory. On the CPU it changes nothing.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together. Each draws its part: consecutive instances, of mini-batches
+            those of each epoch. Together they draw all, and their sizes differ by one at most, of mini-batches by one
+            an epoch.
+        **given: as of :func:`prepare`. ``in_flight`` is the largest number of instances of a batch; by default as many
+            as the memory allows.
 
-    Returns a :class:`Stream`. The graph is loaded when the first batch is asked for. Errors: those of :func:`prepare`;
-    OptionError for ``rank`` and ``world``.
+    Returns:
+        A :class:`Stream`.
+
+    Raises:
+        OptionError: ``rank`` or ``world`` is out of range, and as of :func:`prepare`.
+        CsawError: as of :func:`prepare`.
     """
     if type(rank) is not int or type(world) is not int or not 0 <= rank < world:
         raise OptionError(f"rank and world: expected integers with 0 <= rank < world, found {quoted((rank, world))}")
@@ -129,9 +135,18 @@ class Stream:
     The graph stays in memory between loops. ``close``, leaving a ``with`` block, or dropping the stream gives back
     threads, memory and devices.
 
-    Errors while drawing: ClosedError where the stream was closed meanwhile, which is no end of the loop; BiasError for
-    a bad bias, StoreError where the graph has changed, BudgetError where a single instance does not fit, DeviceError
-    where a GPU fails.
+    Args:
+        job: what :func:`prepare` returned.
+        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays.
+        rank: number of this process among those that share the instances, from 0 on.
+        world: number of processes that share the instances.
+
+    Raises:
+        ClosedError: while drawing: the stream was closed meanwhile, which is no end of the loop.
+        BiasError: while drawing: a bias is negative or not finite.
+        StoreError: while drawing: the graph has changed.
+        BudgetError: while drawing: a single instance does not fit the memory.
+        DeviceError: while drawing: a GPU fails.
     """
 
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
@@ -175,9 +190,17 @@ class Stream:
         return self._draw(self.parts)
 
     def draw(self, first: int, last: int) -> Finished:
-        """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of.
+        """Draw the instances first .. last - 1 of the job, whichever process they are the part of.
 
-        OptionError where the job lacks them.
+        Args:
+            first: number of the first instance.
+            last: number after that of the last instance.
+
+        Yields:
+            The finished batches, in order of instance.
+
+        Raises:
+            OptionError: the job lacks these instances.
         """
         check_range(self.job, first, last)
         return self._draw(Parts(first, last))

@@ -52,11 +52,17 @@ METHODS = ("select", "collision")  # which a request has even where nobody asked
 def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Record:
     """Write the virtual sample of a job; nothing is sampled.
 
-    Arguments: job, what :func:`prepare` returned; out, the path of the store to write; overwrite, replace the sample
-    store that is there (default: False).
+    Args:
+        job: what :func:`prepare` returned.
+        out: path of the store to write.
+        overwrite: replace the sample store that is at ``out``.
 
-    Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, and for a request with
-    columns of data, StoreError where it cannot be written or is there already.
+    Returns:
+        A summary as plain data.
+
+    Raises:
+        OptionError: ``out`` cannot have this name, or the request has columns of data.
+        StoreError: ``out`` cannot be written or is there already.
     """
     path, request, layout = Path(out), job.plan.request, job.plan.sample_layout
     partial_of(path)
@@ -156,12 +162,18 @@ def open_virtual(
 ) -> VirtualSamples:
     """Open the virtual sample at ``path``; its ``job`` is what :func:`execute` stores as a sample.
 
-    Arguments: graph, the path of its graph store (default: None, where it was); algo, ``FILE.py:CLASS`` where it is
-    drawn by an algorithm that csaw does not ship (default: None); options of a run on which no byte depends, such as
-    ``device`` and ``memory``.
+    Args:
+        path: the virtual sample store.
+        graph: path of its graph store; by default the place where it was.
+        algo: ``FILE.py:CLASS`` where it is drawn by an algorithm that csaw does not ship.
+        **options: options of a run on which no byte depends, such as ``device`` and ``memory``.
 
-    StoreError where the store is damaged or no virtual sample, where its graph is missing or another, where nobody has
-    named its code or the file is another, and where another version of csaw draws other samples.
+    Returns:
+        Samples that are drawn when they are read.
+
+    Raises:
+        StoreError: the store is damaged or no virtual sample; its graph is missing or another; nobody has named its
+            code or the file is another; or another version of csaw draws other samples.
     """
     return opened(Path(path), check.attributes_of(Path(path)), graph, algo, options)
 
@@ -175,7 +187,7 @@ def opened(
         raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
     for name, most in check.most_bytes(path, checksums).items():
         check.check_file(path, name, checksums, most)
-    job = _job_of(path, attributes, checksums, graph, algo, options)
+    job = with_other(_job_of(path, attributes, checksums, graph, algo, options), like=attributes)
     _check_said(path, attributes, job)
     source = VirtualSource(path, attributes, checksums, job)
     return VirtualSamples(source, algo=None if algo is None else str(Path(registry.named(algo, {})[0]).absolute()))

@@ -33,13 +33,15 @@ UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --ful
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
 
 
-def describe_store(path: str | Path, full: bool = False, algo: Algo | None = None) -> Record:
+def describe_store(
+    path: str | Path, full: bool = False, algo: Algo | None = None, graph: str | Path | None = None
+) -> Record:
     """Plain data about the graph store or the sample store at ``path``; ``full`` reads all of it.
 
     A path that is neither kind of store goes to open_graph, whose error says what is wrong with it.
     """
     if _is_samples(Path(path)):
-        return describe(path, full, algo)
+        return describe(path, full, algo, graph)
     store = open_graph(path)
     degrees = {"degrees": _degrees(store)} if full else {}
     return describe_graph(store) | {
@@ -62,13 +64,16 @@ def _degrees(store: GraphStore) -> list[dict[str, int]]:
     return [{"from": one["from"], "to": one["to"], "vertices": one["count"]} for one in bins]
 
 
-def describe(path: str | Path, full: bool = False, algo: Algo | None = None) -> Record:
+def describe(
+    path: str | Path, full: bool = False, algo: Algo | None = None, graph: str | Path | None = None
+) -> Record:
     """Plain data about the store at ``path``; ``full`` counts the edges of all groups anew.
 
     Without it they are what was counted when they were written; where a store does not say that, they are None, and
-    ``unknown`` says why. ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm.
+    ``unknown`` says why. ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm;
+    ``graph``: the path of its graph store, where that has moved.
     """
-    samples = open_samples(path, algo=algo)
+    samples = open_samples(path, graph, algo)
     request = samples.manifest.get("request", {})
     sizes = _counted(samples) if full else samples.sizes
     return {

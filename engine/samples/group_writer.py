@@ -69,7 +69,8 @@ class GroupWriter(Draft):
             )
         self.path = Path(path)
         self._manifest, self.dense_dtype = manifest, np.dtype(dense_dtype)
-        self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids)
+        vertices = manifest.get("graph", {}).get("vertices", 0)
+        self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids, vertices)
         request = manifest.get("request", {})
         super().__init__(place.partial_of(self.path), LAYOUTS[layout], instances, group_size, self._choose(), request)
         self.bytes_written = 0
@@ -79,15 +80,25 @@ class GroupWriter(Draft):
         self._said = b""
         self._lock: Lock | None = None  # of those who begin or finish the store
 
-    def attributes(self, version: object) -> Record:
-        """Return the attributes of the store in the latest format, or in an earlier one if ``version`` is that."""
-        held = self._identifiers(version)
+    @property
+    def start_again(self) -> str:
+        """How this run can begin anew where the store that is begun is that of another."""
+        return place.START_AGAIN
+
+    def attributes(self, found: Record | None = None) -> Record:
+        """Return the attributes of the store, in the types of one that says ``found`` of itself (default: None, in its
+        own).
+        """
+        held = self.identifiers if found is None else self._identifiers(found)
         return store_attributes(
             held, layout=self.layout, instances=self.instances, group_size=self.group_size, manifest=self._manifest
         )
 
-    def _identifiers(self, version: object) -> Identifiers:
-        return self._choose(1) if version == 1 < self.identifiers.version else self.identifiers
+    def _identifiers(self, found: Record) -> Identifiers:
+        """The ids of a store that says ``found`` of itself, which an earlier csaw may have begun in other types."""
+        own = self.identifiers
+        is_same = found.get("fill") == own.fill and not found.get("format_version") == 1 < own.version
+        return own if is_same else self._choose(found)
 
     def join(self) -> None:
         """Go on with the store that is begun.
@@ -99,8 +110,8 @@ class GroupWriter(Draft):
 
     def join_format(self) -> None:
         """Write ids as the store that is begun has them. StoreError where it is that of another run."""
-        place.require_equal(self.partial, self.attributes)
-        self.identifiers = self._identifiers(place.version_of(self.partial))
+        place.require_equal(self.partial, self.attributes, self.start_again)
+        self.identifiers = self._identifiers(place.attributes_of(self.partial))
 
     @property
     def done(self) -> AbstractSet[int]:

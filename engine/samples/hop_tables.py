@@ -17,20 +17,29 @@ class HopTables(OpenedSamples):
 
     @cached_property
     def hops(self) -> list[Array]:
+        """The tables of hops, vertices [instances, width] each: hop 0 has the sources."""
         return [self[name] for name in self.hop_names()]
 
     def hop_names(self) -> list[str]:
         return hop_names(self.arrays)
 
     def parents(self, hop: int) -> np.ndarray:
-        """Whose children the columns of a hop are: for each column of ``hops[hop]``, that of ``hops[hop - 1]`` whose
-        vertex it was drawn for; int64 [width of the hop].
+        """Return whose children the columns of a hop are.
 
         It is the same for every instance: ``samples.hops[hop - 1][i][samples.parents(hop)]`` are the vertices from
         which those of ``samples.hops[hop][i]`` were drawn, one for one. A column below one without a vertex has none
         either.
 
-        hop: from 1 to the number of hops. OptionError for another; StoreError for a sample of another layout.
+        Args:
+            hop: from 1 to the number of hops.
+
+        Returns:
+            For each column of ``hops[hop]``, that of ``hops[hop - 1]`` whose vertex it was drawn for; int64 [width of
+            the hop].
+
+        Raises:
+            OptionError: there is no such hop.
+            StoreError: the sample has another layout.
         """
         if not isinstance(self.layout, Hops):
             raise StoreError(

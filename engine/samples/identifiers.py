@@ -1,7 +1,9 @@
 """Conversion of the engine's dense ids to the ids of a sample store.
 
-Dense ids are uint32 or uint64. Numbers of the input are the smallest of int32, int64 and uint64 that holds all of them
-and a fill value that none of them is.
+The engine's dense ids are uint32 or uint64, and all bits set stand for nothing. In a store they are int32 where the
+graph has fewer than 2^31 vertices, otherwise int64, and -1, the same bits, stands for nothing. Numbers of the input are
+the smallest of int32, int64 and uint64 that holds all of them and a fill value that none of them is: -1 wherever they
+are not negative and int64 holds them.
 """
 
 from collections.abc import Iterator
@@ -16,13 +18,14 @@ from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import VERTEX, kind_of
 from csaw.partition.arrays.mapped import Mapped
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.plain_data import Record
 
 
 @dataclass(frozen=True)
 class Identifiers:
     """The conversion of the engine's dense ids to the ids of a store."""
 
-    kind: str  # dense: as they are; original: numbers of the input; names: dense, with the table of words beside
+    kind: str  # dense: dense ids; original: numbers of the input; names: dense, with the table of words beside
     dtype: np.dtype
     fill: int
     table: np.ndarray | Words | None = None
@@ -30,11 +33,20 @@ class Identifiers:
 
     @classmethod
     def choose(
-        cls, dense_dtype: DTypeLike, vertex_ids: np.ndarray | Words | None, ids: str, version: int = FORMAT_VERSION
+        cls,
+        dense_dtype: DTypeLike,
+        vertex_ids: np.ndarray | Words | None,
+        ids: str,
+        vertices: int = 0,
+        like: Record | None = None,
     ) -> "Identifiers":
-        """Choose the ids of a store of the graph with these ``vertex_ids``, in a format of at most this version."""
-        dense = np.dtype(dense_dtype).newbyteorder("<")
-        nothing = all_ones(dense)
+        """Choose the ids of a store of a graph with so many ``vertices`` and these ``vertex_ids``.
+
+        ``like``: the attributes of a store that an earlier csaw has begun, whose types are kept (default: None).
+        """
+        said = {} if like is None else like
+        version = 1 if said.get("format_version") == 1 else FORMAT_VERSION
+        dense, nothing = _of_dense(np.dtype(dense_dtype).newbyteorder("<"), vertices, said.get("fill"))
         if ids == "dense":
             return cls("dense", dense, nothing)
         if vertex_ids is None:
@@ -60,7 +72,7 @@ class Identifiers:
         """
         table = self.table_of(name)
         if table is None:
-            return np.ascontiguousarray(array, self.type_of(name)[0])
+            return self._typed(name, array)
         out = np.empty(array.size, self.dtype)
         self._relabel(np.ascontiguousarray(array).reshape(-1), table, out)
         return out.reshape(array.shape)
@@ -72,13 +84,24 @@ class Identifiers:
         """
         table = self.table_of(name)
         if table is None:
-            return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
+            return in_pieces(self._typed(name, array))
         return self._originals(np.ascontiguousarray(array).reshape(-1), table)
 
     def table_of(self, name: str) -> np.ndarray | None:
         """The numbers of the input by dense id, if the array ``name`` holds them instead of dense ids."""
         of_vertices = kind_of(name) == VERTEX
         return self.table if of_vertices and isinstance(self.table, np.ndarray) else None
+
+    def _typed(self, name: str, array: np.ndarray) -> np.ndarray:
+        """The array in the element type of the store, where its numbers stay as they are."""
+        dtype, fill = self.type_of(name)
+        if kind_of(name) != VERTEX:
+            return np.ascontiguousarray(array, dtype)
+        if array.dtype.itemsize == dtype.itemsize:
+            return np.ascontiguousarray(array).view(dtype)
+        out = array.astype(dtype, order="C")
+        out[array == array.dtype.type(all_ones(array.dtype))] = fill
+        return out
 
     def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
         """Convert dense ids to those of the input, in a piece of memory that stays in the cache.
@@ -101,6 +124,13 @@ class Identifiers:
         """Element type and fill value of the array ``name``."""
         kind = kind_of(name)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
+
+
+def _of_dense(dense: np.dtype, vertices: int, fill: object) -> tuple[np.dtype, int]:
+    """Element type and fill value of dense ids; unsigned where a store of an earlier csaw has this ``fill``."""
+    if fill == all_ones(dense):
+        return dense, all_ones(dense)
+    return np.dtype("<i4" if dense.itemsize == 4 and vertices < 2**31 else "<i8"), -1
 
 
 def _holding(ids: np.ndarray, version: int) -> np.dtype:

@@ -27,7 +27,10 @@ from csaw.partition.graph.store import GraphStore
 class Inclusion:
     """The chance that an instance holds each vertex, and each stored edge.
 
-    float64 [vertices] and float64 [edges], in the order of the graph's rows.
+    Attributes:
+        indptr: offsets of the graph's rows, int64 [vertices + 1].
+        vertices: chances of vertices, float64 [vertices].
+        edges: chances of stored edges, float64 [edges], in the order of the graph's rows.
     """
 
     indptr: np.ndarray
@@ -52,15 +55,20 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def inclusion(samples: OpenedSamples, graph: GraphStore, *, exact: bool = False) -> Inclusion:
-    """The chances that instances hold vertices and edges.
+    """Return the chances that instances hold vertices and edges.
 
-    samples: induced subgraphs, from an algorithm of GraphSAINT or from ``--induced``. graph: the store that was
-    sampled.
-    exact: by the law, of saint-node and, on undirected graphs, saint-edge; otherwise the shares of the instances that
-    hold them (default: False).
+    Args:
+        samples: induced subgraphs, from an algorithm of GraphSAINT or from ``--induced``.
+        graph: the store that was sampled.
+        exact: by the law, of saint-node and, on undirected graphs, saint-edge; otherwise the shares of the instances
+            that hold them.
 
-    OptionError for samples that have no vertices of their own, and for a law without a closed form; StoreError for
-    another graph, or one with repeated edges.
+    Returns:
+        The chance of each vertex and of each edge.
+
+    Raises:
+        OptionError: the samples have no vertices of their own, or the law has no closed form.
+        StoreError: the graph is another one, or has repeated edges.
     """
     if reason := obstacle(samples, graph):
         raise StoreError(f"no inclusion: {reason}")

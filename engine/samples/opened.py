@@ -97,10 +97,13 @@ class OpenedSamples:
         return self.source.nbytes
 
     def iter_groups(self) -> Iterator[tuple[int, Arrays]]:
-        """Yield the first instance and the arrays of each group in turn, as :meth:`group` returns them.
+        """Read all groups of instances in turn.
 
         A thread reads and checks the next group while the caller works on this one: without it, a copy of 212 MB to
         .npy took 1.5 times as long.
+
+        Yields:
+            The first instance of a group, and its arrays, as :meth:`group` returns them.
         """
         starts = range(0, self.instances, self.group_size)
         with ThreadPoolExecutor(1) as reader:
@@ -113,13 +116,20 @@ class OpenedSamples:
                 yield starts[-1], ahead.popleft().result()
 
     def group(self, start: int, stop: int) -> Arrays:
-        """The arrays of the instances start .. stop - 1 by name, in host memory.
+        """Read the arrays of the instances start .. stop - 1 into host memory.
 
-        Walks have ``walks`` and ``lengths`` (ragged ones ``walks`` [steps + instances]), hops ``hop_0``, ``hop_1``,
-        ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``, and those of
-        ``weight``, ``vertex_counts``, ``vertices``, ``layer`` and ``probability`` that the store has, mini-batches
-        those that :func:`draw_batches` names.
-        StoreError where a file has changed.
+        Args:
+            start: number of the first instance.
+            stop: number after that of the last instance.
+
+        Returns:
+            The arrays by name. Walks have ``walks`` and ``lengths`` (ragged ones ``walks`` [steps + instances]), hops
+            ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and
+            ``sources``, and those of ``weight``, ``vertex_counts``, ``vertices``, ``layer`` and ``probability`` that
+            the store has, mini-batches those that :func:`draw_batches` names.
+
+        Raises:
+            StoreError: a file has changed.
         """
         return self.source.group(start, stop)
 
@@ -137,5 +147,5 @@ class OpenedSamples:
             if self._numbers is None or self._numbers.ids is not vertex_ids:
                 self._numbers = DenseNumbers(vertex_ids)
             out = self._numbers.of(array)
-        out[array == array.dtype.type(self.fill)] = NOTHING
+        out[array == np.asarray(self.fill).astype(array.dtype)] = NOTHING
         return out

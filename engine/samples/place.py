@@ -17,11 +17,12 @@ from csaw.partition.arrays.own_files import require_own
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
-Wanted = Callable[[object], Record]
-"""A run's attributes of a sample store in a format of some version: what a store says is held against those of its own
-version.
+Wanted = Callable[[Record], Record]
+"""A run's attributes of a sample store in the types of a store with some attributes: what a store says is held against
+what the run would say in its types.
 """
 PARTIAL = ".partial"
+START_AGAIN = "start again with --overwrite and without --resume"
 FIRST_DRAWS = 1  # version of the draws of manifests that name none
 
 
@@ -124,15 +125,18 @@ def _differs(place: Path, wanted: Wanted) -> bool:
     return False
 
 
-def version_of(place: Path) -> object:
-    """The format version that a store, finished or not, says it has."""
-    return _dictionary(files.read_json(place / "zarr.json"), "attributes").get("format_version")
+def attributes_of(place: Path) -> Record:
+    """What a store, finished or not, says of itself."""
+    return _dictionary(files.read_json(place / "zarr.json"), "attributes")
 
 
-def require_equal(place: Path, wanted: Wanted) -> None:
-    """Raise StoreError if the store at ``place`` belongs to another run; it names the first entry that differs."""
+def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -> None:
+    """Raise StoreError if the store at ``place`` belongs to another run; it names the first entry that differs.
+
+    ``start_again``: how this run can begin anew.
+    """
     found = files.read_json(place / "zarr.json")["attributes"]
-    expected = wanted(found.get("format_version"))
+    expected = wanted(found)
     manifest = _dictionary(found, "manifest")
     request, read = (_dictionary(manifest, part) for part in ("request", "graph"))
     directed = {"directed": expected["manifest"].get("graph", {}).get("directed")}
@@ -142,17 +146,21 @@ def require_equal(place: Path, wanted: Wanted) -> None:
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(
-                    f"{place} was sampled with {key} = {str(old.get(key))[:60]}, this run has "
-                    f"{str(new.get(key))[:60]}; "
-                    f"resume with the same options or pass --overwrite"
+                    f"{place} was sampled with {key} = {_shown(old, key)}, this run has {_shown(new, key)}; go on "
+                    f"with the same options, or {start_again}"
                 )
     draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, expected["manifest"]))
     if draws != now:
         raise StoreError(
             f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are "
             f"version {draws}; this csaw's are version "
-            f"{now}, and both together are no sample; finish it with that csaw, or start again with --overwrite"
+            f"{now}, and both together are no sample; finish it with that csaw, or {start_again}"
         )
+
+
+def _shown(held: Record, key: str) -> str:
+    value = held.get(key)
+    return str(dict(sorted(value.items())) if isinstance(value, dict) else value)[:60]
 
 
 def _dictionary(found: Record, key: str) -> Record:

@@ -37,20 +37,24 @@ class Samples(HopTables, ShownSamples):
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError
     where a file has changed.
 
-    layout: the form of the samples, which is equal to its name. "walks": arrays ``walks`` [instances, walk_length + 1]
-        and ``lengths`` [instances]. "ragged-walks", of walks without a limit: ``walks`` [steps + instances], all walks
-        one after the other, with ``walk_ptr`` [instances + 1]; :meth:`walk` gives one. "hops": ``hops``, [instances,
-        width] for each hop; :meth:`parents` says whose children its columns are. "subgraphs": ``src``, ``dst``,
-        ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``; of some algorithms
-        also ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``. "batches": :meth:`minibatch` gives
-        the arrays of one mini-batch. The classes in ``layouts/`` describe all arrays.
-    instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many
-        of them were committed together. fill: the value of an entry without a vertex.
-    ids: kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense, and
-        :meth:`labels` has their strings.
-    manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
-    source: where the arrays are. algo: the file of an algorithm that csaw does not ship, where the user has named it to
-        have samples drawn.
+    Attributes:
+        layout: the form of the samples, which is equal to its name. "walks": arrays ``walks`` [instances, walk_length +
+            1] and ``lengths`` [instances]. "ragged-walks", of walks without a limit: ``walks`` [steps + instances], all
+            walks one after the other, with ``walk_ptr`` [instances + 1]; :meth:`walk` gives one. "hops": ``hops``,
+            [instances, width] for each hop; :meth:`parents` says whose children its columns are. "subgraphs": ``src``,
+            ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``; of some
+            algorithms also ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``. "batches":
+            :meth:`minibatch` gives the arrays of one mini-batch. The classes in ``layouts/`` describe all arrays.
+        instances: number of instances.
+        first: number of the first instance, which is 0 but for a part.
+        group_size: how many instances were committed together.
+        fill: the value of an entry without a vertex.
+        ids: kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense, and
+            :meth:`labels` has their strings.
+        manifest: the request, the graph and the version of csaw.
+        results: counts and timings of the run.
+        source: where the arrays are.
+        algo: the file of an algorithm that csaw does not ship, where the user has named it to have samples drawn.
     """
 
     def __len__(self) -> int:
@@ -106,9 +110,17 @@ class Samples(HopTables, ShownSamples):
         return open_group(self.path)
 
     def part(self, first: int, last: int) -> "Samples":
-        """The instances first .. last - 1, as samples that are read from these.
+        """Return the instances first .. last - 1, as samples that are read from these.
 
-        OptionError where there are no such instances.
+        Args:
+            first: number of the first instance.
+            last: number after that of the last instance.
+
+        Returns:
+            Samples whose instance 0 is ``first``.
+
+        Raises:
+            OptionError: there are no such instances.
         """
         if not 0 <= first <= last <= self.instances:
             raise OptionError(
@@ -121,6 +133,7 @@ class Samples(HopTables, ShownSamples):
 
     @property
     def walks(self) -> Array:
+        """The walks: vertices [instances, walk_length + 1], or one after the other [steps + instances] without a limit."""
         return self["walks"]
 
     @cached_property
@@ -136,7 +149,17 @@ class Samples(HopTables, ShownSamples):
         return self["walk_ptr"]
 
     def walk(self, number: int) -> np.ndarray:
-        """The vertices of one walk, from its source to its end. IndexError where there is no such walk."""
+        """Return the vertices of one walk, from its source to its end.
+
+        Args:
+            number: of the walk, from 0 on; from -1 backwards from the last.
+
+        Returns:
+            The vertices, [steps + 1].
+
+        Raises:
+            IndexError: there is no such walk.
+        """
         return walk_of(self._only(number))
 
     @property
@@ -177,21 +200,30 @@ class Samples(HopTables, ShownSamples):
         return self["vertices"]
 
     def minibatch(self, number: int) -> Arrays:
-        """Return the arrays of mini-batch ``number``, by PyG's names and in its direction.
+        """Return the arrays of one mini-batch, by PyTorch Geometric's names and in its direction.
 
-        Numbers count from 0; from -1 backwards from the last mini-batch.
+        Args:
+            number: of the mini-batch, from 0 on; from -1 backwards from the last.
 
-        n_id [nodes]: the vertex of each node, as the store has it, seeds first, then in order of first meeting.
-        row, col int32 [edges]: each edge as numbers of nodes, from ``row``, the neighbor that was drawn, to ``col``,
-        the vertex that it was drawn for. e_id int64 [edges]: the number of the edge, counted through the rows of the
-        graph store. num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges
-        are in the order of hops. input_id int64 [seeds]: the position of each seed in the list of sources.
-        y float64 [seeds], only where the list has labels: the label of each seed.
-        probability float64 [seeds], only where seeds are drawn: the chance of each seed to be in a mini-batch.
-        batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
+        Returns:
+            The arrays by name:
 
-        IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has
-        changed.
+            - ``n_id`` [nodes]: the vertex of each node, as the store has it, seeds first, then in order of first
+              meeting.
+            - ``row``, ``col``, int32 [edges]: each edge as numbers of nodes, from ``row``, the neighbor that was drawn,
+              to ``col``, the vertex that it was drawn for.
+            - ``e_id``, int64 [edges]: the number of the edge, counted through the rows of the graph store.
+            - ``num_sampled_nodes``, int64 [hops + 1], and ``num_sampled_edges``, int64 [hops]: of each hop; nodes and
+              edges are in the order of hops.
+            - ``input_id``, int64 [seeds]: the position of each seed in the list of sources.
+            - ``y``, float64 [seeds], only where the list has labels: the label of each seed.
+            - ``probability``, float64 [seeds], only where seeds are drawn: the chance of each seed to be in a
+              mini-batch.
+            - ``batch``, int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
+
+        Raises:
+            IndexError: there is no such mini-batch.
+            StoreError: the sample has another layout, or a file has changed.
         """
         arrays = self._only(number)
         if not isinstance(self.layout, Batches):
@@ -199,27 +231,40 @@ class Samples(HopTables, ShownSamples):
         return dict(self.layout.instance(arrays))
 
     def labels(self) -> np.ndarray | None:
-        """The string ids by dense id as an array of ``str`` of dtype object; None where the graph's ids are numbers."""
+        """Return the names of the vertices, by dense id.
+
+        Returns:
+            An array [V] of ``str`` of dtype object; None where the graph's ids are numbers.
+        """
         return None if self.words is None else np.asarray(self.words)
 
     def pyg(
         self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None, threads: int = 1
     ) -> Record:
-        """The instances start .. stop - 1 as one batch of PyTorch Geometric; :mod:`csaw.engine.samples.pyg` describes
-        its arrays.
+        """Return the instances start .. stop - 1 as one batch of PyTorch Geometric.
 
-        ``stop`` None: to the last instance. With ``graph``, the store that was sampled, the batch has ``e_id``, the
-        places of the edges in it. ``threads`` share the work where all instances are asked for. OptionError for ids
-        beyond int64, StoreError for another graph.
+        Args:
+            start: number of the first instance.
+            stop: number after that of the last instance; None, to the last.
+            graph: the store that was sampled; with it the batch has ``e_id``, the places of the edges in its rows.
+            threads: threads that share the work where all instances are asked for.
+
+        Returns:
+            Arrays by PyTorch Geometric's names, which :mod:`csaw.engine.samples.pyg` describes.
+
+        Raises:
+            OptionError: an id is beyond int64.
+            StoreError: ``graph`` is another one.
         """
         from csaw.engine.samples.pyg import batch_of
 
         return batch_of(self, start, stop, graph, threads)
 
     def edge_index(self) -> np.ndarray:
-        """All sampled edges, int64 [2, edges], each from a neighbor to the vertex that it was drawn for.
+        """Return all sampled edges, each from a neighbor to the vertex that it was drawn for.
 
-        Numbers count entries of ``pyg()["n_id"]``.
+        Returns:
+            int64 [2, edges]; numbers count entries of ``pyg()["n_id"]``.
         """
         return np.asarray(self.pyg()["edge_index"])
 
@@ -227,12 +272,19 @@ class Samples(HopTables, ShownSamples):
 def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 
-    StoreError where it is missing, unfinished, damaged, or of a later format.
+    A virtual one is drawn when it is read, from its graph store. Code that a store names is never run.
 
-    A virtual one is drawn when it is read, from its graph store: ``graph`` names it where it is not where it was
-    (default: None). StoreError where that is missing or another. Code that a store names is never run: where a virtual
-    one is drawn by an algorithm that csaw does not ship, ``algo`` names that again, as ``FILE.py:CLASS`` (default:
-    None); StoreError where nobody has, or where the file is another than it was.
+    Args:
+        path: the sample store.
+        graph: of a virtual sample, the path of its graph store; by default the place where it was.
+        algo: of a virtual sample that an algorithm draws that csaw does not ship, that algorithm, ``FILE.py:CLASS``.
+
+    Returns:
+        Samples, open for reading.
+
+    Raises:
+        StoreError: the store is missing, unfinished, damaged, or of a later format; of a virtual one, its graph is
+            missing or another, or nobody has named its code, or the file is another than it was.
     """
     path = Path(path)
     attributes = check.attributes_of(path)

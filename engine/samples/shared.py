@@ -44,6 +44,11 @@ class SharedWriter(GroupWriter):
             self.close()
             raise
 
+    @property
+    def start_again(self) -> str:
+        begun = self.partial if os.path.lexists(self.partial) else self.path
+        return f"start again at another OUT, or after {begun} is removed"
+
     def _start(self) -> None:
         place.check_shared_place(self.path)
         if self._is_there():
@@ -72,14 +77,14 @@ class SharedWriter(GroupWriter):
         """Whether the sample has its name; StoreError where it is that of another run."""
         if (self.partial / "zarr.json").exists() or not os.path.lexists(self.path):
             return False
-        place.require_equal(self.path, self.attributes)
+        place.require_equal(self.path, self.attributes, self.start_again)
         self.finished = True
         return True
 
     def _begin(self) -> None:
         """Write what the store says of itself, unless another process does so at the same time."""
         draft = self.partial / f"zarr.json.{secrets.token_hex(8)}{files.TEMPORARY}"
-        files.write_json(draft, group_node(self.attributes(self.identifiers.version)))
+        files.write_json(draft, group_node(self.attributes()))
         try:
             os.link(draft, self.partial / "zarr.json")
         except FileExistsError:

@@ -64,7 +64,7 @@ class SampleWriter(GroupWriter):
         if (self.partial / "zarr.json").exists():
             self.join_format()  # it is finished as it was begun
         if not is_sealed(self.partial):
-            files.write_json(self.partial / "zarr.json", group_node(self.attributes(self.identifiers.version)))
+            files.write_json(self.partial / "zarr.json", group_node(self.attributes()))
         (self.partial / "groups").mkdir(exist_ok=True)
         sync_folder(self.partial)
         self.join()

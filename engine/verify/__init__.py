@@ -30,8 +30,13 @@ STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
 
 @dataclass(frozen=True)
 class Report:
-    """All checks of a store, in the order in which they were made; ``alpha`` is the chance that a right sample fails a
-    statistical one.
+    """All checks of a store.
+
+    Attributes:
+        path: the sample or graph store.
+        graph: its graph store.
+        checks: the checks, in the order in which they were made.
+        alpha: the chance that a right sample fails a statistical check.
     """
 
     path: str
@@ -71,14 +76,20 @@ def verify(
 ) -> Report:
     """Check a sample store against its graph and the law of its algorithm.
 
-    samples_path: the sample store. graph_path: its graph store (default: None, where it was when it was sampled).
-    budget: largest number of biases to evaluate in Python. columns: the columns of data of vertices that it was drawn
-    with, as for ``sample`` (default: None).
-    algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it (default: None),
-    nothing that needs that is tested.
+    Args:
+        samples_path: the sample store.
+        graph_path: its graph store; by default the place where it was when it was sampled.
+        budget: largest number of biases to evaluate in Python.
+        columns: the columns of data of vertices that it was drawn with, as for ``sample``.
+        algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it nothing that
+            needs that is tested.
 
-    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened; OptionError
-    for other columns, or another algorithm.
+    Returns:
+        A Report; a file that has changed is a failed check.
+
+    Raises:
+        StoreError: a store cannot be opened.
+        OptionError: the sample was drawn with other columns, or by another algorithm.
     """
     try:
         samples = open_samples(samples_path, graph_path, algo)
@@ -106,8 +117,16 @@ def verify(
 
 @stage("checking files")
 def verify_graph(path: str | Path) -> Report:
-    """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree with
-    them.
+    """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree.
+
+    Args:
+        path: the graph store.
+
+    Returns:
+        A Report; a file that has changed is a failed check.
+
+    Raises:
+        StoreError: the store cannot be opened.
     """
     from csaw.partition.graph.check import check_store
 

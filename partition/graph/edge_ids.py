@@ -10,17 +10,22 @@ from csaw.partition.graph.store import GraphStore
 
 
 def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarray:
-    """Read the rows of the input that stored edges come from, int64: as a table of attributes of edges has them.
+    """Read the rows of the input that stored edges come from, as a table of attributes of edges has them.
 
     Edges of the input are numbered from 0, in the order of its files and lines; comments, blank lines and rows that
     were skipped as malformed do not count. Both directions of an undirected edge have the same number, and an edge that
     stands for repeated ones has that of the first.
 
-    store: one that ``csaw partition --edge-ids`` has made. e_id: positions of edges in the rows of the store, as
-    mini-batches have them, integers of any shape, for whose partitions memory is taken one at a time (default: None,
-    all edges in order).
+    Args:
+        store: one that ``csaw partition --edge-ids`` has made.
+        e_id: positions of edges in the rows of the store, as mini-batches have them, integers of any shape, for whose
+            partitions memory is taken one at a time; None, all edges in order.
 
-    StoreError for a store that does not keep the numbers, for positions that it lacks, and where a file has changed.
+    Returns:
+        int64, in the shape of ``e_id``, or [E].
+
+    Raises:
+        StoreError: the store does not keep the numbers, lacks these positions, or has a file that has changed.
     """
     store = store.stored
     if EDGE_IDS not in store.attributes:

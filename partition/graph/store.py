@@ -71,14 +71,21 @@ class GraphStore(StoredIds, ShownGraph):
 
     Arrays are read when they are asked for; StoreError where a file has changed.
 
-    vertices, edges: numbers of vertices and of stored edges (an undirected edge is stored in both directions, a self
-    loop once). edge_columns: the numbers that each edge has, of which hooks read ``hook_columns``.
-    directed, weighted, multigraph: whether edges have one direction, have weights, and may repeat. max_degree: most
-    edges of a vertex.
-    id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1. id_kind: type of the ids of the input.
-    partitions: vertex ranges, see Partition; partitioner: what chose them, partitioners.py. fingerprint: digest of the
-    graph. report: counts of the reading that made the store.
-    clusters: what is known of the clusters of its vertices, which ``read_clusters`` reads; None where it has none.
+    Attributes:
+        vertices: number of vertices, V.
+        edges: number of stored edges, E: an undirected edge is stored in both directions, a self loop once.
+        edge_columns: the numbers that each edge has, of which hooks read ``hook_columns``.
+        directed: whether edges have one direction.
+        weighted: whether edges have weights.
+        multigraph: whether edges may repeat.
+        max_degree: most edges of a vertex.
+        id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1.
+        id_kind: type of the ids of the input.
+        partitions: vertex ranges, each a Partition.
+        partitioner: the method that chose them.
+        fingerprint: digest of the graph.
+        report: counts of the reading that made the store.
+        clusters: what is known of its clusters, which :meth:`read_clusters` reads; None where it has none.
     """
 
     in_memory = False  # whether there is nothing at its path
@@ -108,7 +115,8 @@ class GraphStore(StoredIds, ShownGraph):
     def zarr(self) -> "Group":
         """The store as a read-only group of zarr-python, which does not compare csaw's checksums.
 
-        OptionError for a graph in memory.
+        Raises:
+            OptionError: the graph is in memory.
         """
         if self.in_memory:
             raise OptionError(f"{self.path}: a graph in memory is no Zarr group; csaw.partition(..., out) writes one")
@@ -120,7 +128,14 @@ class GraphStore(StoredIds, ShownGraph):
         return max((part.edges for part in self.partitions), default=0)
 
     def read_indptr(self) -> np.ndarray:
-        """Offsets of all rows, int64 [V + 1]."""
+        """Read the offsets of all rows.
+
+        Returns:
+            int64 [V + 1].
+
+        Raises:
+            StoreError: a file has changed, or the offsets do not rise to the number of edges.
+        """
         out = np.zeros(self.vertices + 1, np.int64)
         for part in self.partitions:
             offsets = out[part.first_vertex : part.last_vertex + 1]
@@ -129,9 +144,17 @@ class GraphStore(StoredIds, ShownGraph):
         return out
 
     def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
-        """Offsets of the rows of partition ``number``, int64 [its vertices + 1], from 0, in ``out`` if given.
+        """Read the offsets of the rows of a partition.
 
-        StoreError when they do not rise to the number of its edges.
+        Args:
+            number: of the partition.
+            out: the array to fill, int64 [its vertices + 1]; None, a new one.
+
+        Returns:
+            int64 [its vertices + 1], from 0.
+
+        Raises:
+            StoreError: they do not rise to the number of its edges.
         """
         part = self.partitions[number]
         array = self._array(number, "indptr")
@@ -145,8 +168,15 @@ class GraphStore(StoredIds, ShownGraph):
         return offsets
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        """Fill arrays [edges of the partition] with its neighbors (dense ids) and, unless None, its weights (float32);
-        StoreError where a file has changed.
+        """Fill arrays with the edges of a partition.
+
+        Args:
+            number: of the partition.
+            indices_out: room for the neighbors, dense ids [edges of the partition].
+            weights_out: room for the weights, float32 [edges of the partition]; None, they are not read.
+
+        Raises:
+            StoreError: a file has changed.
         """
         self.read_part(number, 0, indices_out, weights_out)
 
@@ -207,7 +237,14 @@ class GraphStore(StoredIds, ShownGraph):
         return identity(self.attributes)
 
     def read_clusters(self) -> np.ndarray:
-        """The cluster of each vertex, int32 [V]; StoreError where there are none, or others than the attributes say."""
+        """Read the cluster of each vertex.
+
+        Returns:
+            int32 [V].
+
+        Raises:
+            StoreError: the store has no clusters, or others than its attributes say.
+        """
         clusters = stored_clusters(self.path, self.clusters)
         out = np.empty(self.vertices, np.int32)
         read_array(self.array("clusters"), out, clusters.count - 1)
@@ -259,7 +296,17 @@ class GraphStore(StoredIds, ShownGraph):
         """Free memory that holds edges, which can be made again; a store on disk holds none."""
 
     def load(self, columns: Collection[EdgeColumn] = ()) -> Graph:
-        """The whole graph in memory, with its weights and those further edge ``columns``."""
+        """Load the whole graph into memory, with its weights.
+
+        Args:
+            columns: further edge columns to load, of ``edge_columns``.
+
+        Returns:
+            A Graph, which has the arrays ``indptr``, ``indices``, ``weights`` and ``columns``.
+
+        Raises:
+            StoreError: a file has changed.
+        """
         arrays = {INDICES: np.empty(self.edges, self.id_dtype)}
         for column in (*((WEIGHT,) if self.weighted else ()), *columns):
             arrays[column.array] = np.empty(self.edges, column.dtype)
@@ -288,11 +335,18 @@ def array_name(number: int, name: str) -> str:
 
 
 def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
-    """Open the graph store at ``path``; StoreError when it is missing, is something else, is damaged, or has a later
-    format.
+    """Open the graph store at ``path``.
 
-    ``checksums``: compare all data with their checksums when they are read (default: True). Offsets, ids and weights
-    are held to their ranges in any case.
+    Args:
+        path: the graph store.
+        checksums: compare all data with their checksums when they are read. Offsets, ids and weights are held to their
+            ranges in any case.
+
+    Returns:
+        The open store; its arrays are read when they are asked for.
+
+    Raises:
+        StoreError: it is missing, is something else, is damaged, or has a later format.
     """
     path = Path(path)
     require_not_aside(path)

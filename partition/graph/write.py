@@ -268,11 +268,29 @@ def write_graph(
 ) -> GraphStore:
     """Write a graph store from CSR arrays in memory and open it.
 
-    Rows need not be sorted. StoreError for arrays that are no CSR.
+    Args:
+        path: of the store to write.
+        indptr: offsets of the rows, integers [V + 1] from 0.
+        indices: neighbors, dense ids [E]. Rows need not be sorted.
+        weights: of the edges, [E], stored as float32; None, the graph has no weights.
+        directed: whether edges have one direction. An undirected graph has each edge in both rows.
+        vertex_ids: original ids [V], rising; None, 0 .. V - 1.
+        partitions: number of partitions.
+        partition_bytes: largest size of a partition in bytes, in place of ``partitions``.
+        balance: "edges" or "vertices", of which partitions have equal numbers.
+        compression: "lz4", or None.
+        report: plain data that the store keeps of how it was made.
+        clusters: the cluster of each vertex, integers [V] from 0 on, for ``cluster-gcn``.
+        edge_columns: further numbers of each edge [E], by name or by ``NAME:DTYPE:UNITS``, which hooks read as
+            ``e.NAME``.
+        overwrite: replace the store that is at ``path``.
 
-    ``clusters``: the cluster of each vertex, integers [V] from 0 on, for ``cluster-gcn``. OptionError for others.
-    ``edge_columns``: further numbers of each edge [E], by name or by ``NAME:DTYPE:UNITS``, which hooks read as
-    ``e.NAME``.
+    Returns:
+        The open graph store.
+
+    Raises:
+        StoreError: the arrays are no CSR, or ``path`` exists or cannot be written.
+        OptionError: an option is out of its range, or ``clusters`` are not one integer for each vertex.
     """
     sorted_into = None if clusters is None else given_clusters(clusters, indptr.size - 1)
     rows = checked_rows(indptr, indices, weights, edge_columns)

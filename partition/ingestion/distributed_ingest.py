@@ -65,10 +65,12 @@ def ingest_spread(
     """Make the store that ``ingest`` makes, by processes that see the input and ``out`` under the same paths.
 
     Args:
-        path, out, options: as of ``ingest``.
+        path: as of ``ingest``.
+        out: as of ``ingest``.
+        options: as of ``ingest``.
         work: does the tasks.
-        progress: is called with the bytes that are read and their total.
-        task_options: the same options with the threads and the memory of a task (default: ``options``).
+        progress: called with the bytes that are read and their total.
+        task_options: the same options with the threads and the memory of a task; None, ``options``.
 
     Raises:
         OptionError: other processes cannot read the input; else as ``ingest``.

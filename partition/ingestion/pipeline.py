@@ -62,7 +62,19 @@ def ingest(
 ) -> GraphStore:
     """Make the store ``out`` from the edge list or table at ``path``.
 
-    A list of files, and a folder's files in order of their names, make one graph.
+    Args:
+        path: a file, a folder, whose files in order of their names make one graph, or a list of files.
+        out: path of the store to make.
+        options: how to read the rows and how to lay out the store.
+        progress: called with the bytes that are read and their total.
+
+    Returns:
+        The open graph store.
+
+    Raises:
+        FormatError: a row is no edge; the message has file and line.
+        StoreError: ``out`` exists or cannot be written.
+        BudgetError: the memory of the options is too little.
     """
     files = files_of(path)
     check_out(out, options)

@@ -34,6 +34,11 @@ def some_walks(instances=11, length=4, vertices=4, seed=0):
     return {"walks": walks, "lengths": lengths}
 
 
+def kept_walks(**how):
+    """The same walks as a store has them: their bits are a signed type's, in which those that stand for none are -1."""
+    return some_walks(**how)["walks"].view(np.int32)
+
+
 def files_of(path, results=False):
     """All files of a store with their bytes; timings are in ``results`` alone."""
     found = {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}

@@ -42,7 +42,7 @@ def counted(
 ) -> tuple[int, np.ndarray | None]:
     """Count triangles with ``count``, a function for those between the rows that stay and a piece that passes by.
 
-    Arguments and result as of ``compute``.
+    Other arguments and the result are those of ``compute``.
     """
     work = network.unfinished.work("triangles", each, share)
     counts = work.done.pop("counts", np.zeros(network.vertices if each else 0, np.int64))

@@ -40,7 +40,11 @@ class Compared:
 class Evaluation:
     """The findings of a graph and of its samples.
 
-    ``by_measure``: findings of the graph by name, of each measure by its name.
+    Attributes:
+        store: the graph.
+        by_measure: findings of the graph by name, of each measure by its name.
+        samples: each sample beside the graph.
+        measures: what was measured.
     """
 
     store: GraphStore
@@ -59,7 +63,11 @@ class Evaluation:
         return {name: one for findings in self.by_measure.values() for name, one in findings.items()}
 
     def rows(self) -> list[Row]:
-        """The table: of the graph alone, or of each sample beside it."""
+        """Return the table: of the graph alone, or of each sample beside it.
+
+        Returns:
+            A row for each number.
+        """
         if not self.samples:
             return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
         return [row for sample in self.samples for row in sample.rows]
@@ -78,7 +86,11 @@ class Evaluation:
         return html_rows(f"csaw evaluation of {self.graph}", names, [row.cells(names) for row in self.rows()])
 
     def as_dict(self) -> dict[str, object]:
-        """Plain data for ``--json``."""
+        """Return all findings as plain data, which ``--json`` prints.
+
+        Returns:
+            What JSON can hold.
+        """
         from csaw.engine.analytics.evaluation.rows import as_plain
 
         return {
@@ -100,13 +112,22 @@ def evaluate(
 ) -> Evaluation:
     """Measure a graph, and compare samples with it.
 
-    graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open,
-    or samples in memory. algo: ``FILE.py:CLASS`` of virtual samples whose algorithm csaw does not ship (default: None).
-    progress: called with a few words at each step. measuring: opens the object that measures (default: in this
-    process). options: those of EvaluateOptions, and those of the measures by name.
+    Args:
+        graph: a graph store or its path.
+        samples: sample stores of that graph, stored or virtual, by their paths or open, or samples in memory.
+        progress: called with a few words at each step.
+        algo: ``FILE.py:CLASS`` of virtual samples whose algorithm csaw does not ship.
+        measuring: opens the object that measures; by default in this process.
+        **options: those of EvaluateOptions, and those of the measures by name.
 
-    OptionError and UnknownNameError for an unknown option or measure; StoreError where a store is missing or damaged,
-    or a sample is of another graph; BudgetError where ``memory`` or ``gpu_memory`` does not hold what a measure needs.
+    Returns:
+        The findings of the graph and of its samples.
+
+    Raises:
+        OptionError: an option is unknown or out of its range.
+        UnknownNameError: a measure is unknown.
+        StoreError: a store is missing or damaged, or a sample is of another graph.
+        BudgetError: ``memory`` or ``gpu_memory`` does not hold what a measure needs.
     """
     wish, values = EvaluateOptions.of(options)
     measures = measure.chosen(wish.measures, values)
@@ -130,9 +151,17 @@ def _opened(path: str | Path, store: GraphStore, algo: Algo | None) -> Samples:
 
 
 def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, object]]:
-    """Return how ``evaluate`` would measure a graph, as plain data for each measure; nothing is measured.
+    """Return how :func:`evaluate` would measure a graph; nothing is measured.
 
-    Errors as of ``evaluate``.
+    Args:
+        graph: a graph store or its path.
+        **options: as of :func:`evaluate`.
+
+    Returns:
+        Plain data for each measure.
+
+    Raises:
+        CsawError: as of :func:`evaluate`.
     """
     wish, values = EvaluateOptions.of(options)
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)

@@ -6,7 +6,7 @@ An undirected edge is one row.
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
-from csaw.engine.export.arrow import pyarrow, schema_of, vertices, writer
+from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, writer
 from csaw.engine.export.edges import Edges, Piece
 from csaw.partition.graph.about import NUMBER
 
@@ -35,7 +35,7 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
 
 def _schema(edges: Edges) -> "Schema":
     pa, store = pyarrow(), edges.store
-    vertex = pa.dictionary(pa.int64(), pa.string()) if edges.words is not None else pa.from_numpy_dtype(edges.id_dtype)
+    vertex = vertex_type(edges.id_dtype, edges.words)
     fields = {
         "source": (vertex, "vertex that the edge begins at", NUMBER),
         "target": (vertex, "vertex that the edge leads to", NUMBER),

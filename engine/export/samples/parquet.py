@@ -1,5 +1,5 @@
 """Parquet, a row group for every group of instances: (instance, walk) with a list column, or (instance, src, dst,
-depth), of which dst and depth are null for a vertex without an edge.
+depth), of which dst and depth are null for a vertex without an edge. Vertices are int64, however many there are.
 
 A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
 """
@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.export.arrow import pyarrow, schema_of, vertices, writer
+from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, writer
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
 from csaw.engine.samples.edges import ALONE, numbered_edges
@@ -48,8 +48,7 @@ def write_part(samples: Samples, file: IO[bytes], start: int, stop: int) -> None
 def _schema(samples: Samples) -> "Schema":
     """Make the schema: columns and their types, and what the samples say of themselves."""
     pa = pyarrow()
-    words = samples.words is not None
-    vertex = pa.dictionary(pa.int64(), pa.string()) if words else pa.from_numpy_dtype(samples.vertex_dtype)
+    vertex = vertex_type(samples.vertex_dtype, samples.words)
     walk = {"walk": (pa.list_(vertex), "vertices of the walk, from its source on", NUMBER)}
     edge = {
         "src": (vertex, "vertex that the edge was drawn from", NUMBER),

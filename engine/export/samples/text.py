@@ -65,7 +65,7 @@ class _Words:
         """The most bytes that each id takes, int64; fill takes any number of them."""
         if not self.text.size:
             return np.full(ids.shape, DECIMAL, np.int64)
-        return np.diff(self.offsets)[np.minimum(ids, self.offsets.size - 2)]
+        return np.diff(self.offsets)[np.clip(ids, 0, self.offsets.size - 2)]
 
     def walks(self, arrays: dict[str, np.ndarray]) -> list[memoryview]:
         """Lines of a group's walks."""

@@ -69,6 +69,7 @@ class TextRows(Recorded):
         """Properties that all files of one graph must have in common, as errors name them."""
         read, said = self.shape.read, self.shape.says_direction
         return {
+            "format": "text",
             "ids": "words" if self.shape.strings else "numbers",
             "source column": read.source + 1,
             "target column": read.target + 1,

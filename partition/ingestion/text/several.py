@@ -112,8 +112,8 @@ class Several:
         if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
             raise FormatError(
                 f"{file}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
-                f"found {found.get(differs, 'none')}; files of one "
-                f"graph are read in one way: say how with {WAYS[differs]}, or make the files alike"
+                f"found {found.get(differs, 'none')}; files of one graph are read in one way: {WAYS[differs]}make the "
+                "files alike"
             )
         if file == self.files[number]:
             self.weighted = rows.weighted
@@ -165,14 +165,16 @@ class Several:
 
 
 WAYS = {
-    "ids": "--ids string",
-    "direction": "--directed or --undirected",
-    "source column": "--source-column",
-    "target column": "--target-column",
-    "weight column": "--weight-column",
-    "edge columns": "--edge-column",
-    "columns": "--weight-column none",
+    "format": "",
+    "ids": "say how with --ids string, or ",
+    "direction": "say how with --directed or --undirected, or ",
+    "source column": "say how with --source-column, or ",
+    "target column": "say how with --target-column, or ",
+    "weight column": "say with --weight-column which all of them have, or none, or ",
+    "edge columns": "say how with --edge-column, or ",
+    "columns": "leave weights out with --weight-column none, or ",
 }
+"""What there is to do where files differ in a property of their ``kind``, beside making them alike."""
 
 
 def _parsed(rows: FileRows, piece: Any) -> tuple[FileRows, Any]:

@@ -79,7 +79,12 @@ class TableRows(Recorded):
         ends = {"source column": self.names[self.read.source], "target column": self.names[self.read.target]}
         weight = self.names[self.read.weight] if self.weighted else "none"
         beside = {"weight column": weight, "edge columns": ", ".join(self.names[place] for place in self.read.further)}
-        return {"ids": "words" if self.shape.strings else "numbers", **ends, **beside}
+        return {
+            "format": "a table of Parquet or Arrow",
+            "ids": "words" if self.shape.strings else "numbers",
+            **ends,
+            **beside,
+        }
 
     def __iter__(self) -> Iterator[Piece]:
         return self.read_pieces()

@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from helpers import slow
-from helpers.small_samples import SAID, python, some_walks
+from helpers.small_samples import SAID, kept_walks, python, some_walks
 
 from csaw.engine.samples import SampleWriter, open_samples, place
 from csaw.partition.arrays.lock import Lock
@@ -24,7 +24,7 @@ def test_nothing_is_replaced_without_overwrite_and_only_samples_with_it(tmp_path
     with pytest.raises(StoreError, match="--resume"):
         slow.write(tmp_path / "half", SAID, "walks", some_walks(), group_size=4)
     slow.write(path, SAID, "walks", some_walks(seed=1), overwrite=True)
-    assert np.array_equal(open_samples(path).walks[:], some_walks(seed=1)["walks"])
+    assert np.array_equal(open_samples(path).walks[:], kept_walks(seed=1))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["half.partial", "s"]
     (tmp_path / "graph").mkdir()
     (tmp_path / "graph" / "zarr.json").write_text(json.dumps({"attributes": {"csaw_kind": "graph"}}))
@@ -38,9 +38,9 @@ def test_nothing_is_replaced_without_overwrite_and_only_samples_with_it(tmp_path
 def test_an_old_sample_stays_until_the_new_one_is_whole(tmp_path):
     path = slow.write(tmp_path / "s", SAID, "walks", some_walks())
     slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, groups=[0], overwrite=True)
-    assert np.array_equal(open_samples(path).walks[:], some_walks()["walks"])
+    assert np.array_equal(open_samples(path).walks[:], kept_walks())
     slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, resume=True)
-    assert np.array_equal(open_samples(path).walks[:], some_walks(seed=1)["walks"])
+    assert np.array_equal(open_samples(path).walks[:], kept_walks(seed=1))
 
 
 WRITING = """
@@ -117,4 +117,4 @@ def test_a_sample_that_appeared_meanwhile_stays(tmp_path):
         other.rename(tmp_path / "s")
         with pytest.raises(StoreError, match=r"exists already; .*the samples are in .*s\.partial"):
             writer.finish({})
-    assert np.array_equal(open_samples(tmp_path / "s").walks[:], some_walks(seed=1)["walks"])
+    assert np.array_equal(open_samples(tmp_path / "s").walks[:], kept_walks(seed=1))

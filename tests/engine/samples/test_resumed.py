@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers import slow
 from helpers.dying import HALF_WRITTEN
-from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, files_of, python, some_walks, stored
+from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, files_of, kept_walks, python, some_walks, stored
 
 from csaw.engine import prepare
 from csaw.engine.runs.job import DRAWS, manifest
@@ -157,7 +157,7 @@ def test_a_sample_that_was_replaced_when_a_kill_came_is_removed_by_resume(tmp_pa
     path = slow.write(tmp_path / "new", SAID, "walks", some_walks(), group_size=2).rename(tmp_path / "s")
     slow.write(path, SAID, "walks", some_walks(), group_size=2, resume=True)
     assert [p.name for p in tmp_path.iterdir()] == ["s"]
-    assert np.array_equal(open_samples(path).walks[:], some_walks()["walks"])
+    assert np.array_equal(open_samples(path).walks[:], kept_walks())
 
 
 @pytest.mark.parametrize("finished", [False, True])
@@ -174,7 +174,7 @@ def test_versions_resume_each_other_if_they_draw_alike(tmp_path, finished):
     with pytest.raises(StoreError, match="by csaw of draws 1, whose draws are version 1"):
         write(2, resume=True)
     write(None if finished else 1, resume=True)
-    assert np.array_equal(open_samples(tmp_path / "s").walks[:], some_walks()["walks"])
+    assert np.array_equal(open_samples(tmp_path / "s").walks[:], kept_walks())
 
 
 def test_a_run_says_which_draws_it_has(tmp_path):

@@ -195,7 +195,7 @@ def test_pickled_objects_are_refused(tmp_path, square):
         (
             None,
             "e.column('x', e.dst)",
-            "e.column('x', ...): expected the name of a column in quotes; give columns with --columns",
+            "e.column('x', ...): no such column is given; give columns with --columns",
         ),
         ({"y": HALVES}, "e.column('x', e.dst)", "the columns are y"),
         ({"x": HALVES}, "e.column(e.dst, e.dst)", "expected the name of a column in quotes; the columns are x"),
