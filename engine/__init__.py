@@ -26,6 +26,10 @@ _WHERE = {
 __all__ = ["commit_virtual", "draw_batches", "execute", "open_samples", "open_virtual", "prepare", "sample", "stream"]
 
 
+def __dir__() -> list[str]:
+    return sorted({*__all__, *globals()})
+
+
 def __getattr__(name: str) -> Any:
     """Names load with their module: importing a registry must not import Numba."""
     if name not in _WHERE:

@@ -7,28 +7,14 @@ values.
     csaw.partition("web-Google.txt.gz", "web.zarr", memory="4GiB")
     stored = csaw.sample("web.zarr", "walks.zarr", algo="node2vec", num_walks=10)
     print(csaw.evaluate("web.zarr", stored, measures="degree"))
+    print(csaw.verify(stored).ok, csaw.info("web.zarr")["vertices"])
 
 A graph is a store's path, a file of edges, a dataset's name, or an object of another library: :func:`csaw.graph` has
 the list.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from csaw import cli as cli
-    from csaw import datasets as datasets
-    from csaw import engine as engine
-    from csaw.commands import evaluate, graph, sample, stream
-    from csaw.engine.analytics.evaluation.evaluate import Evaluation
-    from csaw.engine.export import export
-    from csaw.engine.runs.sample_stream import Stream
-    from csaw.engine.samples import Samples, open_samples
-    from csaw.partition import GraphStore, PartitionModule, open_graph
-    from csaw.partition.base.version import VERSION as __version__
-    from csaw.partition.errors import CsawError
-
-    partition: PartitionModule
+from typing import Any
 
 _WHERE = {
     "CsawError": "partition.errors",
@@ -36,13 +22,17 @@ _WHERE = {
     "GraphStore": "partition.graph.store",
     "Samples": "engine.samples",
     "Stream": "engine.runs.sample_stream",
+    "algorithms": "stores",
     "evaluate": "commands",
     "export": "engine.export",
     "graph": "commands",
+    "info": "stores",
     "open_graph": "partition.graph.store",
     "open_samples": "engine.samples",
     "sample": "commands",
+    "seal": "stores",
     "stream": "commands",
+    "verify": "stores",
 }
 _MODULES = ("cli", "datasets", "engine", "partition")
 __all__ = [
@@ -52,28 +42,33 @@ __all__ = [
     "Samples",
     "Stream",
     "__version__",
+    "algorithms",
     "evaluate",
     "export",
     "graph",
+    "info",
     "open_graph",
     "open_samples",
     "partition",
     "sample",
+    "seal",
     "stream",
+    "verify",
 ]
 
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
+def __getattr__(name: str) -> Any:
+    """Names load with their module: ``import csaw`` alone imports neither NumPy nor Numba.
 
-    def __getattr__(name: str) -> Any:
-        """Names load with their module: ``import csaw`` alone imports neither NumPy nor Numba."""
-        if name in _MODULES:
-            return import_module(f"csaw.{name}")
-        if name == "__version__":
-            return import_module("csaw.partition.base.version").VERSION
-        if name not in _WHERE:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"csaw.{_WHERE[name]}"), name)
+    Type checkers read ``__init__.pyi`` beside this file.
+    """
+    if name in _MODULES:
+        return import_module(f"csaw.{name}")
+    if name == "__version__":
+        return import_module("csaw.partition.base.version").VERSION
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"csaw.{_WHERE[name]}"), name)
 
 
 def __dir__() -> list[str]:

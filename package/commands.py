@@ -10,7 +10,7 @@ from csaw.engine.analytics.evaluation.evaluate import Evaluation
 from csaw.engine.analytics.evaluation.evaluate import evaluate as evaluate_store
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
 from csaw.engine.api import registry
-from csaw.engine.plan.options import described
+from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.execute import execute
 from csaw.engine.runs.in_memory import draw_samples
@@ -30,6 +30,7 @@ from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.graph_options import GraphOptions, known
 from csaw.partition.ingestion.objects import edges_of_csr
+from csaw.signatures import with_options
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -124,7 +125,7 @@ opened = graph  # for functions that have an argument of this name
 def sample(
     graph: object,
     out: Place | None = None,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     directed: bool | None = None,
     virtual: bool = False,
@@ -138,11 +139,14 @@ def sample(
         csaw.sample("karate", algo="node2vec", p=0.5, walk_length=20, seed=7).walks[:10]
         csaw.sample(networkx_graph, algo="neighbor", fanout="25,10", sources="random:100").pyg()
         csaw.sample("web.zarr", "walks.zarr", algo="node2vec", num_walks=10, memory="4GiB")
+        csaw.sample("karate", algo=MyWalk, edge_bias=lambda e: e.dst_degree ** 0.5)
 
     Args:
         graph: a path, a name or an object, as :func:`csaw.graph` takes it.
         out: path of the sample store to write; None keeps the samples in memory. Both have the same bytes.
-        algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS``.
+        algo: the name of an algorithm (:func:`csaw.algorithms` lists them), ``FILE.py:CLASS``, or a class or an
+            instance, shipped or of your own, from a file or a cell of a notebook. The source of a class of your own is
+            kept with the sample. Options of an instance hold unless ``options`` say otherwise.
         directed: of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in
             both. None: as its header, the dataset or the object says, otherwise True.
         virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes.
@@ -154,10 +158,11 @@ def sample(
             line or of Python, such as "25,10" or (25, 10).
 
     Returns:
-        The samples, open.
+        The samples, open. ``len()`` is the number of instances, a loop has them one by one, and ``samples[10:20]`` is a
+        part.
 
     Raises:
-        OptionError: an option is unknown or out of range.
+        OptionError: an option is unknown or out of range, or a class or function cannot be kept with the sample.
         UnknownNameError: there is no algorithm ``algo``.
         StoreError: the graph is missing or damaged, or ``out`` is there already.
         BudgetError: the memory does not suffice.
@@ -182,27 +187,28 @@ def sample(
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
     job = prepare(_to_sample(graph, directed), algo, measure=True, **options)
-    samples = _drawn(job, out, progress, virtual=virtual, resume=resume, overwrite=overwrite)
+    own, how = algo if job.plan.request.code else None, {"resume": resume, "overwrite": overwrite}
+    samples = _drawn(job, own, out, progress, virtual=virtual, **how)
     if directed is None and not virtual:
         warn(samples.results, graph)
     return samples
 
 
-def _drawn(job: Job, out: Place | None, progress: Progress, *, virtual: bool, resume: bool, overwrite: bool) -> Samples:
+def _drawn(job: Job, own: Algo | None, out: Place | None, progress: Progress, *, virtual: bool, **how: bool) -> Samples:
+    """The samples of a job. ``own``: the user's algorithm, where csaw does not ship it."""
     if out is not None and virtual:
-        commit_virtual(job, Path(out), overwrite=overwrite)
-        request = job.plan.request
-        return open_samples(Path(out), algo=request.algorithm if request.code else None)
+        commit_virtual(job, Path(out), overwrite=how["overwrite"])
+        return open_samples(Path(out), algo=own)
     with progress_of(progress, "sampling", job.plan.request.instances, "instances") as update:
         if out is None:
             return draw_samples(job, update)
-        execute(job, Path(out), resume=resume, overwrite=overwrite, progress=update)
+        execute(job, Path(out), progress=update, **how)
     return open_samples(Path(out))
 
 
 def stream(
     graph: object,
-    algo: str = "deepwalk",
+    algo: Algo = "deepwalk",
     *,
     directed: bool | None = None,
     on_device: bool = False,
@@ -295,5 +301,6 @@ def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:
     return data if isinstance(data, GraphStore) else opened(data, directed=directed)
 
 
-sample.__doc__ = f"{sample.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"
-evaluate.__doc__ = f"{evaluate.__doc__}\n    Options of any evaluation:\n\n{described(evaluate_options())}\n"
+with_options(sample, run_options(), "Options of any run", of_algorithms=True)
+with_options(stream, run_options(), "Options of any run", of_algorithms=True)
+with_options(evaluate, evaluate_options(), "Options of any evaluation")

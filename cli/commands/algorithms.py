@@ -25,12 +25,10 @@ def algorithms(as_json: bool) -> None:
     from csaw.engine.api import registry
     from csaw.engine.samples.layouts import LAYOUTS
 
-    found = [registry.find(name) for name in registry.names()]
     if as_json:
-        print_json(
-            {a.name(): {"paper": a.paper, "options": {k: o.default for k, o in a.options().items()}} for a in found}
-        )
+        print_json(registry.described())
         return
+    found = [registry.find(name) for name in registry.names()]
     for layout in (one for one in LAYOUTS.values() if one.heading):
         click.echo(f"{layout.heading}\n")
         for one in found:

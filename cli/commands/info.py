@@ -1,17 +1,14 @@
 """``csaw info``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import values
-from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import printable
 
 if TYPE_CHECKING:
     from csaw.cli.reports.sections import Facts
-    from csaw.partition import GraphStore
 
 PARTITIONS_SHOWN = 8
 BAR = 40
@@ -42,8 +39,9 @@ def info(store: str, full: bool, graph: str | None, algo: str | None, as_json: b
     """
     from csaw.cli.console import print_json
     from csaw.cli.reports.sections import print_report
+    from csaw.engine.samples.describe import describe_store
 
-    shown = _describe(store, full, algo, graph)
+    shown = describe_store(store, full, algo, graph)
     if as_json:
         print_json(shown)
     elif "partitions" in shown:
@@ -63,51 +61,6 @@ def _print_graph(shown: "Facts") -> None:
     if "degrees" in shown:
         _print_bins("Vertices by degree", [{**b, "count": b["vertices"]} for b in shown["degrees"]])
     _print_partitions(shown["partitions"])
-
-
-def _describe(path: str, full: bool, algo: str | None, graph: str | None) -> Record:
-    """The store as plain data.
-
-    A path that is neither kind of store goes to open_graph, whose error says what is wrong with it.
-    """
-    if _is_samples(Path(path)):
-        from csaw.engine.samples.describe import describe
-
-        return describe(path, full, algo, graph)
-    from csaw.partition import open_graph
-
-    return _graph(open_graph(path), full)
-
-
-def _is_samples(path: Path) -> bool:
-    """Whether ``path`` is a sample store, be it whole, damaged or unfinished."""
-    from csaw.partition.arrays.replace import GRAPH, SAMPLES, standing
-
-    found = standing(path.resolve())
-    unfinished = path.name.endswith(".partial") or Path(f"{path}.partial").is_dir()
-    return found == SAMPLES or (found != GRAPH and (unfinished or (path / "results").is_dir()))
-
-
-def _graph(store: "GraphStore", full: bool) -> Record:
-    from dataclasses import asdict
-
-    from csaw.cli.reports.graphs import describe
-
-    return describe(store) | {
-        "report": store.report,
-        **({"degrees": _degrees(store)} if full else {}),
-        "partitions": [asdict(p) for p in store.partitions],
-    }
-
-
-def _degrees(store: "GraphStore") -> list[dict[str, int]]:
-    """Numbers of vertices by degree."""
-    import numpy as np
-
-    from csaw.engine.samples.look import histogram
-
-    bins = histogram(np.diff(store.read_indptr()))
-    return [{"from": b["from"], "to": b["to"], "vertices": b["count"]} for b in bins]
 
 
 def _print_look(store: str, algo: str | None, graph: str | None) -> None:

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from csaw.cli import console
-from csaw.cli.reports.graphs import describe, graph_sections
+from csaw.cli.reports.graphs import graph_sections
 from csaw.cli.reports.run import run_sections, worker_sections
 from csaw.cli.reports.sections import Facts, print_report, rate, seconds, size
 
@@ -117,6 +117,8 @@ def _speed(results: Facts) -> str:
 
 def report_graph(store: "GraphStore", report: Facts) -> None:
     """Print what a graph store holds in a few lines, with ``--verbose`` after all that was found when it was made."""
+    from csaw.partition.graph.describe import describe
+
     if console.is_verbose():
         print_report(graph_sections(describe(store), report))
         console.say(" ")

@@ -1,12 +1,6 @@
 """Reports of graph stores: what a store holds, and what was read to make it."""
 
-from typing import TYPE_CHECKING
-
 from csaw.cli.reports.sections import Facts, Line, Section, lines_of, plain, share, size, yes
-from csaw.partition.base.plain_data import Record
-
-if TYPE_CHECKING:
-    from csaw.partition import GraphStore
 
 GRAPH = (
     Line("path", "path"),
@@ -38,31 +32,6 @@ INPUT = (
     Line("isolated", "vertices without any edge"),
     Line("spilled_bytes", "written to disk while sorting", size),
 )
-
-
-NAMES = (
-    "vertices",
-    "edges",
-    "directed",
-    "weighted",
-    "multigraph",
-    "max_degree",
-    "id_kind",
-    "partitioner",
-    "fingerprint",
-)
-
-
-def describe(store: "GraphStore") -> Record:
-    """Describe a graph store as plain data, without its partitions and the report of its making."""
-    named = {name: getattr(store, name) for name in NAMES}
-    columns = [column.text for column in store.further_columns]
-    return {
-        "path": str(store.path),
-        **named,
-        **({"edge_columns": columns} if columns else {}),
-        "partition_count": len(store.partitions),
-    }
 
 
 def graph_sections(graph: Facts, report: Facts) -> list[Section]:

@@ -19,8 +19,6 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
 Request = Mapping[str, Any]
-Given = str | type[Algorithm] | None
-"""The algorithm of a user's own that is named, or given again."""
 
 
 class UnnamedCodeError(StoreError):
@@ -32,7 +30,7 @@ def is_own(request: Request) -> bool:
     return request.get("algorithm") not in registry.names()
 
 
-def named(path: Path, request: Request, algo: Given) -> str:
+def named(path: Path, request: Request, algo: registry.Algo | None) -> str:
     """Return the name by which the algorithm of the sample at ``path`` is found: csaw's own, or ``algo``, the
     FILE.py:CLASS that the user has named.
 
@@ -45,7 +43,7 @@ def named(path: Path, request: Request, algo: Given) -> str:
     return name
 
 
-def _name(path: Path, request: Request, algo: Given) -> str:
+def _name(path: Path, request: Request, algo: registry.Algo | None) -> str:
     """Return the name, without a look at the file."""
     algo = None if algo is None else registry.named(algo, {})[0]
     recorded = str(request.get("algorithm", ""))
@@ -97,7 +95,7 @@ def parameters(path: Path, request: Request, name: str, kind: type[Algorithm] | 
     return held
 
 
-def built(path: Path, request: Request, algo: Given, columns: VertexColumns = NO_COLUMNS) -> Algorithm:
+def built(path: Path, request: Request, algo: registry.Algo | None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:
     """Build the algorithm of the sample at ``path``.
 
     It raises the errors of :func:`named`, and StoreError where the store says what csaw would not have written.

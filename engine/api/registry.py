@@ -18,7 +18,7 @@ from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.user_code import is_own, users_code
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.written_classes import file_of
-from csaw.partition.base.plain_data import OptionValue, Values
+from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
@@ -60,6 +60,14 @@ def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
     """
     found = load(name)[0]
     return found if edge_bias is None else with_edge_bias(found, edge_bias)
+
+
+def described() -> Record:
+    """By the name of each shipped algorithm its paper, and its options with their defaults."""
+    return {
+        one.name(): {"paper": one.paper, "options": {name: each.default for name, each in one.options().items()}}
+        for one in map(find, names())
+    }
 
 
 def load(name: str, check: Callable[[str], None] = lambda digest: None) -> tuple[type[Algorithm], str]:

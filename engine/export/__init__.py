@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from csaw.datasets.resolve import is_graph_argument, resolve
+from csaw.engine.api.registry import Algo
 from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 from csaw.engine.export.targets import PathTarget, StreamTarget, Target
 from csaw.engine.plan.options import options
@@ -33,7 +34,7 @@ def export(
     threads: int | None = None,
     overwrite: bool = False,
     update: Update = lambda done: None,
-    algo: str | type | None = None,
+    algo: Algo | None = None,
     directed: bool | None = None,
 ) -> dict[str, Any]:
     """Write a sample or a graph as a file of another format.

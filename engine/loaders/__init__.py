@@ -28,6 +28,10 @@ _WHERE = {
 __all__ = ["LayerLoader", "Layers", "NeighborLoader", "NeighborSampler", "SkipGrams", "WalkDataset", "WalkStream"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> object:
     """Names load with their module: walks need PyTorch alone."""
     if name not in _WHERE:

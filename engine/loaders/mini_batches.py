@@ -80,8 +80,8 @@ class EpochBatches:
 
     ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all
     processes that divide each epoch. ``options``: those of the algorithm minibatch and of a run. ``epochs``: how many
-    there are. ``seeds``: how many an epoch has. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this
-    process.
+    there are. ``seeds``: how many an epoch has. ``per_epoch``: mini-batches of an epoch, of all processes together.
+    ``first``, ``last``: those of this process.
     """
 
     epochs = EPOCHS

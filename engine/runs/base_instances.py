@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Self
 
 from csaw.engine.api.algorithm import LARGEST
-from csaw.engine.api.recorded import Given, named, parameters
+from csaw.engine.api.recorded import named, parameters
+from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.target import number_of
 from csaw.engine.runs.job import DRAWS, prepare
@@ -40,7 +41,7 @@ def why_not(samples: Samples) -> str:
 class Bases:
     """The base instances of a sample of the graph ``store``, with dense ids. ``with`` gives threads and memory back."""
 
-    def __init__(self, samples: Samples, store: GraphStore, algo: Given) -> None:
+    def __init__(self, samples: Samples, store: GraphStore, algo: Algo | None) -> None:
         """``algo``: FILE.py:CLASS where it was drawn by an algorithm that csaw does not ship."""
         request = samples.manifest["request"]
         name = named(samples.path, request, algo)

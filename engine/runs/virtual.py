@@ -16,7 +16,8 @@ import numpy as np
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.declarations import STARTS
-from csaw.engine.api.recorded import Given, built, named, parameters
+from csaw.engine.api.recorded import built, named, parameters
+from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.request import Request
 from csaw.engine.runs.job import DRAWS, Job, manifest, prepare
@@ -157,7 +158,7 @@ class VirtualSamples(Samples):
 
 
 def open_virtual(
-    path: str | Path, graph: str | Path | None = None, algo: Given = None, **options: OptionValue
+    path: str | Path, graph: str | Path | None = None, algo: Algo | None = None, **options: OptionValue
 ) -> VirtualSamples:
     """Open the virtual sample at ``path``; its ``job`` is what :func:`execute` stores as a sample.
 
@@ -177,7 +178,9 @@ def open_virtual(
     return opened(Path(path), check.attributes_of(Path(path)), graph, algo, options)
 
 
-def opened(path: Path, attributes: Record, graph: str | Path | None, algo: Given, options: Values) -> VirtualSamples:
+def opened(
+    path: Path, attributes: Record, graph: str | Path | None, algo: Algo | None, options: Values
+) -> VirtualSamples:
     """Open the virtual sample that has these ``attributes``, as :func:`open_virtual` does."""
     checksums = check.checksums_of(path)
     if VIRTUAL not in attributes:
@@ -195,7 +198,7 @@ def _job_of(
     attributes: Record,
     checksums: dict[str, str],
     graph: str | Path | None,
-    algo: Given,
+    algo: Algo | None,
     options: Values,
 ) -> Job:
     wanted = attributes["manifest"]

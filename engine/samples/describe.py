@@ -1,13 +1,21 @@
-"""The description of a sample store that ``csaw info`` shows; its groups are read only if that is asked for."""
+"""The description of a store that ``csaw info`` shows; groups of a sample are read only if that is asked for."""
 
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+
+from csaw.engine.api.registry import Algo
 from csaw.engine.samples import files
 from csaw.engine.samples.layouts.layout import Sizes
+from csaw.engine.samples.look import histogram
 from csaw.engine.samples.place import partial_of
 from csaw.engine.samples.samples import Samples, open_samples
 from csaw.engine.samples.sizes import total
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.arrays.replace import GRAPH, SAMPLES, standing
 from csaw.partition.base.plain_data import Record
+from csaw.partition.graph.describe import describe as describe_graph
 
 REQUEST = (
     "algorithm",
@@ -27,8 +35,39 @@ UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --ful
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
 
 
+def describe_store(
+    path: str | Path, full: bool = False, algo: Algo | None = None, graph: str | Path | None = None
+) -> Record:
+    """Plain data about the graph store or the sample store at ``path``; ``full`` reads all of it.
+
+    A path that is neither kind of store goes to open_graph, whose error says what is wrong with it.
+    """
+    if _is_samples(Path(path)):
+        return describe(path, full, algo, graph)
+    store = open_graph(path)
+    degrees = {"degrees": _degrees(store)} if full else {}
+    return describe_graph(store) | {
+        "report": store.report,
+        **degrees,
+        "partitions": [asdict(one) for one in store.partitions],
+    }
+
+
+def _is_samples(path: Path) -> bool:
+    """Whether ``path`` is a sample store, be it whole, damaged or unfinished."""
+    found = standing(path.resolve())
+    unfinished = path.name.endswith(".partial") or Path(f"{path}.partial").is_dir()
+    return found == SAMPLES or (found != GRAPH and (unfinished or (path / "results").is_dir()))
+
+
+def _degrees(store: GraphStore) -> list[dict[str, int]]:
+    """Numbers of vertices by degree."""
+    bins = histogram(np.diff(store.read_indptr()))
+    return [{"from": one["from"], "to": one["to"], "vertices": one["count"]} for one in bins]
+
+
 def describe(
-    path: str | Path, full: bool = False, algo: str | type | None = None, graph: str | Path | None = None
+    path: str | Path, full: bool = False, algo: Algo | None = None, graph: str | Path | None = None
 ) -> Record:
     """Plain data about the store at ``path``; ``full`` counts the edges of all groups anew.
 
@@ -45,6 +84,7 @@ def describe(
         **({"kept": "a request; it is drawn when it is read"} if samples.is_virtual else {}),
         **{name: request[name] for name in REQUEST if name in request},
         "graph": samples.manifest.get("graph", {}),
+        **{name: samples.manifest[name] for name in ("source",) if name in samples.manifest},
         "instances": samples.instances,
         "groups": -(-samples.instances // samples.group_size),
         "ids": samples.ids,

@@ -1,18 +1,22 @@
 """Samples: open, slice, go through them group by group, wherever they are."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
+from csaw.engine.api.registry import Algo
 from csaw.engine.samples import check
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.format import VIRTUAL
 from csaw.engine.samples.hop_tables import HopTables
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.batches import Batches
+from csaw.engine.samples.layouts.layout import Instance, walk_of
 from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
 from csaw.engine.samples.notebook import ShownSamples
 from csaw.engine.samples.on_demand import OnDemand
@@ -53,6 +57,46 @@ class Samples(HopTables, ShownSamples):
         source: where the arrays are.
         algo: the file of an algorithm that csaw does not ship, where the user has named it to have samples drawn.
     """
+
+    def __len__(self) -> int:
+        """The number of instances."""
+        return self.instances
+
+    def __iter__(self) -> Iterator[Instance]:
+        """The instances, one by one: of walks the vertices from the source to the end, of others arrays by name."""
+        for start, arrays in self.iter_groups():
+            instances = min(self.group_size, self.instances - start)
+            yield from map(self.layout.instance, self.layout.cut(arrays, range(instances + 1)))
+
+    @overload
+    def __getitem__(self, key: str) -> Array: ...
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Instance: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> "Samples": ...
+
+    def __getitem__(self, key: str | SupportsIndex | slice) -> "Array | Instance | Samples":
+        """An array by its name, an instance by its number, or consecutive instances as samples of their own.
+
+        StoreError where the store has no such array, IndexError where there is no such instance.
+        """
+        if isinstance(key, str):
+            return super().__getitem__(key)
+        if not isinstance(key, slice):
+            return self.layout.instance(self._only(index(key)))
+        first, last, step = key.indices(self.instances)
+        if step != 1:
+            raise OptionError(f"{self.path}: expected consecutive instances, found a step of {step}")
+        return self.part(first, max(first, last))
+
+    def _only(self, number: int) -> Arrays:
+        """The arrays of one instance; from -1 backwards from the last. IndexError where there is none."""
+        at = number + (self.instances if number < 0 else 0)
+        if not 0 <= at < self.instances:
+            raise IndexError(f"{self.layout.words[0]} {number} of {self.instances}")
+        return self.group(at, at + 1)
 
     @property
     def zarr(self) -> "Group":
@@ -117,11 +161,7 @@ class Samples(HopTables, ShownSamples):
         Raises:
             IndexError: there is no such walk.
         """
-        at = number + (self.instances if number < 0 else 0)
-        if not 0 <= at < self.instances:
-            raise IndexError(f"walk {number} of {self.instances}")
-        arrays = self.group(at, at + 1)
-        return np.asarray(arrays["walks"].reshape(-1)[: int(arrays["lengths"][0]) + 1])
+        return walk_of(self._only(number))
 
     @property
     def walk_length(self) -> int | None:
@@ -186,14 +226,10 @@ class Samples(HopTables, ShownSamples):
             IndexError: there is no such mini-batch.
             StoreError: the sample has another layout, or a file has changed.
         """
-        at = number + self.instances if number < 0 else number
-        if not 0 <= at < self.instances:
-            raise IndexError(f"mini-batch {number} of {self.instances}")
+        arrays = self._only(number)
         if not isinstance(self.layout, Batches):
             raise StoreError(f"{self.path} ({self.layout}) has no mini-batches; sample with --algo minibatch")
-        arrays = self.group(at, at + 1)
-        named = {"num_sampled_nodes": arrays["hop_nodes"][0], "num_sampled_edges": arrays["hop_edges"][0]}
-        return {name: array for name, array in arrays.items() if name in self.layout.counted_by} | named
+        return dict(self.layout.instance(arrays))
 
     def labels(self) -> np.ndarray | None:
         """Return the names of the vertices, by dense id.
@@ -234,7 +270,7 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
-def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | type | None = None) -> Samples:
+def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 
     A virtual one is drawn when it is read, from its graph store. Code that a store names is never run.

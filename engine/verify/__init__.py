@@ -9,6 +9,7 @@ from typing import Any
 
 from csaw.engine.api import recorded
 from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.samples.check import most_bytes
 from csaw.engine.samples.results import results_of
@@ -71,7 +72,7 @@ def verify(
     *,
     budget: int = BUDGET,
     columns: Any = None,
-    algo: str | type | None = None,
+    algo: Algo | None = None,
 ) -> Report:
     """Check a sample store against its graph and the law of its algorithm.
 
@@ -177,7 +178,7 @@ def _contents(
     checks: Checks,
     budget: int,
     columns: Any,
-    algo: str | type | None,
+    algo: Algo | None,
 ) -> None:
     from csaw.engine.verify.any_law import verify_without_law
     from csaw.engine.verify.batches import verify_batches

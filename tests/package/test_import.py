@@ -3,6 +3,8 @@ called.
 """
 
 import inspect
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -52,14 +54,32 @@ def test_every_name_is_there_and_described():
 
 
 def test_names_are_those_that_type_checkers_see():
-    text = (ROOT / "package" / "__init__.py").read_text()
-    seen = text.partition("if TYPE_CHECKING:")[2].partition("\n_WHERE")[0]
-    assert all(name in seen for name in csaw.__all__)
+    seen = (ROOT / "package" / "__init__.pyi").read_text()
+    assert all(re.search(rf"\b(as|def) {name}\b|^{name}: ", seen, re.MULTILINE) for name in csaw.__all__)
+
+
+def test_the_stub_says_what_options_are_declared():
+    """After a change of options: PYTHONPATH=tests/_src python scripts/make_stub.py."""
+    made = runpy.run_path(str(ROOT / "scripts" / "make_stub.py"))
+    assert made["STUB"].read_text() == made["stub"]()
 
 
 def test_the_docstrings_have_the_options_of_any_run():
-    assert "\n    seed: " in csaw.sample.__doc__
-    assert "\n    gpu_memory: " in csaw.evaluate.__doc__
+    assert "\n        seed: " in csaw.sample.__doc__
+    assert "\n        gpu_memory: " in csaw.evaluate.__doc__
+
+
+def test_help_and_completion_show_the_options_by_name():
+    shown = str(inspect.signature(csaw.sample))
+    assert shown.startswith("(graph, out=None, algo='deepwalk', *, directed=None, virtual=False")
+    assert ", seed=0, " in shown
+    assert ", p=1.0, " in shown
+    assert ", fanout=<of the algorithm>, " in shown
+    assert shown.endswith(", **options)")
+    for function in (csaw.sample, csaw.stream, csaw.graph, csaw.evaluate, csaw.verify, csaw.info, csaw.seal):
+        said = inspect.getdoc(function).partition("Args:\n")[2].partition("\n\n")[0]
+        named = re.findall(r"^    \**(\w+): ", said, re.MULTILINE)
+        assert named == list(inspect.signature(inspect.unwrap(function)).parameters)[: len(named) - 1] + named[-1:]
 
 
 def test_partition_is_a_module_and_can_be_called():
@@ -99,7 +119,11 @@ def test_every_file_of_the_package_is_linked_for_tests_and_tools():
 
 CLIENT = """
 import csaw
+from csaw.engine.algorithm import Walk
 from csaw.partition import open_graph
+
+class Steep(Walk):
+    strength = 2.0
 
 reveal_type(csaw.sample("karate", algo="node2vec", p=0.5))
 reveal_type(csaw.sample("karate").walks)
@@ -111,6 +135,15 @@ reveal_type(csaw.open_samples("g.zarr"))
 reveal_type(csaw.graph([(0, 1)], directed=False))
 reveal_type(open_graph("g.zarr"))
 reveal_type(csaw.__version__)
+reveal_type(csaw.sample("karate", "w.zarr", "node2vec", p=0.5, memory="1GiB"))
+reveal_type(csaw.sample("karate", algo=Steep, strength=2.0, edge_bias=lambda e: e.weight * 2))
+reveal_type(csaw.sample("karate")[2:9])
+reveal_type(csaw.verify("w.zarr").ok)
+for name in ("deepwalk", "node2vec"):
+    csaw.sample("karate", algo=name, walk_length=5)
+csaw.sample("karate", algo="node2vec", walk_lenght=3)
+csaw.sample("karate", p=3)
+csaw.stream("karate", "deepwalk", walk_length=[3])
 csaw.sample("karate", progress="yes")
 csaw.partition("a.txt", "g.zarr", memry="4GiB")
 csaw.graph([(0, 1)], directedd=True)
@@ -127,9 +160,16 @@ KINDS = [
     "GraphStore",
     "GraphStore",
     "str",
+    "Samples",
+    "Samples",
+    "Samples",
+    "bool",
 ]
 WRONG = [
-    'Argument "progress" to "sample"',
+    'No overload variant of "sample" matches argument types "str", "str", "int"',
+    'No overload variant of "sample" matches argument types "str", "int"',
+    'No overload variant of "stream"',
+    'No overload variant of "sample" matches argument types "str", "str"',
     'Unexpected keyword argument "memry"',
     'Unexpected keyword argument "directedd"',
     'Module has no attribute "nothing"',

@@ -16,6 +16,7 @@ from csaw.engine.analytics.evaluation.options import FORMATS, EvaluateOptions
 from csaw.engine.analytics.evaluation.rows import Compared, Row, compared, plain_row, value_of
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.api import recorded
+from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted, html_rows, line
@@ -123,7 +124,7 @@ def evaluate(
     samples: Sequence[str | Path | Samples] = (),
     *,
     progress: Progress = lambda doing: None,
-    algo: str | type | None = None,
+    algo: Algo | None = None,
     measuring: Callable[[GraphStore, EvaluateOptions], AbstractContextManager[Measures]] = Measuring,
     **options: object,
 ) -> Evaluation:
@@ -170,7 +171,7 @@ def evaluate(
     return evaluation
 
 
-def _opened(path: str | Path, store: GraphStore, algo: str | type | None) -> Samples:
+def _opened(path: str | Path, store: GraphStore, algo: Algo | None) -> Samples:
     """The sample at ``path``. The user names code for those alone that csaw cannot draw without it."""
     request = check.attributes_of(Path(path))["manifest"].get("request", {})
     return open_samples(path, store.path, algo if recorded.is_own(request) else None)

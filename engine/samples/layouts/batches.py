@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.check_numbers import check_minibatches
 from csaw.engine.samples.layouts.declared import NUMBERS, VERTEX, fixed, pointer, values
-from csaw.engine.samples.layouts.layout import Arrays, Ragged, Shapes, Stored
+from csaw.engine.samples.layouts.layout import Arrays, Instance, Ragged, Shapes, Stored
 from csaw.engine.samples.pyg_batches import of_minibatches
 from csaw.engine.samples.pyg_parts import Batch
 from csaw.partition.graph.about import COUNT
@@ -44,6 +44,10 @@ class Batches(Ragged):
     joins_batches = False
     first_ids = "n_id"
     edge_bounds = "edge_ptr", "row"
+
+    def instance(self, arrays: Arrays) -> Instance:
+        named = {"num_sampled_nodes": arrays["hop_nodes"][0], "num_sampled_edges": arrays["hop_edges"][0]}
+        return {name: array for name, array in arrays.items() if name in self.counted_by} | named
 
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
         if not shapes["row"] == shapes["col"] == shapes["e_id"]:

@@ -17,6 +17,8 @@ from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError
 
 Arrays = dict[str, np.ndarray]
+Instance = np.ndarray | Arrays
+"""An instance by itself: the vertices of a walk, or arrays by name."""
 Stored = Mapping[str, Array]
 """The arrays of a store by name."""
 Shapes = Mapping[str, tuple[int, ...]]
@@ -113,6 +115,10 @@ class SampleLayout(str, ABC):
         """The arrays of some instances, as views; they may be on a device."""
 
     @abstractmethod
+    def instance(self, arrays: Arrays) -> Instance:
+        """The only instance of a group of one, as a reader takes it in: without counts."""
+
+    @abstractmethod
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         """The edges of a group: ``instance`` from 0, ``src``, ``dst`` and ``depth`` [edges]."""
 
@@ -176,6 +182,9 @@ class Table(SampleLayout):
     def rows(self, arrays: Arrays, rows: slice) -> Arrays:
         return {name: array[rows] for name, array in arrays.items()}
 
+    def instance(self, arrays: Arrays) -> Instance:
+        return {name: array[0] for name, array in arrays.items()}
+
     def cut(self, arrays: Arrays, bounds: Iterable[int]) -> Iterator[Arrays]:
         return ({name: array[start:stop] for name, array in arrays.items()} for start, stop in pairwise(bounds))
 
@@ -223,6 +232,9 @@ class Ragged(SampleLayout):
             spans[""] = slice(start, stop)
             yield {name: array[spans[self.counted_by.get(name, "")]] for name, array in arrays.items()}
 
+    def instance(self, arrays: Arrays) -> Instance:
+        return {name: array for name, array in arrays.items() if name in self.counted_by}
+
     def bounds(self, path: Path, stored: Stored, name: str, start: int, stop: int) -> np.ndarray:
         """Where the instances start to stop begin by the bounds ``name``, and where the last one ends."""
         counts = self.declared(name).counts
@@ -251,6 +263,11 @@ class Ragged(SampleLayout):
 
     def ids_of_one(self, stored: Stored, instances: int) -> float:
         return 2 * len(stored[self.edge_bounds[1]]) / max(instances, 1)
+
+
+def walk_of(arrays: Arrays) -> np.ndarray:
+    """The vertices of the only walk of a group, from its source to its end."""
+    return np.asarray(arrays["walks"].reshape(-1)[: int(arrays["lengths"][0]) + 1])
 
 
 def _before(sums: np.ndarray, instance: int) -> int:

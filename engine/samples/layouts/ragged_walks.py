@@ -7,7 +7,7 @@ import numpy as np
 
 from csaw.engine.samples.check_numbers import check_walk_pointer
 from csaw.engine.samples.layouts.declared import VERTEX, pointer, values
-from csaw.engine.samples.layouts.layout import Arrays, Ragged, Shapes, Stored
+from csaw.engine.samples.layouts.layout import Arrays, Instance, Ragged, Shapes, Stored, walk_of
 from csaw.engine.samples.pyg_batches import of_places
 from csaw.engine.samples.pyg_parts import Batch
 
@@ -29,6 +29,9 @@ class RaggedWalks(Ragged):
     def elements(self, counts: np.ndarray) -> np.ndarray:
         """The vertices of walks of so many steps."""
         return counts.astype(np.int64) + 1
+
+    def instance(self, arrays: Arrays) -> Instance:
+        return walk_of(arrays)
 
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
         """Every number of vertices fits every number of walks."""

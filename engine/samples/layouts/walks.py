@@ -7,7 +7,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.check_numbers import check_lengths
 from csaw.engine.samples.layouts.declared import VERTEX, fixed
-from csaw.engine.samples.layouts.layout import Arrays, Shapes, Sizes, Stored, Table
+from csaw.engine.samples.layouts.layout import Arrays, Instance, Shapes, Sizes, Stored, Table, walk_of
 from csaw.engine.samples.pyg_batches import of_places
 from csaw.engine.samples.pyg_parts import Batch
 from csaw.partition.graph.about import COUNT, NUMBER
@@ -35,6 +35,9 @@ class Walks(Table):
         lengths = stored["lengths"][start:stop]
         check_lengths(path / "lengths", lengths, stored["walks"].shape[1] - 1)
         return {"walks": stored["walks"][start:stop], "lengths": lengths}
+
+    def instance(self, arrays: Arrays) -> Instance:
+        return walk_of(arrays)
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         walks = arrays["walks"]

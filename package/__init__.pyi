@@ -1,0 +1,772 @@
+# Written by scripts/make_stub.py from the declarations of options; run that, and do not edit this.
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Unpack, overload
+
+from csaw import cli as cli
+from csaw import datasets as datasets
+from csaw import engine as engine
+from csaw.commands import Place, Progress
+from csaw.commands import evaluate as evaluate
+from csaw.commands import graph as graph
+from csaw.engine.algorithm import Algorithm
+from csaw.engine.analytics.evaluation.evaluate import Evaluation as Evaluation
+from csaw.engine.api.views import EdgeView
+from csaw.engine.export import export as export
+from csaw.engine.runs.sample_stream import Stream as Stream
+from csaw.engine.samples import Samples as Samples
+from csaw.engine.samples import open_samples as open_samples
+from csaw.partition import GraphStore as GraphStore
+from csaw.partition import PartitionModule
+from csaw.partition import open_graph as open_graph
+from csaw.partition.errors import CsawError as CsawError
+from csaw.stores import algorithms as algorithms
+from csaw.stores import info as info
+from csaw.stores import seal as seal
+from csaw.stores import verify as verify
+
+__version__: str
+partition: PartitionModule
+
+class _Run(TypedDict, total=False):
+    sources: Any
+    instances: SupportsIndex | str | None
+    seed: SupportsIndex | str
+    weighted: bool | None
+    target: Any
+    edge_bias: str | Callable[[EdgeView], float] | None
+    columns: Any
+    induced: bool
+    device: Any
+    memory: SupportsIndex | str | None
+    gpu_memory: SupportsIndex | str | None
+    threads: SupportsIndex | str | None
+    in_flight: SupportsIndex | str | None
+    residency: Literal["resident", "pooled", "streamed", "disk"] | None
+    layout: Literal["csr", "entries", "table", "alias", "ctps"] | None
+    transit_parallel: Literal["auto", "on", "off"]
+    checksums: bool
+    ids: Literal["original", "dense"]
+    select: Literal["uniform", "alias", "rejection", "its", "keys"] | None
+    collision: Literal["bipartite", "repeated", "updated"]
+    detect: Literal["strided", "contiguous", "linear"] | None
+    batching: bool
+    workload_aware: bool
+    balancing: bool
+    in_place: bool
+    batch_size: SupportsIndex | str | None
+
+class _Biased(_Run, total=False):
+    walk_length: SupportsIndex | str | None
+    num_walks: SupportsIndex | str
+    bias: Literal["weight", "degree", "none"]
+
+class _ClusterGcn(_Run, total=False):
+    clusters_per_batch: SupportsIndex | str
+
+class _Deepwalk(_Run, total=False):
+    walk_length: SupportsIndex | str | None
+    num_walks: SupportsIndex | str
+
+class _Fastgcn(_Run, total=False):
+    normalize: Literal["symmetric", "row", "none"]
+    layer_sizes: Sequence[int] | str
+    frontier_size: SupportsIndex | str
+
+class _ForestFire(_Run, total=False):
+    burn_prob: SupportsFloat | str
+    depth: SupportsIndex | str | None
+
+class _Jump(_Run, total=False):
+    walk_length: SupportsIndex | str | None
+    num_walks: SupportsIndex | str
+    jump_prob: SupportsFloat | str
+
+class _Labor(_Run, total=False):
+    fanout: Sequence[int] | str
+    frontier_size: SupportsIndex | str
+
+class _Ladies(_Run, total=False):
+    normalize: Literal["symmetric", "row", "none"]
+    layer_sizes: Sequence[int] | str
+    frontier_size: SupportsIndex | str
+    replace: bool
+
+class _Layer(_Run, total=False):
+    bias: Literal["weight", "degree", "none"]
+    depth: SupportsIndex | str
+    neighbor_size: SupportsIndex | str
+    frontier_size: SupportsIndex | str
+    unique: bool
+    total: SupportsIndex | str | None
+
+class _Minibatch(_Run, total=False):
+    seeds_per_batch: SupportsIndex | str
+    epochs: SupportsIndex | str
+    shuffle: bool
+    drop_last: bool
+    disjoint: bool
+    bias: Literal["weight", "degree", "none"]
+    fanout: Sequence[int] | str
+    replace: bool
+
+class _Multidimensional(_Run, total=False):
+    walk_length: SupportsIndex | str
+    frontier_size: SupportsIndex | str
+
+class _Mvs(_Run, total=False):
+    seeds_per_batch: SupportsIndex | str
+    disjoint: bool
+    bias: Literal["weight", "degree", "none"]
+    fanout: Sequence[int] | str
+    replace: bool
+    norms: str | None
+
+class _Neighbor(_Run, total=False):
+    bias: Literal["weight", "degree", "none"]
+    fanout: Sequence[int] | str
+    replace: bool
+
+class _Node2vec(_Run, total=False):
+    walk_length: SupportsIndex | str | None
+    num_walks: SupportsIndex | str
+    p: SupportsFloat | str
+    q: SupportsFloat | str
+
+class _Ppr(_Run, total=False):
+    walk_length: SupportsIndex | str | None
+    num_walks: SupportsIndex | str
+    termination_prob: SupportsFloat | str
+
+class _RandomEdge(_Run, total=False):
+    neighbor_size: SupportsIndex | str
+
+class _RandomNode(_Run, total=False):
+    frontier_size: SupportsIndex | str
+
+class _Restart(_Run, total=False):
+    walk_length: SupportsIndex | str | None
+    num_walks: SupportsIndex | str
+    restart_prob: SupportsFloat | str
+
+class _SaintNode(_Run, total=False):
+    normalize: Literal["symmetric", "row", "none"]
+    subgraph_nodes: SupportsIndex | str
+
+class _Snowball(_Run, total=False):
+    depth: SupportsIndex | str | None
+    neighbor_size: SupportsIndex | str
+    unique: bool
+
+class _OfAll(_Run, total=False):
+    walk_length: SupportsIndex | str | None
+    num_walks: SupportsIndex | str
+    bias: Literal["weight", "degree", "none"]
+    clusters_per_batch: SupportsIndex | str
+    normalize: Literal["symmetric", "row", "none"]
+    layer_sizes: Sequence[int] | str
+    frontier_size: SupportsIndex | str
+    burn_prob: SupportsFloat | str
+    depth: SupportsIndex | str | None
+    jump_prob: SupportsFloat | str
+    fanout: Sequence[int] | str
+    replace: bool
+    neighbor_size: SupportsIndex | str
+    unique: bool
+    total: SupportsIndex | str | None
+    seeds_per_batch: SupportsIndex | str
+    epochs: SupportsIndex | str
+    shuffle: bool
+    drop_last: bool
+    disjoint: bool
+    norms: str | None
+    p: SupportsFloat | str
+    q: SupportsFloat | str
+    termination_prob: SupportsFloat | str
+    restart_prob: SupportsFloat | str
+    subgraph_nodes: SupportsIndex | str
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["biased"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Biased],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["cluster-gcn"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_ClusterGcn],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["deepwalk", "metropolis-hastings"] = "deepwalk",
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Deepwalk],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["fastgcn"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Fastgcn],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["forest-fire"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_ForestFire],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["jump"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Jump],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["labor"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Labor],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["ladies"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Ladies],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["layer"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Layer],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["minibatch"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Minibatch],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["multidimensional", "saint-multidimensional", "saint-walk"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Multidimensional],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["mvs"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Mvs],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["neighbor"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Neighbor],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["node2vec"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Node2vec],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["ppr"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Ppr],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["random-edge"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_RandomEdge],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["random-node", "saint-edge"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_RandomNode],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["restart"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Restart],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["saint-node"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_SaintNode],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["snowball"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Snowball],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: type[Algorithm] | Algorithm,
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Any,
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: str,
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_OfAll],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None,
+    algo: str,
+    *,
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_OfAll],
+) -> Samples: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["biased"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Biased],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["cluster-gcn"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_ClusterGcn],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["deepwalk", "metropolis-hastings"] = "deepwalk",
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Deepwalk],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["fastgcn"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Fastgcn],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["forest-fire"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_ForestFire],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["jump"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Jump],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["labor"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Labor],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["ladies"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Ladies],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["layer"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Layer],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["minibatch"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Minibatch],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["multidimensional", "saint-multidimensional", "saint-walk"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Multidimensional],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["mvs"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Mvs],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["neighbor"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Neighbor],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["node2vec"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Node2vec],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["ppr"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Ppr],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["random-edge"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_RandomEdge],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["random-node", "saint-edge"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_RandomNode],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["restart"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Restart],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["saint-node"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_SaintNode],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["snowball"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Snowball],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: type[Algorithm] | Algorithm,
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Any,
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: str,
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_OfAll],
+) -> Stream: ...

@@ -1,0 +1,47 @@
+"""The signatures and docstrings of functions that take declared options: ``help`` and completion show each by name."""
+
+import inspect
+from collections.abc import Callable
+
+from csaw.engine.api import registry
+from csaw.engine.api.option import Option
+from csaw.engine.plan.options import described
+
+
+class _OfAlgorithm:
+    """The default of an option that several algorithms have, each with its own."""
+
+    def __repr__(self) -> str:
+        return "<of the algorithm>"
+
+
+def with_options(
+    function: Callable[..., object], options: dict[str, Option], heading: str, *, of_algorithms: bool = False
+) -> None:
+    """Give a function that takes ``**options`` a signature with each of them, and a docstring that explains them.
+
+    ``of_algorithms``: the options of the shipped algorithms are in the signature, too.
+    """
+    signature = inspect.signature(function)
+    *named, rest = signature.parameters.values()
+    held = [one.replace(annotation=one.empty) for one in named]
+    defaults = {name: one.default for name, one in options.items()} | (_of_algorithms() if of_algorithms else {})
+    held += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+        if name not in signature.parameters
+    ]
+    held.append(rest.replace(annotation=rest.empty))
+    function.__signature__ = inspect.Signature(held)  # type: ignore[attr-defined]
+    lines = [f"    {line}" for line in described(options).splitlines()]
+    function.__doc__ = "\n".join([f"{function.__doc__}", f"    {heading}:", *lines, ""])
+
+
+def _of_algorithms() -> dict[str, object]:
+    """The options of all shipped algorithms, and their defaults where all agree."""
+    found: dict[str, object] = {}
+    for one in map(registry.find, registry.names()):
+        for name, declared in one.options().items():
+            same = found.get(name, declared.default) == declared.default
+            found[name] = declared.default if same else _OfAlgorithm()
+    return found

@@ -1,0 +1,120 @@
+"""The functions that stand for the commands which look at stores: what the commands say, as plain data."""
+
+import os
+from pathlib import Path
+
+from csaw.engine.api import registry
+from csaw.engine.api.registry import Algo
+from csaw.engine.cluster.shards import seal_sample
+from csaw.engine.samples import Samples
+from csaw.engine.samples.describe import describe_store
+from csaw.engine.verify import Report, verify_graph
+from csaw.engine.verify import verify as verify_sample
+from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.attributes import is_graph
+
+Place = str | os.PathLike[str]
+Store = Place | Samples | GraphStore
+
+
+def verify(
+    store: Store, graph: Place | GraphStore | None = None, *, columns: OptionValue = None, algo: Algo | None = None
+) -> Report:
+    """Check that a sample or a graph store is correct, as ``csaw verify`` does.
+
+        report = csaw.verify("walks.zarr")
+        print(report.ok, [check.name for check in report.checks if not check.ok])
+
+    Args:
+        store: A sample store or a graph store on disk: its path, or open.
+        graph: The graph store that was sampled (default: None, where it was when it was sampled).
+        columns: The columns of data of vertices that the sample was drawn with, as for :func:`csaw.sample` (default:
+            None).
+        algo: The algorithm that drew the sample, where csaw does not ship it: ``FILE.py:CLASS``, or the class. Without
+            it (default: None), nothing that needs it is tested. No code runs because a store names it.
+
+    Returns:
+        A Report: ``ok``, whether no check has failed; ``checks``, each with its name, status, p-value and details; and
+        ``as_dict()``, the plain data that ``csaw verify --json`` prints.
+
+    Raises:
+        StoreError: A store cannot be opened, or the algorithm is another than drew the sample.
+        OptionError: Other columns than the sample was drawn with, another algorithm, or what is no store on disk.
+    """
+    place = _place_of(store, "store")
+    if is_graph(place):
+        if given := [name for name, one in (("graph", graph), ("columns", columns), ("algo", algo)) if one is not None]:
+            raise OptionError(f"{given[0]}: expected for samples alone, and {place} is a graph store; leave it out")
+        return verify_graph(place)
+    if algo is None and isinstance(store, Samples):
+        algo = store.algo
+    return verify_sample(place, None if graph is None else _place_of(graph, "graph"), columns=columns, algo=algo)
+
+
+def info(store: Store, *, full: bool = False, algo: Algo | None = None) -> Record:
+    """Describe a graph store or a sample store, as ``csaw info`` does.
+
+        csaw.info("web.zarr")["vertices"]
+        csaw.info("walks.zarr")["parameters"]
+
+    Args:
+        store: A sample store or a graph store on disk: its path, or open.
+        full: Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew (default:
+            False).
+        algo: Of a virtual sample whose algorithm csaw does not ship, ``FILE.py:CLASS`` or the class (default: None).
+
+    Returns:
+        The plain data that ``csaw info --json`` prints.
+
+    Raises:
+        StoreError: The store cannot be opened.
+        OptionError: What is no store on disk.
+    """
+    return describe_store(_place_of(store, "store"), full, store.algo if isinstance(store, Samples) else algo)
+
+
+def algorithms() -> Record:
+    """List the algorithms that csaw ships, as ``csaw algorithms`` does.
+
+        csaw.algorithms()["node2vec"]["options"]  # {'walk_length': 80, 'num_walks': 1, 'p': 1.0, 'q': 1.0}
+
+    Returns:
+        By the name of each algorithm its ``paper``, and ``options``, their defaults by name.
+    """
+    return registry.described()
+
+
+def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
+    """Finish a sample after all of its shards are drawn, as ``csaw seal`` does.
+
+    The last shard does this by itself, unless it was killed meanwhile.
+
+    Args:
+        out: The path that the sample will have.
+        graph: The graph store that is sampled (default: None, where it was).
+
+    Returns:
+        The summary of the run as plain data, as ``csaw seal --json`` prints it.
+
+    Raises:
+        StoreError: Groups are missing or damaged, which it names; there is no such sample; the graph is missing or
+            another; or a run has the place for itself.
+    """
+    where = None if graph is None else _place_of(graph, "graph")
+    return {name: value for name, value in seal_sample(Path(out), where).items() if name != "plan"}
+
+
+def _place_of(store: Store, name: str) -> Path:
+    """The path of a store. OptionError for what is not on disk as a whole, and for what is no store."""
+    if isinstance(store, str | os.PathLike):
+        return Path(store)
+    in_memory = isinstance(store, GraphStore) and store.stored.in_memory
+    in_part = isinstance(store, Samples) and not (store.is_virtual or store.checksums)
+    if in_memory or in_part or not isinstance(store, Samples | GraphStore):
+        raise OptionError(
+            f"{name}: expected a store on disk, or its path, found {quoted(store)}; write it to disk first"
+        )
+    return store.path
