@@ -66,9 +66,7 @@ def _degrees(store: GraphStore) -> list[dict[str, int]]:
     return [{"from": one["from"], "to": one["to"], "vertices": one["count"]} for one in bins]
 
 
-def describe(
-    path: str | Path, full: bool = False, algo: Algo | None = None, graph: str | Path | None = None
-) -> Record:
+def describe(path: str | Path, full: bool = False, algo: Algo | None = None, graph: str | Path | None = None) -> Record:
     """Plain data about the store at ``path``; ``full`` counts the edges of all groups anew.
 
     Without it they are what was counted when they were written; where a store does not say that, they are None, and

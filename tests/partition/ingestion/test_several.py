@@ -135,7 +135,9 @@ def test_tables_of_other_columns_and_tables_beside_text_are_refused(tmp_path):
     with pytest.raises(CsawError, match=r"c.parquet: expected source column: source, as in .*a.parquet, found from"):
         ingest([a, c], tmp_path / "h.zarr", IngestOptions())
     (tmp_path / "t").write_text("1 2\n")
-    with pytest.raises(CsawError, match="t: expected format: a table of Parquet or Arrow, as in .*a.parquet, found text"):
+    with pytest.raises(
+        CsawError, match="t: expected format: a table of Parquet or Arrow, as in .*a.parquet, found text"
+    ):
         ingest([a, tmp_path / "t"], tmp_path / "h.zarr", IngestOptions())
 
 
