@@ -123,7 +123,7 @@ class _Search:
         """The goals that have candidates; those of the diameter have none where either side rules out a larger one."""
         ends = [(goal, self._candidates(goal)) for goal in self.ends]
         open_ = [goal for goal, found in ends if found.candidates] if all(found.above for _, found in ends) else []
-        return [*open_, *([self.center] if self._candidates(self.center).count else [])]
+        return [*open_, *([self.center] if self._candidates(self.center).candidates else [])]
 
     def advance(self, goal: _Goal) -> None:
         """Search from the likeliest candidate of a goal, or from many where the last search has ruled out few."""
