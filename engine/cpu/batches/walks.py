@@ -30,7 +30,7 @@ class Walks(WaitingWalks):
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
-        self.source = sources.astype(np.int64)
+        self.source = sources.astype(np.int64, copy=False)
         self.at = self.source.copy()
         self.previous = np.full(sources.size, -1, np.int64)
         self.step = np.zeros(sources.size, np.int64)
