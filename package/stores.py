@@ -7,7 +7,7 @@ from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.cluster.shards import seal_sample
 from csaw.engine.samples import Samples
-from csaw.engine.samples.describe import describe_store
+from csaw.engine.samples.describe import describe_store, identified
 from csaw.engine.verify import Report, verify_graph
 from csaw.engine.verify import verify as verify_sample
 from csaw.partition import GraphStore
@@ -104,7 +104,8 @@ def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
             another; or a run has the place for itself.
     """
     where = None if graph is None else _place_of(graph, "graph")
-    return {name: value for name, value in seal_sample(Path(out), where).items() if name != "plan"}
+    done = {name: value for name, value in seal_sample(Path(out), where).items() if name != "plan"}
+    return {**identified(Path(out)), **done}
 
 
 def _place_of(store: Store, name: str) -> Path:

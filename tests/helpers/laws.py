@@ -9,8 +9,7 @@ import numpy as np
 
 from helpers.stats import assert_drawn_from
 
-NONE = 2**32 - 1
-END = -1
+END = -1  # the fill of samples: no vertex
 
 
 def edge_law(row, bias):
@@ -73,7 +72,6 @@ def ppr(rows, before, here, source):
 def assert_walks_follow(walks, rows, law):
     """Every step of the walks, given the source and the two vertices before it, is drawn from the law."""
     walks = walks.astype(np.int64)
-    walks[walks == NONE] = END
     for step in range(walks.shape[1] - 1):
         context = walks[:, [0, step - 1 if step else 0, step]]
         for source, before, here in np.unique(context, axis=0).tolist():

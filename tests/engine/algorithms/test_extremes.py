@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.graphs import SQUARE, arrays_of, random_store, rows_of, store_of
 from helpers.invariance import assert_same
-from helpers.laws import NONE, assert_walks_follow, node2vec
+from helpers.laws import END, assert_walks_follow, node2vec
 from helpers.limits import within
 from helpers.stats import assert_drawn_from
 
@@ -109,9 +109,9 @@ def test_a_row_that_accepts_nothing_is_a_dead_end(tmp_path, mine, low, back):
         walks = arrays_of(store, tmp_path / "s.zarr", mine, num_walks=4000, walk_length=2, seed=3, low=low, back=back)[
             "walks"
         ]
-    assert set(walks[(walks[:, 0] == 3) & (walks[:, 1] == 4)][:, 2].tolist()) == {NONE}  # back is never
+    assert set(walks[(walks[:, 0] == 3) & (walks[:, 1] == 4)][:, 2].tolist()) == {END}  # back is never
     if low == 0.0:
-        assert set(walks[walks[:, 0] == 4][:, 2].tolist()) == {NONE}  # no neighbor of 3 is near 4
+        assert set(walks[walks[:, 0] == 4][:, 2].tolist()) == {END}  # no neighbor of 3 is near 4
         assert set(walks[(walks[:, 0] == 1) & (walks[:, 1] == 2)][:, 2].tolist()) == {0}
 
 

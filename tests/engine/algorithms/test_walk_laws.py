@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.graphs import SQUARE, TROUBLED, arrays_of, rows_of, store_of
-from helpers.laws import NONE, assert_walks_follow, by_weight, first_order, jump, metropolis, node2vec, ppr, restart
+from helpers.laws import END, assert_walks_follow, by_weight, first_order, jump, metropolis, node2vec, ppr, restart
 from helpers.stats import assert_drawn_from
 
 MANY = 20_000
@@ -57,8 +57,8 @@ def test_zero_weights_are_never_taken_and_dead_ends_are_filled(tmp_path):
     drawn = arrays_of(store, tmp_path / "s.zarr", "deepwalk", num_walks=2000, walk_length=5)
     assert not ((drawn["walks"][:, :-1] == 0) & (drawn["walks"][:, 1:] == 3)).any()
     for walk, length in zip(drawn["walks"].tolist(), drawn["lengths"].tolist(), strict=True):
-        assert NONE not in walk[: length + 1]
-        assert set(walk[length + 1 :]) <= {NONE}
+        assert END not in walk[: length + 1]
+        assert set(walk[length + 1 :]) <= {END}
         assert length == 5 or walk[length] in (4, 5, 6)
 
 
