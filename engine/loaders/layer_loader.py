@@ -19,6 +19,7 @@ from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.tensors import share_of
 from csaw.partition import GraphStore
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -81,6 +82,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         CsawError: as of :func:`csaw.stream`.
     """
 
+    @in_python(seeds_per_batch="batch_size", algo="sampler")
     def __init__(
         self,
         data: GraphData,

@@ -10,6 +10,7 @@ from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import without_others
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -45,6 +46,7 @@ class NeighborSampler(pyg.BaseSampler):
         CsawError: as of :func:`csaw.engine.prepare`.
     """
 
+    @in_python(seeds_per_batch="batch_size", fanout="num_neighbors")
     def __init__(
         self,
         data: GraphData,

@@ -17,6 +17,7 @@ from csaw.engine.samples import NOTHING, Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import OptionValue, Values
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.given_graph import graph_in_memory
@@ -51,6 +52,7 @@ class WalkDataset(data.Dataset):
         StoreError: a file has changed.
     """
 
+    @in_python()
     def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | None = None) -> None:
         self.samples = samples if isinstance(samples, Samples) else open_samples(samples)
         if not self.samples.layout.has_limit:
@@ -131,6 +133,7 @@ class WalkStream(data.IterableDataset):
         CsawError: as of :func:`csaw.stream`.
     """
 
+    @in_python()
     def __init__(
         self,
         graph: str | Path | GraphStore | Foreign,

@@ -20,6 +20,7 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted, html_rows, line
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -95,6 +96,7 @@ class Evaluation:
             return tables.as_csv(self.profile, self.samples, self.names)
         return tables.as_latex(self.shown) if format == "latex" else tables.as_text(self.shown)
 
+    @in_python(plot_size="size", plot="folder")
     def plot(
         self,
         folder: str | Path,

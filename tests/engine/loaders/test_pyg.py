@@ -380,9 +380,9 @@ def test_a_graph_without_edges_gives_its_seeds():
         ({"subgraph_type": "induced", "disjoint": True}, "induced subgraphs are not disjoint"),
         ({"subgraph_type": "whole"}, "subgraph_type: expected directional, "),
         ({"time_attr": "t"}, "time_attr: expected None.* temporal sampling is not supported"),
-        ({"batch_size": 0}, "--seeds-per-batch: expected"),
+        ({"batch_size": 0}, "^batch_size: expected"),
         ({"rank": 3, "world": 3}, "expected 0 <= rank < world"),
-        ({"walk_length": 3}, "--walk-length is not an option of minibatch"),
+        ({"walk_length": 3}, "^walk_length is not an option of minibatch"),
     ],
 )
 def test_what_cannot_be_is_refused(data, wrong, said):
