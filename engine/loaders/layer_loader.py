@@ -5,6 +5,7 @@ LADIES and FastGCN train by them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +106,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         **options: object,
     ) -> None:
         options = without_others(options, "LayerLoader")
-        if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, int) for size in layer_sizes)):
+        if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, Integral) for size in layer_sizes)):
             raise OptionError(
                 f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"
             )
@@ -117,7 +118,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         self.features = self._held("features", getattr(data, "x", None) if features is None else features)
         self.labels = self._held("labels", getattr(data, "y", None) if labels is None else labels)
         asked = {
-            "layer_sizes": tuple(layer_sizes),
+            "layer_sizes": tuple(map(int, layer_sizes)),
             "normalize": normalize,
             "seed": seed,
             "in_flight": IN_FLIGHT,

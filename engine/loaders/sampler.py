@@ -1,6 +1,7 @@
 """A sampler of neighbors for PyTorch Geometric's NodeLoader and LinkLoader."""
 
 from collections.abc import Sequence
+from numbers import Integral
 
 import numpy as np
 
@@ -144,12 +145,12 @@ def algorithm_options(
     num_neighbors: Sequence[int], replace: bool, disjoint: bool, weight_attr: str | None
 ) -> dict[str, object]:
     """The options of the algorithm minibatch for arguments of PyTorch Geometric."""
-    if not (isinstance(num_neighbors, Sequence) and all(isinstance(size, int) for size in num_neighbors)):
+    if not (isinstance(num_neighbors, Sequence) and all(isinstance(size, Integral) for size in num_neighbors)):
         raise OptionError(
             f"num_neighbors: expected a list of integers, one for each hop, found {quoted(num_neighbors)}"
         )
     weighted = weight_attr is not None
-    return {"fanout": tuple(num_neighbors), "replace": replace, "disjoint": disjoint, "weighted": weighted}
+    return {"fanout": tuple(map(int, num_neighbors)), "replace": replace, "disjoint": disjoint, "weighted": weighted}
 
 
 def refuse_time(time: object) -> None:
