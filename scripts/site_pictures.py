@@ -140,7 +140,7 @@ def pictures() -> dict[str, str]:
             drawn=("sa", "ac", "ce", "ed", "dc"),
             kinds={"s": "source", "a": "first", "c": "first", "e": "first", "d": "first"},
             labels={"s": "0", "a": "1", "c": "2", "e": "3", "d": "4"},
-            notes={(228, 80): "also 5"},
+            notes={(250, 138): "also 5"},
         ),
         "node2vec": graph(
             "node2vec: from v, having come from t, back to t has the weight 1/p, to a neighbor of t 1, away from t 1/q",
