@@ -57,7 +57,9 @@ def verify(
 
 
 @in_python()
-def info(store: Store, *, full: bool = False, algo: Algo | None = None) -> Record:
+def info(
+    store: Store, graph: Place | GraphStore | None = None, *, full: bool = False, algo: Algo | None = None
+) -> Record:
     """Describe a graph store or a sample store, as ``csaw info`` does.
 
         csaw.info("web.zarr")["vertices"]
@@ -65,6 +67,8 @@ def info(store: Store, *, full: bool = False, algo: Algo | None = None) -> Recor
 
     Args:
         store: A sample store or a graph store on disk: its path, or open.
+        graph: Of a virtual sample, the graph store that it is drawn from (default: None, where it was when it was
+            sampled).
         full: Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew (default:
             False).
         algo: Of a virtual sample whose algorithm csaw does not ship, ``FILE.py:CLASS`` or the class (default: None).
@@ -76,7 +80,8 @@ def info(store: Store, *, full: bool = False, algo: Algo | None = None) -> Recor
         StoreError: The store cannot be opened.
         OptionError: What is no store on disk.
     """
-    return describe_store(_place_of(store, "store"), full, store.algo if isinstance(store, Samples) else algo)
+    where = None if graph is None else _place_of(graph, "graph")
+    return describe_store(_place_of(store, "store"), full, store.algo if isinstance(store, Samples) else algo, where)
 
 
 def algorithms() -> Record:

@@ -79,8 +79,11 @@ class IngestOptions:
     memory: int | None = None
     """Bytes that sorting may use, at least 16 MiB. None: a quarter of the machine's memory."""
     overwrite: bool = False
-    source_column: str | int | None = None  # a name, or a number from 1; None: by the header, else 1
-    target_column: str | int | None = None  # the same, else 2
+    """Whether a graph store at the same place is replaced."""
+    source_column: str | int | None = None
+    """Column of the sources: a name, or a number from 1. None: by the header, otherwise the first."""
+    target_column: str | int | None = None
+    """Column of the targets. None: by the header, otherwise the second."""
     clusters: int | None = None
     """Number of clusters that the vertices are sorted into, for ``cluster-gcn``. None: no clusters."""
     method: str = "metis"

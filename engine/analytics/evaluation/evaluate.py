@@ -70,7 +70,11 @@ class Evaluation:
         return tables.names_of([sample.path for sample in self.samples], self.labels)
 
     def mean_d_statistics(self) -> dict[str, float]:
-        """Mean, for each sample, of the D-statistics that all of them have; by its name. None have any: no entries."""
+        """Return, for each sample, the mean of the D-statistics that all of them have.
+
+        Returns:
+            The means by the names of samples; no entries where there is no D-statistic.
+        """
         return dict(
             zip(self.names, tables.mean_d_statistics(tables.lines_of(self.profile, self.samples))[1], strict=False)
         )
@@ -87,8 +91,11 @@ class Evaluation:
             format: ``text``; ``csv``, with all digits, values and distances in rows of their own; or ``latex``, for
                 the package booktabs.
 
+        Returns:
+            The table as text of several lines.
+
         Raises:
-            OptionError: Another format.
+            OptionError: another format.
         """
         if format not in FORMATS:
             raise OptionError(f"format: expected one of {', '.join(FORMATS)}, found {quoted(format)}")
