@@ -23,15 +23,18 @@ _WHERE = {
     "commit_virtual": "runs.virtual",
     "open_virtual": "runs.virtual",
 }
+_MODULES = ("algorithm", "algorithms", "loaders")  # what the guides use, as csaw.engine.algorithm.Walk
 __all__ = ["commit_virtual", "draw_batches", "execute", "open_samples", "open_virtual", "prepare", "sample", "stream"]
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *globals()})
+    return sorted({*__all__, *_MODULES})
 
 
 def __getattr__(name: str) -> Any:
     """Names load with their module: importing a registry must not import Numba."""
+    if name in _MODULES:
+        return import_module(f"csaw.engine.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"csaw.engine.{_WHERE[name]}"), name)

@@ -131,6 +131,11 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
+    if view in used:
+        raise OptionError(
+            f"{where}: {view} cannot be handed on; give a function the numbers that it needs, as in "
+            f"mine({view}.{'degree' if of_vertex else 'weight'})"
+        )
     own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
     helpers = globals_of(method, own, where)
     text = ast.unparse(ast.fix_missing_locations(Own(own).visit(function)))

@@ -78,7 +78,7 @@ class _File:
             if read.id in written.scope:
                 self._bring(read.id, written.scope[read.id], written, read.lineno)
             elif not hasattr(builtins, read.id):
-                raise written.wrong(read.lineno, f"{read.id} is not known outside the function that defines it")
+                raise written.wrong(read.lineno, f"{read.id} is not known; define it before, and outside of functions")
         alias = f"\n\n{name} = {written.tree.name}\n" if written.tree.name != name else ""
         self.definitions.append(written.text + alias)
 

@@ -195,3 +195,8 @@ def test_type_checkers_know_what_functions_take_and_return(tmp_path):
     errors = [line for line in said if "client.py" in line and " error: " in line]
     assert len(errors) == len(WRONG)
     assert all(wrong in error for wrong, error in zip(WRONG, errors, strict=True)), errors
+
+
+def test_modules_that_guides_use_are_attributes():
+    assert python("import csaw; print(csaw.engine.algorithm.Walk.__name__)") == "Walk"
+    assert {"algorithm", "algorithms", "loaders"} <= set(dir(csaw.engine))

@@ -239,7 +239,7 @@ def nothing_known():
             {"algo": Listed},
             r"line \d+ of .*test_written.py, return TABLE\[e.depth\]: TABLE is \[1.0, 2.0\], which cannot",
         ),
-        ({"algo": nothing_known()}, r"line \d+ of .*: hidden is not known outside the function that defines it"),
+        ({"algo": nothing_known()}, r"line \d+ of .*: hidden is not known; define it before, and outside of functions"),
         ({"algo": type("Made", (Walk,), {})}, "Made has no source that csaw can read"),
         ({"algo": int}, "algo: expected the name of an algorithm, FILE.py:CLASS, or a class, found <class 'int'>"),
         ({"algo": Walk}, "expected an algorithm, or a class of your own of Walk or Traversal"),
@@ -286,3 +286,17 @@ def test_traversals_and_their_plain_methods_are_kept(here):
     kept = csaw.sample("g.zarr", algo=Few, device="cpu", seed=1, fanout=1)
     assert kept.manifest["request"]["parameters"] == {"fanout": 1}
     ast.parse(kept.manifest["source"])
+
+
+class HandsOn(Walk):
+    def edge_bias(self, e):
+        return named(e)
+
+
+def named(e):
+    return e.weight
+
+
+def test_an_edge_is_read_by_its_numbers_alone(here):
+    with pytest.raises(CsawError, match=r"edge_bias: e cannot be handed on; .* as in mine\(e.weight\)"):
+        csaw.sample("g.zarr", **GIVEN, algo=HandsOn)
