@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from csaw.engine.api.registry import Algo
-from csaw.engine.cluster.clusters import Cluster
+from csaw.engine.cluster.clusters import Cluster, require_scheduler
 from csaw.engine.cluster.drawer import Drawing, Unable, groups_at_once, plan
 from csaw.engine.cluster.executor import Executor, ResultLost, WorkerDied
 from csaw.engine.cluster.opening import opened
@@ -79,6 +79,7 @@ def sample_on_cluster(
     watch, before, where = Stopwatch(), compiled(), Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)
     job = recipe.here()
+    require_scheduler(where)  # before a store is begun, which would be in the way of the next attempt
     with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
