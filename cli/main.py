@@ -22,6 +22,15 @@ PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
 class Lazy(click.Group):
     """Finds commands by file name, so that ``csaw --help`` imports click alone."""
 
+    def invoke(self, ctx: click.Context) -> object:
+        from csaw.partition.base.python_names import COMMAND_LINE
+
+        token = COMMAND_LINE.set(True)
+        try:
+            return super().invoke(ctx)
+        finally:
+            COMMAND_LINE.reset(token)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(module.name for module in pkgutil.iter_modules([str(COMMANDS)]))
 

@@ -107,3 +107,18 @@ class Folder(click.Path):
         if os.fspath(value) == "-":
             self.fail("expected a folder, found -, which is standard output; name a folder, such as plots", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Size(click.ParamType):
+    """A width and a height, such as 3.3x2.4."""
+
+    name = "size"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            width, height = map(float, str(value).split("x"))
+        except ValueError:
+            self.fail(f"expected a width and a height, such as 3.3x2.4, found {value!r}", param, ctx)
+        return width, height

@@ -24,6 +24,7 @@ from csaw.engine.samples.place import check_place
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.progress import progress_of, steps, wanted
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
@@ -39,6 +40,7 @@ Place = str | os.PathLike[str]
 Progress = bool | Callable[[int, int], None] | None
 
 
+@in_python()
 def graph(
     data: object = None,
     *,
@@ -122,6 +124,7 @@ def graph(
 opened = graph  # for functions that have an argument of this name
 
 
+@in_python()
 def sample(
     graph: object,
     out: Place | None = None,
@@ -206,6 +209,7 @@ def _drawn(job: Job, own: Algo | None, out: Place | None, progress: Progress, *,
     return open_samples(Path(out))
 
 
+@in_python()
 def stream(
     graph: object,
     algo: Algo = "deepwalk",
@@ -244,6 +248,7 @@ def stream(
     return stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
 
 
+@in_python()
 def evaluate(
     graph: object,
     samples: Samples | Place | Sequence[Samples | Place] = (),

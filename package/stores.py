@@ -12,6 +12,7 @@ from csaw.engine.verify import Report, verify_graph
 from csaw.engine.verify import verify as verify_sample
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import is_graph
@@ -20,6 +21,7 @@ Place = str | os.PathLike[str]
 Store = Place | Samples | GraphStore
 
 
+@in_python()
 def verify(
     store: Store, graph: Place | GraphStore | None = None, *, columns: OptionValue = None, algo: Algo | None = None
 ) -> Report:
@@ -54,6 +56,7 @@ def verify(
     return verify_sample(place, None if graph is None else _place_of(graph, "graph"), columns=columns, algo=algo)
 
 
+@in_python()
 def info(store: Store, *, full: bool = False, algo: Algo | None = None) -> Record:
     """Describe a graph store or a sample store, as ``csaw info`` does.
 
@@ -87,6 +90,7 @@ def algorithms() -> Record:
     return registry.described()
 
 
+@in_python()
 def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
     """Finish a sample after all of its shards are drawn, as ``csaw seal`` does.
 

@@ -8,6 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Unpack
 
+from csaw.partition.base.python_names import in_python
+
 if TYPE_CHECKING:
     from csaw.partition.graph.edge_ids import read_edge_ids
     from csaw.partition.graph.store import Graph, GraphStore, Partition, open_graph
@@ -42,6 +44,7 @@ class PartitionModule(ModuleType):
     It holds ``open_graph`` and the other names as any module.
     """
 
+    @in_python()
     def __call__(
         self, inputs: Any, out: Any, *, progress: Any = None, **options: Unpack["PartitionOptions"]
     ) -> "GraphStore":

@@ -20,6 +20,8 @@ MATH = re.compile(r"^```math\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ROLE = re.compile(r":(?:class|func|meth|mod):<code>")
 INLINE = re.compile(r"(?<!<pre>)(?<!</span>)<code>([^<]+)</code>")
 HYPHENED = re.compile(r"\S*-\S+")
+BLOCK = re.compile(r'<div class="language-(sh|bash|text) highlight"><pre><span></span><code>(.*?)</pre>', re.DOTALL)
+TEXT = re.compile(r">([^<]+)<")
 LONGEST = 32  # characters that the screen of a phone shows in one line
 
 
@@ -109,7 +111,16 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Docstrings name functions as Sphinx does; the site shows the names alone. An option is not broken at a hyphen."""
-    return INLINE.sub(lambda found: f"<code>{HYPHENED.sub(_whole, found[1])}</code>", ROLE.sub("<code>", html))
+    inline = INLINE.sub(lambda found: f"<code>{HYPHENED.sub(_whole, found[1])}</code>", ROLE.sub("<code>", html))
+    return BLOCK.sub(_commands, inline)
+
+
+def _commands(block: re.Match) -> str:
+    """A block of commands, which wraps between words where the screen is narrow; other text is left as it is."""
+    if block[1] == "text" and not block[2].startswith("csaw "):
+        return block[0]
+    whole = TEXT.sub(lambda found: f">{HYPHENED.sub(_whole, found[1])}<", f">{block[2]}")[1:]
+    return f'<div class="language-sh highlight"><pre><span></span><code>{whole}</pre>'
 
 
 def _whole(word: re.Match) -> str:

@@ -139,6 +139,21 @@ def test_figures_for_users_stand_on_the_page_of_measurements(page):
     assert not [one for one in figures if one not in measured and one.removesuffix(" s") not in measured]
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_lines_of_code_fit_the_page_or_wrap(page):
+    """Commands and programs wrap; blocks of other kinds keep their lines, which fit all but narrow screens."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
+    kept = [text for kind, text in blocks if kind not in ("sh", "bash", "python", "math")]
+    assert not [line for text in kept for line in text.splitlines() if len(line) > 116]
+    assert not re.search(r"\n\n    (csaw|pip|\$) ", (DOCS / page).read_text()), "commands are fenced as sh"
+
+
+def test_commands_wrap_between_words(site):
+    html = '<div class="language-sh highlight"><pre><span></span><code>csaw<span> </span>--walk-length</code></pre>'
+    assert '<span class="word">--walk-length</span>' in site[0].on_page_content(html)
+    assert "language-sh" in (DOCS / "site.css").read_text()
+
+
 def test_tables_have_headers():
     empty = re.compile(r"^\|[ |]*\|\n\|-", re.MULTILINE)
     assert not [page for page in PAGES if empty.search(text_of(page))]

@@ -17,10 +17,10 @@ from helpers.ingested import read
 from csaw.engine import sample
 
 ROOT = Path(__file__).parents[1]
-ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
+ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src"), "OMP_NUM_THREADS": "1"}  # their matrices are small
 LEAST = {
     "embeddings": [0.95, 0.95, 0.95],
-    "graphsage": [0.88, 0.89],
+    "graphsage": [0.88, 0.89, 0.72],
     "ladies": [0.96, 0.97],
     "large-network": [],
 }  # accuracies, in the order in which they are printed

@@ -66,12 +66,21 @@ def _of_measures() -> list[click.Parameter]:
     help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample "
     "--columns reads, .csv or .parquet.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the FILE of --save.")
 @click.option(
     "--plot",
     type=values.Folder(),
-    help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
+    help="Folder for a plot of each distribution and curve, the graph beside its samples, as PDF, PNG and SVG, with "
+    "what is drawn as CSV. They take the place of earlier plots of csaw, and of other files only with --overwrite.",
 )
+@click.option(
+    "--plot-size", type=values.Size(), metavar="WIDTHxHEIGHT", help="Size of plots in inches.  [default: 6.4x4.2]"
+)
+@click.option(
+    "--plot-title",
+    metavar="TEXT",
+    help="Title of each plot, in which {finding} stands for what is drawn; '' for none.  [default: {finding}]",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the FILE of --save, and any file that has a plot's name.")
 @values.algo_file
 @click.option(
     "--cluster",
@@ -97,6 +106,8 @@ def evaluate(
     save: tuple[str, str] | None,
     overwrite: bool,
     plot: Path | None,
+    plot_size: tuple[float, float] | None,
+    plot_title: str | None,
     algo: str | None,
     cluster: str | None,
     dry_run: bool,
@@ -124,11 +135,13 @@ def evaluate(
     from csaw.cli.reports.evaluated import print_evaluation, print_plan
     from csaw.datasets.resolve import resolve
     from csaw.engine.analytics.evaluation import plots, saved
-    from csaw.engine.analytics.evaluation.evaluate import plan
+    from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES, PLOT_TITLE, plan
     from csaw.partition.base.progress import steps
 
     if as_json and format_:
         raise click.UsageError("--json has a form of its own; give it without --format")
+    if plot is None and (plot_size, plot_title) != (None, None):
+        raise click.UsageError("--plot-size and --plot-title are of plots; name their folder with --plot")
     if plot:
         plots.check()
     columns = _to_save(save, overwrite, wanted)
@@ -141,14 +154,16 @@ def evaluate(
         found = run(resolve(graph, directed=directed), samples, progress=progress, **dict(given(wanted)))
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
-    if plot:
-        plots.write(found, plot)
     if as_json:
         console.print_json(found.as_dict())
     elif format_ in ("csv", "latex"):
         click.echo(found.table(format_), nl=False)
     elif not console.is_quiet():
         print_evaluation(found)
+    if plot:  # last: a file that is in the way takes nothing of what was measured
+        title = PLOT_TITLE if plot_title is None else plot_title
+        found.plot(plot, size=plot_size or PLOT_INCHES, title=title, overwrite=overwrite)
+    if not (as_json or format_ in ("csv", "latex")):
         console.say(*of_evaluation(graph, save, plot))
 
 

@@ -21,7 +21,7 @@ Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.s
 such a run is refused.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from csaw.engine.api.option import LARGEST, Option, flag_of, option, options_of
@@ -100,13 +100,8 @@ class Algorithm:
     """The text of that file, set when it is run."""
 
     def __init__(self, **values: object) -> None:
-        known = self.options()
-        for name in values.keys() - known.keys():
-            raise OptionError(
-                f"{flag_of(name)} is not an option of {self.name()}; "
-                f"it has {', '.join(map(flag_of, known))}{meant(flag_of(name), map(flag_of, known))}"
-            )
-        for name, declared in known.items():
+        self.refuse_unknown(values)
+        for name, declared in self.options().items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))
 
     @classmethod
@@ -118,6 +113,18 @@ class Algorithm:
     def options(cls) -> dict[str, Option]:
         """All options, those of the base classes first."""
         return options_of(cls)
+
+    @classmethod
+    def refuse_unknown(cls, names: Iterable[str], of_the_run: Iterable[str] = ()) -> None:
+        """Raise OptionError for the first name that is no option; one of the run may be meant, too."""
+        known = cls.options()
+        for name in names:
+            if name not in known:
+                flags = [flag_of(one) for one in known]
+                raise OptionError(
+                    f"{flag_of(name)} is not an option of {cls.name()}; it has {', '.join(flags)}"
+                    f"{meant(flag_of(name), [*flags, *map(flag_of, of_the_run)])}"
+                )
 
     def parameters(self) -> Record:
         """The values of options, as plain data for the manifest: of all but those at their default that earlier

@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import linecache
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.util import decode_source
 from pathlib import Path
@@ -106,13 +106,21 @@ def code_of(name: str) -> tuple[bytes, str]:
 
 
 def build(
-    name: str, parameters: Values, edge_bias: str | None = None, columns: VertexColumns = NO_COLUMNS
+    name: str,
+    parameters: Values,
+    edge_bias: str | None = None,
+    columns: VertexColumns = NO_COLUMNS,
+    of_the_run: Iterable[str] = (),
 ) -> Algorithm:
     """Make the algorithm with its options and the columns that its hooks read, and check all.
+
+    ``of_the_run``: names of the options beside them, one of which a misspelled name may mean.
 
     Raises UnknownNameError or OptionError.
     """
     kind, digest = load(name)
+    if kind.__init__ is Algorithm.__init__:
+        kind.refuse_unknown(parameters, of_the_run)
     return make(kind if edge_bias is None else with_edge_bias(kind, edge_bias), digest, parameters, columns)
 
 

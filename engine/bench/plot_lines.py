@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from csaw.engine.bench.bench_row import Row
 from csaw.engine.bench.plot_bars import Scale, number
-from csaw.engine.bench.plot_style import CSAW, MUTED, PEER, SMALL, TEXT, bare
+from csaw.partition.base.plot_style import CSAW, MUTED, PEER, SMALL, TEXT, bare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

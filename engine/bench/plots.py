@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from csaw.engine.bench import plot_bars, plot_lines, suites
 from csaw.engine.bench.bench_row import MACHINE, Row, exceeded, measured
-from csaw.engine.bench.files import AUTHOR, check_plot, new_file
-from csaw.engine.bench.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
+from csaw.engine.bench.files import AUTHOR, check_plot
+from csaw.partition.arrays.earlier_files import new_file
+from csaw.partition.base.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
 from csaw.partition.base.sizes import short
 from csaw.partition.errors import MissingDependencyError
 

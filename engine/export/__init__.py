@@ -17,6 +17,7 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.python_names import in_python
 from csaw.partition.errors import OptionError, StoreError
 
 __all__ = ["export", "formats"]
@@ -24,6 +25,7 @@ __all__ = ["export", "formats"]
 Update = Callable[[int], None]
 
 
+@in_python()
 def export(
     store: str | Path | Samples | GraphStore,
     out: str | Path | BinaryIO,

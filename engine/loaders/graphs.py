@@ -83,7 +83,8 @@ def _edges_of(data: "Data") -> tuple[np.ndarray, np.ndarray]:
     edges = data.edge_index
     if edges is None or edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype != torch.int64:
         found = "none" if edges is None else f"{edges.dtype} {list(edges.shape)}"
-        raise OptionError(f"data.edge_index: expected an int64 tensor [2, edges], found {found}")
+        way = "; leave out ToSparseTensor, which replaced it by adj_t" if "adj_t" in data else ""
+        raise OptionError(f"data.edge_index: expected an int64 tensor [2, edges], found {found}{way}")
     held = np.ascontiguousarray(edges.cpu().numpy())
     if held.size and not 0 <= int(held.min()) <= int(held.max()) < data.num_nodes:
         raise OptionError(

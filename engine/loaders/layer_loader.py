@@ -5,6 +5,7 @@ LADIES and FastGCN train by them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.tensors import share_of
 from csaw.partition import GraphStore
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -80,6 +82,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         CsawError: as of :func:`csaw.stream`.
     """
 
+    @in_python(seeds_per_batch="batch_size", algo="sampler")
     def __init__(
         self,
         data: GraphData,
@@ -103,7 +106,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         **options: object,
     ) -> None:
         options = without_others(options, "LayerLoader")
-        if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, int) for size in layer_sizes)):
+        if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, Integral) for size in layer_sizes)):
             raise OptionError(
                 f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"
             )
@@ -115,7 +118,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         self.features = self._held("features", getattr(data, "x", None) if features is None else features)
         self.labels = self._held("labels", getattr(data, "y", None) if labels is None else labels)
         asked = {
-            "layer_sizes": tuple(layer_sizes),
+            "layer_sizes": tuple(map(int, layer_sizes)),
             "normalize": normalize,
             "seed": seed,
             "in_flight": IN_FLIGHT,

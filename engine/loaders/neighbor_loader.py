@@ -17,6 +17,7 @@ from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.tensors import int64_of, share_of
 from csaw.engine.sources.given_sources import LABELS
+from csaw.partition.base.python_names import in_python
 
 needed("torch")
 pyg_data = needed("torch_geometric.data")
@@ -78,6 +79,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
 
     drawn: EpochBatches
 
+    @in_python(seeds_per_batch="batch_size", fanout="num_neighbors")
     def __init__(
         self,
         data: GraphData,

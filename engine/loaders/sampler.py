@@ -1,6 +1,7 @@
 """A sampler of neighbors for PyTorch Geometric's NodeLoader and LinkLoader."""
 
 from collections.abc import Sequence
+from numbers import Integral
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import without_others
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -44,6 +46,7 @@ class NeighborSampler(pyg.BaseSampler):
         CsawError: as of :func:`csaw.engine.prepare`.
     """
 
+    @in_python(seeds_per_batch="batch_size", fanout="num_neighbors")
     def __init__(
         self,
         data: GraphData,
@@ -142,12 +145,12 @@ def algorithm_options(
     num_neighbors: Sequence[int], replace: bool, disjoint: bool, weight_attr: str | None
 ) -> dict[str, object]:
     """The options of the algorithm minibatch for arguments of PyTorch Geometric."""
-    if not (isinstance(num_neighbors, Sequence) and all(isinstance(size, int) for size in num_neighbors)):
+    if not (isinstance(num_neighbors, Sequence) and all(isinstance(size, Integral) for size in num_neighbors)):
         raise OptionError(
             f"num_neighbors: expected a list of integers, one for each hop, found {quoted(num_neighbors)}"
         )
     weighted = weight_attr is not None
-    return {"fanout": tuple(num_neighbors), "replace": replace, "disjoint": disjoint, "weighted": weighted}
+    return {"fanout": tuple(map(int, num_neighbors)), "replace": replace, "disjoint": disjoint, "weighted": weighted}
 
 
 def refuse_time(time: object) -> None:

@@ -17,8 +17,11 @@ from csaw.engine.samples import NOTHING, Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import OptionValue, Values
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.ingestion.given_graph import graph_in_memory
+from csaw.partition.ingestion.objects import Foreign
 
 needed("torch")
 
@@ -49,6 +52,7 @@ class WalkDataset(data.Dataset):
         StoreError: a file has changed.
     """
 
+    @in_python()
     def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | None = None) -> None:
         self.samples = samples if isinstance(samples, Samples) else open_samples(samples)
         if not self.samples.layout.has_limit:
@@ -110,8 +114,9 @@ class WalkStream(data.IterableDataset):
     rank, without workers.
 
     Args:
-        graph: the graph store to sample, or its path. It stays in memory between passes, of worker processes if they
-            are persistent.
+        graph: the graph store to sample, or its path; or an object that :func:`csaw.graph` takes, such as a Data object
+            of PyTorch Geometric, whose edges walks follow from source to target. It stays in memory between passes, of
+            worker processes if they are persistent.
         algo: the name of an algorithm of walks, or ``FILE.py:CLASS``.
         walks_per_batch: number of walks of a batch. The last batch of a share has fewer, and so have all where memory
             is short.
@@ -128,9 +133,10 @@ class WalkStream(data.IterableDataset):
         CsawError: as of :func:`csaw.stream`.
     """
 
+    @in_python()
     def __init__(
         self,
-        graph: str | Path | GraphStore,
+        graph: str | Path | GraphStore | Foreign,
         algo: Algo = "deepwalk",
         *,
         walks_per_batch: int = 1024,
@@ -148,11 +154,12 @@ class WalkStream(data.IterableDataset):
                 "original_ids(walks) gives those of the input"
             )
         self.algo, options = registry.named(algo, options)
-        self.graph, self.options = graph, options | {"ids": "dense"}
+        self.graph = graph if isinstance(graph, str | Path | GraphStore) else graph_in_memory(graph)
+        self.options = options | {"ids": "dense"}
         self.walks_per_batch, self.on_device, self.transform = walks_per_batch, on_device, transform
         self.rank, self.world = share_of(rank, world)
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers that stay see it, too
-        job = prepare(graph, self.algo, **self.options)
+        job = prepare(self.graph, self.algo, **self.options)
         if not job.plan.sample_layout.has_limit:
             raise OptionError(
                 f"--algo {job.plan.request.algorithm}: expected a walk with a limit of steps, found an algorithm that "

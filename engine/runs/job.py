@@ -110,7 +110,7 @@ def prepare(
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
-    algorithm = registry.build(algo, parameters, options.edge_bias, read_columns(options.columns, store))
+    algorithm = registry.build(algo, parameters, options.edge_bias, read_columns(options.columns, store), run_options())
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)

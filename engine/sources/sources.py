@@ -221,7 +221,7 @@ class Sources:
         if at + size <= count:
             return run(at, at + size)
         around = np.concatenate([run(at, count), run(0, at)])
-        return np.resize(around, size)
+        return np.tile(around, -(-size // count))[:size]  # np.resize would append one copy at a time
 
     @property
     def places(self) -> int:

@@ -87,9 +87,12 @@ def make(
 def _as_ingested(given: Values) -> Values:
     """Options by the names and in the types of IngestOptions."""
     options = {"partition_bytes" if name == "partition_size" else name: value for name, value in given.items()}
-    for name in ("partition_bytes", "memory"):
+    for name, said in (("partition_bytes", "partition_size"), ("memory", "memory")):
         if isinstance(options.get(name), str):
-            options[name] = parse_size(options[name])
+            try:
+                options[name] = parse_size(options[name])
+            except OptionError as error:
+                raise OptionError(f"{said}: {error}") from error
     if isinstance(compression := options.get("compression"), str) and compression == "none":
         options["compression"] = None
     return options

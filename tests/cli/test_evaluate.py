@@ -47,7 +47,24 @@ def test_one_table_measure_by_sample_and_plots(stores, tmp_path):
     assert [row[0] for row in rows[1:]] == ["degree", "mean", "largest", "degree"]
     assert len(rows[1]) == 4  # a D-statistic of each sample; the mean of the degrees is a row of its own
     assert rows[1][-1] == "D-statistic"
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"degree.svg", "degree.png"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        f"degree.{kind}" for kind in ("csv", "pdf", "png", "svg")
+    }
+
+
+def test_plots_have_the_size_and_title_that_are_given_and_replace_no_file_of_others(stores, tmp_path):
+    look = ("--plot-size", "3x2", "--plot-title", "Roads: {finding}")
+    given = ("g.zarr", "--measures", "degree", "--plot", "out", *look)
+    assert csaw(*given).exit_code == 0
+    assert ">Roads: Degree</text>" in (tmp_path / "out" / "degree.svg").read_text()
+    (tmp_path / "out" / "degree.png").write_text("mine")
+    refused = csaw(*given)
+    assert refused.exit_code == 1
+    assert "mean degree" in refused.stdout, "what was measured is shown all the same"
+    assert "degree.png exists already and is not a plot of csaw evaluate" in str(refused.exception)
+    assert csaw(*given, "--overwrite").exit_code == 0
+    assert csaw("g.zarr", "--plot-size", "3x2").exit_code == 2
+    assert "such as 3.3x2.4, found '3'" in csaw(*given, "--plot-size", "3").stderr
 
 
 def test_the_place_of_the_graph(stores):

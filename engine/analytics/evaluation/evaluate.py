@@ -20,8 +20,11 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted, html_rows, line
+from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+
+PLOT_INCHES, PLOT_TITLE = (6.4, 4.2), "{finding}"
 
 
 @dataclass(repr=False)
@@ -92,6 +95,36 @@ class Evaluation:
         if format == "csv":
             return tables.as_csv(self.profile, self.samples, self.names)
         return tables.as_latex(self.shown) if format == "latex" else tables.as_text(self.shown)
+
+    @in_python(plot_size="size", plot="folder")
+    def plot(
+        self,
+        folder: str | Path,
+        *,
+        size: tuple[float, float] = PLOT_INCHES,
+        title: str = PLOT_TITLE,
+        overwrite: bool = False,
+    ) -> list[Path]:
+        """Draw each distribution and curve, the graph beside its samples, as ``csaw evaluate --plot`` does.
+
+        Args:
+            folder: where the plots go, as PDF, PNG and SVG, with what they draw as CSV.
+            size: width and height in inches.
+            title: of each plot, in which ``{finding}`` stands for what is drawn; "" for none.
+            overwrite: replace files that csaw has not written, too.
+
+        Returns:
+            The files.
+
+        Raises:
+            MissingDependencyError: Matplotlib is not installed.
+            OptionError: the size is out of range.
+            StoreError: a file is there that csaw has not written, or one cannot be written.
+        """
+        from csaw.engine.analytics.evaluation import plots
+
+        lines = plots.lines_of(self.graph, self.profile, self.samples, self.names)
+        return plots.write(lines, Path(folder), size=size, title=title, overwrite=overwrite)
 
     def __str__(self) -> str:
         return self.table().rstrip()

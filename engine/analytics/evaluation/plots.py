@@ -1,28 +1,46 @@
 """Plots of an evaluation: a figure for each distribution and curve, the graph beside its samples."""
 
+import csv
+from collections.abc import Mapping, Sequence
+from functools import partial
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.evaluate import Evaluation
+from csaw.engine.analytics.evaluation.rows import Compared
 from csaw.engine.analytics.evaluation.visits import distribution
-from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding
-from csaw.partition.errors import MissingDependencyError, StoreError
+from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, Findings
+from csaw.partition.arrays import earlier_files
+from csaw.partition.arrays.replace import FILE
+from csaw.partition.arrays.replace import check as check_free
+from csaw.partition.base.plot_style import CSAW, INK, LIMIT, PEER, RC, following_the_reader
+from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+AUTHOR = "csaw evaluate"  # in the metadata of a plot
+COLORS = (INK, CSAW, LIMIT, "#009e73", "#cc79a7", PEER, "#56b4e9")
 """Of the graph, then of its samples: told apart by readers who see colors differently (Okabe and Ito)."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-INCHES = (6.4, 4.2)
+LEAST, MOST = 1, 40  # inches of a side
+FINDING = "{finding}"  # stands for the finding in a title
+LOOK = RC | {"font.size": 10.0, "legend.fontsize": 9.0}
 FEW, MANY, BINS = 40, 60, 10
 """Points up to which they are marked, points of a curve from which it is drawn by bins, and bins for each factor of
 ten.
 """
-APART = 0.06  # least distance of two names, as a share of the axis
+SEEN = 2000  # places along the axis x, of which one point each is drawn
+KINDS = ("pdf", "png", "svg", "csv")
+SHARE = "share with at least this"
+
+
+Drawn = Distribution | Curve
+Lines = list[tuple[str, Drawn]]
+"""The lines of a figure with their names: of the graph, then of samples."""
 
 
 class Points(NamedTuple):
@@ -43,22 +61,59 @@ def check() -> None:
         ) from error
 
 
-def write(found: Evaluation, folder: Path) -> list[Path]:
-    """Write the figures to ``folder`` as PNG and SVG, named after their findings; returns the files.
+def write(
+    lines: Mapping[str, Lines], folder: Path, *, size: tuple[float, float], title: str, overwrite: bool
+) -> list[Path]:
+    """Write a figure for each finding of :func:`lines_of`; the arguments and errors of ``Evaluation.plot``.
 
-    StoreError where that cannot be done.
+    No plot is written where one of them cannot be.
     """
+    check()
+    if not all(LEAST <= side <= MOST for side in size):
+        raise OptionError(
+            f"--plot-size: expected a width and a height from {LEAST} to {MOST} inches, found {size[0]:g}x{size[1]:g}"
+        )
+    places = {name: [folder / f"{name.replace(' ', '-')}.{kind}" for kind in KINDS] for name in lines}
+    for name, files in places.items():
+        _check_places(files, _heading(lines[name]), overwrite)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{folder}: {error.strerror}; name another folder with --plot") from error
-    files = []
-    for name, finding in found.profile.items():
-        lines = [(label, one) for label, one in _lines(found, name) if isinstance(one, Distribution | Curve)]
-        if isinstance(finding, Distribution | Curve) or lines:
-            graph: list[tuple[str, Finding]] = [(Path(found.graph).name, _shown(finding, name))]
-            files += _saved(_figure(name, [*graph, *lines]), folder / name.replace(" ", "-"))
-    return files
+    for name, files in places.items():
+        said = title.replace(FINDING, _sentence(name))
+        for path, content in zip(files, _contents(lines[name], said, size), strict=True):
+            with earlier_files.new_file(path) as file:
+                file.write(content)
+    return [path for files in places.values() for path in files]
+
+
+def _check_places(files: list[Path], heading: str, overwrite: bool) -> None:
+    """StoreError where a file is there that csaw has not written: plots name csaw, and CSV has its heading."""
+    for path in files:
+        if overwrite:
+            check_free(path, FILE, overwrite=True)
+            continue
+        mark, what = (heading, "of") if path.suffix == ".csv" else (AUTHOR, "")
+        expected = f"{what} a plot of csaw evaluate".strip()
+        remedy = "give another folder, or pass --overwrite"
+        earlier_files.check(path, partial(earlier_files.names, author=mark), expected, remedy)
+
+
+def lines_of(graph: str, profile: Findings, samples: Sequence[Compared], names: Sequence[str]) -> dict[str, Lines]:
+    """The findings that are drawn, distributions and curves of the graph or of a sample, and the lines of each.
+
+    Of instances that were taken one by one, the first is drawn.
+    """
+    found = {name: [(Path(graph).name, _shown(one, name))] for name, one in profile.items()}
+    for label, sample in zip(names, samples, strict=True):
+        several = " (first instance)" if len(sample.findings) > 1 else ""
+        for findings, _ in sample.findings[:1]:
+            for name, one in findings.items():
+                found[name].append((label + several, one))
+    kept = {name: [(label, one) for label, one in lines if isinstance(one, Drawn)] for name, lines in found.items()}
+    columns = {name for name, one in profile.items() if isinstance(one, Column)}
+    return {name: lines for name, lines in kept.items() if len(lines) > (name in columns)}
 
 
 def _shown(finding: Finding, name: str) -> Finding:
@@ -66,59 +121,84 @@ def _shown(finding: Finding, name: str) -> Finding:
     return distribution(finding.values, label=name) if isinstance(finding, Column) else finding
 
 
-def _lines(found: Evaluation, name: str) -> list[tuple[str, Finding]]:
-    """The finding of each sample under the name of its line; of instances that were taken one by one, the first."""
-    lines: list[tuple[str, Finding]] = []
-    for sample in found.samples:
-        mine = [findings[name] for findings, _ in sample.findings if name in findings]
-        lines += [
-            (Path(sample.path).name + (" (first instance)" if len(sample.findings) > 1 else ""), one)
-            for one in mine[:1]
-        ]
-    return lines
+def _contents(lines: Lines, title: str, size: tuple[float, float]) -> tuple[bytes, bytes, bytes, bytes]:
+    """The files of a figure in the order of ``KINDS``; the same findings give the same bytes."""
+    from matplotlib import rc_context
+
+    with rc_context(LOOK):
+        figure = _figure(lines, title, size)
+        pdf, png, svg = BytesIO(), BytesIO(), BytesIO()
+        figure.savefig(pdf, format="pdf", metadata={"Creator": AUTHOR, "CreationDate": None})
+        figure.savefig(png, format="png", dpi=200, facecolor="white", metadata={"Software": AUTHOR})
+        figure.savefig(svg, format="svg", transparent=True, metadata={"Creator": AUTHOR, "Date": None})
+    return pdf.getvalue(), png.getvalue(), following_the_reader(svg.getvalue().decode()).encode(), _table(lines)
 
 
-def _figure(name: str, lines: list[tuple[str, Finding]]) -> "Figure":
-    """The lines in one figure, each named at the right where it ends, in its color."""
+def _heading(lines: Lines) -> str:
+    """The first line of the CSV."""
+    out = StringIO()
+    csv.writer(out, lineterminator="\n").writerow(["line", *_columns(lines[0][1])])
+    return out.getvalue()
+
+
+def _columns(finding: Drawn) -> tuple[str, ...]:
+    return finding.labels if isinstance(finding, Curve) else (finding.label, "count", SHARE)
+
+
+def _parts(finding: Drawn) -> tuple[np.ndarray, ...]:
+    if isinstance(finding, Curve):
+        return finding.x, finding.y
+    return finding.values, finding.counts, _share(finding)
+
+
+def _table(lines: Lines) -> bytes:
+    """All points of the lines as CSV: of a curve x and y, of a distribution its values with counts and shares."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for label, finding in lines:
+        writer.writerows([label, *row] for row in zip(*(part.tolist() for part in _parts(finding)), strict=True))
+    return (_heading(lines) + out.getvalue()).encode()
+
+
+def _figure(lines: Lines, title: str, size: tuple[float, float]) -> "Figure":
+    """The lines in one figure, with a legend where there are several."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=INCHES, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     axis = figure.subplots()
     drawn = [(label, _points(finding)) for label, finding in lines]
-    for number, (_, (x, y, _)) in enumerate(drawn):
-        marker = MARKERS[number % len(MARKERS)] if x.size <= FEW else None
-        axis.plot(x, y, color=_color(number), marker=marker, markersize=4, linewidth=1.5)
     x_label, y_label = drawn[0][1].labels
-    axis.set(xlabel=x_label, ylabel=y_label, title=name)
+    axis.set(xlabel=_sentence(x_label), ylabel=_sentence(y_label))
+    axis.set_title(title, loc="left", fontweight="bold", wrap=True)
     axis.set_xscale(_scale(np.concatenate([line.x for _, line in drawn])))
     axis.set_yscale(_scale(np.concatenate([line.y for _, line in drawn])))
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
-    _name_lines(axis, drawn)
+    for number, (label, line) in enumerate(drawn):
+        _draw(axis, number, label, line)
+    axis.grid(visible=True)
+    if len(drawn) > 1:
+        axis.legend(frameon=False, labelcolor="linecolor", handlelength=1.6)
     return figure
 
 
-def _color(number: int) -> str:
-    return COLORS[number % len(COLORS)]
+def _draw(axis: "Axes", number: int, label: str, line: Points) -> None:
+    """Draw a line, of which no more points than can be told apart; few are marked."""
+    x, y, _ = line
+    color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)] if x.size <= FEW else None
+    if x.size > SEEN:
+        place = np.log(np.maximum(x, x[x > 0].min())) if axis.get_xscale() != "linear" else x
+        step = (place[-1] - place[0]) / SEEN
+        kept = np.flatnonzero(np.diff(np.floor((place - place[0]) / step), prepend=-1.0))
+        kept = np.union1d(kept, x.size - 1)
+        x, y = x[kept], y[kept]
+    axis.plot(x, y, color=color, marker=marker, markersize=4, linewidth=1.5, label=label)
 
 
-def _name_lines(axis: "Axes", drawn: list[tuple[str, Points]]) -> None:
-    """Write the names of lines at the right of the axis, at the heights where they end, without overlaps."""
-    shown = [
-        (axis.transAxes.inverted().transform(axis.transData.transform((x[-1], y[-1])))[1], k)
-        for k, (_, (x, y, _)) in enumerate(drawn)
-        if x.size
-    ]
-    heights: list[float] = []
-    for height, _ in sorted(shown):
-        heights.append(max(float(height), heights[-1] + APART if heights else -1.0))
-    over = max(heights[-1] - 1.0, 0.0) if heights else 0.0
-    for (_, number), height in zip(sorted(shown), heights, strict=True):
-        name, color = drawn[number][0], _color(number)
-        axis.text(1.02, height - over, name, transform=axis.transAxes, color=color, fontsize=9, va="center")
+def _sentence(text: str) -> str:
+    """The text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
-def _points(finding: Finding) -> Points:
+def _points(finding: Drawn) -> Points:
     """The line of a curve, as means of bins where there are many points, or of a distribution.
 
     Of a distribution, y is the share of values that are at least x, which needs no bins.
@@ -132,10 +212,13 @@ def _points(finding: Finding) -> Points:
         means = np.array([[10 ** np.log10(x[place == one]).mean(), y[place == one].mean()] for one in found])
         x, y = means.T
         return Points(x, y, (finding.labels[0], f"{finding.labels[1]} (means of {BINS} bins a decade)"))
-    assert isinstance(finding, Distribution)
+    return Points(finding.values, _share(finding), (finding.label, SHARE))
+
+
+def _share(finding: Distribution) -> np.ndarray:
+    """The share of the values that are at least as large as each."""
     above = np.cumsum(finding.counts[::-1], dtype=np.float64)[::-1]
-    share = above / max(above[0] if above.size else 1.0, 1.0)
-    return Points(finding.values, share, (finding.label, "share with at least this"))
+    return above / max(above[0] if above.size else 1.0, 1.0)
 
 
 def _scale(values: np.ndarray) -> str:
@@ -144,13 +227,3 @@ def _scale(values: np.ndarray) -> str:
     if not positive.size or positive.max() <= 50 * positive.min():
         return "linear"
     return "symlog" if values.min() <= 0 else "log"
-
-
-def _saved(figure: "Figure", path: Path) -> list[Path]:
-    from matplotlib import rc_context
-
-    files = [path.with_name(f"{path.name}.{kind}") for kind in ("svg", "png")]
-    with rc_context({"svg.hashsalt": "csaw", "svg.fonttype": "none"}):
-        figure.savefig(files[0], format="svg", metadata={"Date": None})
-        figure.savefig(files[1], format="png", dpi=150)
-    return files

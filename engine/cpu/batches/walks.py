@@ -30,7 +30,7 @@ class Walks(WaitingWalks):
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
-        self.source = sources.astype(np.int64)
+        self.source = sources.astype(np.int64, copy=False)
         self.at = self.source.copy()
         self.previous = np.full(sources.size, -1, np.int64)
         self.step = np.zeros(sources.size, np.int64)
@@ -39,7 +39,7 @@ class Walks(WaitingWalks):
         self.rest = self.still * self.length  # and the steps that they have left
         self.queues: Queues | None = None
         if backend.streamed and backend.needs.partitions_at_once == 1:
-            graph, everyone = backend.graph, np.flatnonzero(self.alive)
+            graph, everyone = backend.graph, np.flatnonzero(self.alive.view(bool))
             self.queues = Queues(graph.loaded.size, sources.size)
             self.queues.put(everyone, graph.partition_of(self.at[everyone]))
         self.walkers = Walkers(self.source, self.at, self.previous, self.step, self.alive)
@@ -79,13 +79,13 @@ class Walks(WaitingWalks):
         if self.queues is not None:
             self._serve(self.queues)
             return
-        todo = np.flatnonzero(self.alive)
+        todo = np.flatnonzero(self.alive.view(bool))  # six times as fast as on bytes
         if not self.backend.streamed:
             self._in_slices(todo, self._task)
             return  # nobody waits
         readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
         self._in_slices(todo[readable[0] & readable[-1]], self._task)
-        left = np.flatnonzero(self.alive)
+        left = np.flatnonzero(self.alive.view(bool))
         self.still, self.rest = left.size, self._steps_left(left)
 
     def _serve(self, queues: Queues) -> None:

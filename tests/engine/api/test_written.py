@@ -241,7 +241,7 @@ def nothing_known():
         ),
         ({"algo": nothing_known()}, r"line \d+ of .*: hidden is not known outside the function that defines it"),
         ({"algo": type("Made", (Walk,), {})}, "Made has no source that csaw can read"),
-        ({"algo": int}, "--algo: expected the name of an algorithm, FILE.py:CLASS, or a class, found <class 'int'>"),
+        ({"algo": int}, "algo: expected the name of an algorithm, FILE.py:CLASS, or a class, found <class 'int'>"),
         ({"algo": Walk}, "expected an algorithm, or a class of your own of Walk or Traversal"),
         ({"edge_bias": lambda e: TABLE[e.depth]}, r"line \d+ of .*test_written.py, .*: TABLE is list; a bias may read"),
         ({"edge_bias": two_lines}, r"line \d+ of .*, twice = 2 \* e.weight: expected return and an expression alone"),

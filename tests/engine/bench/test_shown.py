@@ -13,8 +13,9 @@ from matplotlib import rc_context
 from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench import baseline, files, graphs, plot_bars, plot_style, plots, report
+from csaw.engine.bench import baseline, files, graphs, plot_bars, plots, report
 from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
+from csaw.partition.base import plot_style
 from csaw.partition.base.sizes import short
 from csaw.partition.errors import FormatError
 

@@ -219,7 +219,7 @@ def test_data_of_pyg_are_sampled_against_the_direction_of_edges_with_self_loops(
         ({"batch_size": 0}, "batch_size: expected an integer from 1, found 0"),
         ({"batch_size": 301, "drop_last": True}, "drop_last: there are 300 seeds, fewer than batch_size 301"),
         ({"self_loops": True}, "self_loops: the rows of a graph store are sampled as they are"),
-        ({"replace": True, "sampler": "fastgcn"}, "--replace is not an option of fastgcn"),
+        ({"replace": True, "sampler": "fastgcn"}, "^replace is not an option of fastgcn"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(store, options, said):
@@ -259,7 +259,7 @@ def test_an_epoch_may_have_many_mini_batches(store):
 
 @pytest.mark.parametrize("sizes", [[-1], [5, -6], [-5]])
 def test_sizes_of_layers_below_0_are_refused(store, sizes):
-    with pytest.raises(OptionError, match="layer-sizes"):
+    with pytest.raises(OptionError, match="^layer_sizes: expected"):
         loader_of(store, sizes)
 
 

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
 
 from torch_geometric.data import Data, HeteroData
-from torch_geometric.loader import LinkLoader, NodeLoader
+from torch_geometric.loader import LinkLoader, LinkNeighborLoader, NodeLoader
 from torch_geometric.sampler import NegativeSampling
 
 from csaw.engine.loaders import NeighborLoader, NeighborSampler
@@ -273,6 +273,14 @@ def test_the_sampler_draws_the_mini_batches_of_the_loader(data):
         assert same(a, b)
 
 
+def test_pygs_link_neighbor_loader_takes_the_sampler(data):
+    sampler = NeighborSampler(data, list(np.array([4, 3])), device="cpu")
+    loader = LinkNeighborLoader(data, [4, 3], neighbor_sampler=sampler, batch_size=10, neg_sampling="binary")
+    batch = next(iter(loader))
+    assert torch.equal(batch.n_id[batch.edge_label_index[:, :10]], data.edge_index[:, :10])
+    assert batch.edge_label.tolist() == [1.0] * 10 + [0.0] * 10
+
+
 @pytest.mark.parametrize("disjoint", [False, True])
 @pytest.mark.parametrize("negatives", [None, "binary", "triplet"])
 def test_pygs_link_loader_takes_the_sampler(data, negatives, disjoint):
@@ -360,6 +368,7 @@ def test_a_graph_without_edges_gives_its_seeds():
     [
         ({"data": HeteroData()}, "data: expected a Data object .* found HeteroData"),
         ({"data": Data(x=torch.ones(3, 1))}, "data.edge_index: expected an int64 tensor .* found none"),
+        ({"data": Data(adj_t=torch.ones(3, 3).to_sparse())}, "found none; leave out ToSparseTensor"),
         (
             {"data": Data(edge_index=torch.tensor([[0, 5], [1, 0]]), num_nodes=3)},
             "expected vertices from 0 to 2, found 0 to 5",
@@ -371,9 +380,9 @@ def test_a_graph_without_edges_gives_its_seeds():
         ({"subgraph_type": "induced", "disjoint": True}, "induced subgraphs are not disjoint"),
         ({"subgraph_type": "whole"}, "subgraph_type: expected directional, "),
         ({"time_attr": "t"}, "time_attr: expected None.* temporal sampling is not supported"),
-        ({"batch_size": 0}, "--seeds-per-batch: expected"),
+        ({"batch_size": 0}, "^batch_size: expected"),
         ({"rank": 3, "world": 3}, "expected 0 <= rank < world"),
-        ({"walk_length": 3}, "--walk-length is not an option of minibatch"),
+        ({"walk_length": 3}, "^walk_length is not an option of minibatch"),
     ],
 )
 def test_what_cannot_be_is_refused(data, wrong, said):

@@ -132,7 +132,7 @@ def test_workers_are_ignored_with_one_warning_that_says_why(data):
         ({"generator": torch.Generator()}, "generator: expected None, .*; seed= decides all draws"),
         ({"batch_sampler": [[0]]}, "batch_sampler: expected None, .*which seeds a mini-batch has"),
         ({"neighbor_sampler": object()}, "neighbor_sampler: .*use PyTorch Geometric's NodeLoader"),
-        ({"num_worker": 2}, "--num-worker is not an option of minibatch"),
+        ({"num_worker": 2}, "num_worker is not an option of minibatch"),
     ],
 )
 def test_what_would_change_the_mini_batches_is_refused(data, given, said):

@@ -120,6 +120,15 @@ def test_the_share_is_that_of_torch_distributed(store, tmp_path):
         torch.distributed.destroy_process_group()
 
 
+def test_walks_of_a_data_object_have_the_numbers_of_its_nodes():
+    data = pytest.importorskip("torch_geometric.data", reason="torch_geometric is not installed")
+    ring = data.Data(edge_index=torch.tensor([[1, 2, 3], [2, 3, 1]]), num_nodes=5)  # 0 and 4 have no edges
+    walks = next(iter(WalkStream(ring, walk_length=4, device="cpu")))
+    assert walks.tolist() == [[0, *[-1] * 4], [1, 2, 3, 1, 2], [2, 3, 1, 2, 3], [3, 1, 2, 3, 1], [4, *[-1] * 4]]
+    with pytest.raises(OptionError, match="HeteroData: expected a Data object with edge_index"):
+        WalkStream(data.HeteroData())
+
+
 def test_what_cannot_be_is_refused(store, samples, tmp_path):
     for wrong, said in (
         ({"algo": "neighbor", "fanout": (2,)}, "expected a walk with a limit"),

@@ -1,0 +1,73 @@
+"""Plots of an evaluation take the place of earlier ones alone, and have the look that was asked for."""
+
+import csv
+
+import numpy as np
+import pytest
+from helpers.graphs import random_store
+
+from csaw.engine import sample
+from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.partition.errors import OptionError, StoreError
+
+pytest.importorskip("matplotlib")
+KINDS = ("csv", "pdf", "png", "svg")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plots")
+    store = random_store(folder / "g.zarr", vertices=100, edges=900)
+    sample(store, folder / "fire.zarr", "forest-fire", instances=4)
+    given = {"measures": "degree,core", "device": "cpu"}
+    return evaluate(store, [folder / "fire.zarr"], labels="forest fires", **given)
+
+
+def test_a_plot_has_the_title_labels_and_size_that_were_asked_for(found, tmp_path):
+    files = found.plot(tmp_path / "plots", size=(3, 2), title="{finding} by csaw")
+    names = [f"{name}.{kind}" for name in ("degree", "distribution-of-core") for kind in KINDS]
+    assert sorted(path.name for path in files) == names == sorted(path.name for path in (tmp_path / "plots").iterdir())
+    svg = (tmp_path / "plots" / "degree.svg").read_text()
+    for text in ("Degree by csaw", "Degree", "Share with at least this", "g.zarr", "forest fires"):
+        assert f">{text}</text>" in svg
+    assert 'width="216pt"' in svg
+    assert 'height="144pt"' in svg
+    assert (tmp_path / "plots" / "degree.pdf").read_bytes().startswith(b"%PDF")
+    found.plot(tmp_path / "bare", title="")
+    assert ">Degree by csaw</text>" not in (tmp_path / "bare" / "degree.svg").read_text()
+
+
+def test_the_csv_has_all_points_of_the_lines(found, tmp_path):
+    found.plot(tmp_path)
+    with (tmp_path / "degree.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    values = [float(row["degree"]) for row in rows if row["line"] == "g.zarr"]
+    counts = [int(row["count"]) for row in rows if row["line"] == "g.zarr"]
+    assert values == found.profile["degree"].values.tolist()
+    assert counts == found.profile["degree"].counts.tolist()
+    shares = [float(row["share with at least this"]) for row in rows if row["line"] == "g.zarr"]
+    assert np.allclose(shares, np.cumsum(counts[::-1])[::-1] / 100)
+
+
+def test_the_same_evaluation_gives_the_same_bytes_in_place_of_the_earlier_plots(found, tmp_path):
+    first = {path: path.read_bytes() for path in found.plot(tmp_path)}
+    assert {path: path.read_bytes() for path in found.plot(tmp_path)} == first
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_csaw_has_not_written_stays_unless_it_may_be_replaced(found, tmp_path, kind):
+    mine = tmp_path / f"distribution-of-core.{kind}"
+    mine.write_text("my own\n")
+    with pytest.raises(StoreError, match=rf"core.{kind} exists already and is not .*; .* pass --overwrite"):
+        found.plot(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [mine.name], "nor is any other plot written"
+    assert mine.read_text() == "my own\n"
+    found.plot(tmp_path, overwrite=True)
+    assert mine.read_bytes() != b"my own\n"
+
+
+@pytest.mark.parametrize("size", [(0.5, 3), (3, 100), (float("nan"), 2)])
+def test_sizes_have_bounds(found, tmp_path, size):
+    with pytest.raises(OptionError, match="expected a width and a height from 1 to 40 inches, found"):
+        found.plot(tmp_path / "plots", size=size)
+    assert not (tmp_path / "plots").exists()
