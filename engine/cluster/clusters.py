@@ -74,7 +74,7 @@ def begin(cluster: Cluster) -> None:
 
 
 def require_scheduler(cluster: Cluster) -> None:
-    """Wait for a scheduler that should run already; nothing where the cluster is yet to be started.
+    """Wait for a scheduler that should run already; one that is yet to be started is not waited for.
 
     Raises ClusterError where none listens at its address.
     """
