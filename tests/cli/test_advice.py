@@ -15,7 +15,7 @@ FILES = {
     "bad.txt": "0 1\n1 2\n2\n",
     "wide.txt": "-1 2\n9223372036854775809 3\n",
     "names.txt": "a b\nb c\n",
-    "types.txt": "1 2 likes\n2 3 4\n",
+    "types.txt": "1 2 x\n2 3 4\n",
     "repeated.txt": "1 2\n1 2\n2 3\n",
 }
 # a command, what it says, and the command that does so

@@ -2,16 +2,15 @@
 
 import json
 import socket
+from types import SimpleNamespace
 
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine.cluster import listening
+from csaw.engine.cluster import joined, listening
 from csaw.engine.cluster.clusters import Cluster, require_scheduler
 from csaw.engine.cluster.dask_run import sample_on_cluster
 from csaw.partition.errors import ClusterError
-
-pytest.importorskip("distributed")
 
 
 @pytest.fixture
@@ -53,6 +52,16 @@ def test_a_scheduler_that_listens_is_not_waited_for(caplog):
     with socket.create_server(("127.0.0.1", 0)) as server:
         require_scheduler(Cluster.of(f"tcp://127.0.0.1:{server.getsockname()[1]}"))
     assert not caplog.text
+
+
+def test_a_scheduler_without_workers_is_said(caplog, monkeypatch):
+    monkeypatch.setattr(joined, "SECONDS_TO_COME", -1.0)
+    caplog.set_level("INFO")
+    workers = iter([{}, {"tcp://worker:1": 1}])
+    joined._await_workers(
+        SimpleNamespace(nthreads=lambda: next(workers), scheduler=SimpleNamespace(address="tcp://s:1"))
+    )
+    assert "tcp://s:1 has no worker yet; waiting for one" in caplog.text
 
 
 @pytest.mark.parametrize("kind", ["local:2", "mpi", "slurm:3"])
