@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -103,3 +104,5 @@ def check_folder(file: str, option: str) -> None:
         raise click.BadParameter(f"{Path(file).parent} is not a directory; make it first", param_hint=option)
     if file != "-":
         check_name(Path(file))
+        if not os.access(Path(file).absolute().parent, os.W_OK):
+            raise click.BadParameter(f"{Path(file).parent} is a directory that you cannot write to", param_hint=option)

@@ -216,7 +216,7 @@ def partition(
     if share is not None and share > 0.99:
         console.say(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
-    report = store.report | more | {"reciprocity": None if share is None else round(share, 4)}
+    report = {"out": out} | store.report | more | {"reciprocity": None if share is None else round(share, 4)}
     console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above
 
 

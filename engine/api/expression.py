@@ -143,6 +143,8 @@ class _Allowed(ast.NodeVisitor):
             raise OptionError(f"{WHERE}: expected numbers of 64 bits, found {quoted(node.value)}")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Invert) and _is_truth(node.operand):  # compilers read it as not, Python as -1 or -2
+            raise OptionError(f"{WHERE}: {ast.unparse(node)}: ~ is for integers; write not {ast.unparse(node.operand)}")
         self.visit(node.operand)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
@@ -208,6 +210,22 @@ def no_field(view: str, name: str, columns: Sequence[str] | None = None) -> str:
 
 def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_truth(node: ast.expr) -> bool:
+    """Whether the value of an expression is True or False, by its form."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
+            return True
+        case ast.BoolOp(values=parts) | ast.Call(func=ast.Name(id="min" | "max"), args=parts):
+            return all(map(_is_truth, parts))
+        case ast.IfExp(body=one, orelse=other):
+            return _is_truth(one) and _is_truth(other)
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), left=one, right=other):
+            return _is_truth(one) and _is_truth(other)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name.startswith("is") or name == "bool"
+    return False
 
 
 def _asks(node: ast.AST) -> bool:

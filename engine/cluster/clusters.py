@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
+from csaw.engine.cluster.listening import address_in, require_listener
 from csaw.engine.cluster.tracker import silent_tracker
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClusterError, MissingDependencyError, OptionError
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 FORMS = "a scheduler's address such as tcp://host:8786, its file, local:N, slurm:N, lsf:N or mpi"
 JOBS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
 MOST_WORKERS = 10_000
-SECONDS_TO_CONNECT = 30
+DISTRIBUTED = "distributed>=2025.1"
 NOISY = ("distributed", "tornado", "asyncio")  # loggers
 
 
@@ -48,7 +49,7 @@ class Cluster:
             if not 1 <= workers <= MOST_WORKERS:
                 raise OptionError(f"--cluster {text}: expected 1 to {MOST_WORKERS} workers")
             return cls(found[1], text, workers)
-        if re.fullmatch(r"\w+://.+", text):
+        if re.fullmatch(r"(tcp|tls|ucx|wss?)://.+", text):
             return cls("address", text)
         if Path(text).is_file():
             return cls("file", text)
@@ -72,6 +73,16 @@ def begin(cluster: Cluster) -> None:
         library.initialize(nthreads=1, nanny=False, dashboard=False)
 
 
+def require_scheduler(cluster: Cluster) -> None:
+    """Wait for a scheduler that should run already; one that is yet to be started is not waited for.
+
+    Raises ClusterError where none listens at its address.
+    """
+    if cluster.kind in ("address", "file"):
+        _library("distributed", DISTRIBUTED)
+        require_listener(cluster.place if cluster.kind == "address" else address_in(cluster.place))
+
+
 class Closing(Protocol):
     """A client or a cluster of Dask."""
 
@@ -84,7 +95,8 @@ def connected(cluster: Cluster) -> Iterator["Client"]:
 
     ClusterError where it cannot be reached or started, MissingDependencyError where a library is not installed.
     """
-    distributed = _library("distributed", "distributed>=2025.1")
+    distributed = _library("distributed", DISTRIBUTED)
+    require_scheduler(cluster)
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         try:
@@ -137,10 +149,9 @@ def _client(distributed: ModuleType, cluster: Cluster, stack: ExitStack) -> "Cli
         started.scale(jobs=cluster.workers)
         log.info("asked %s for %d jobs; each is to run one worker", cluster.kind, cluster.workers)
         return distributed.Client(started, set_as_default=False)
-    options = {"timeout": SECONDS_TO_CONNECT, "set_as_default": False}
     if cluster.kind == "file":
-        return distributed.Client(scheduler_file=cluster.place, **options)
-    return distributed.Client(None if cluster.kind == "mpi" else cluster.place, **options)
+        return distributed.Client(scheduler_file=cluster.place, set_as_default=False)
+    return distributed.Client(None if cluster.kind == "mpi" else cluster.place, set_as_default=False)
 
 
 def _local(distributed: ModuleType, workers: int) -> "LocalCluster":

@@ -5,7 +5,8 @@ store.
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from csaw.partition import GraphStore
 from csaw.partition.base.kernel_time import Stopwatch, compiled
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import OptionValue, Record
-from csaw.partition.errors import ClusterError, StoreError
+from csaw.partition.errors import ClusterError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
 SECONDS_TO_PLAN = 600
@@ -83,8 +84,7 @@ def sample_on_cluster(
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
         earlier = len(writer.done)
-        with opened(where, SAFE) as executor, executor.joined(Drawing(recipe)) as name:
-            plans = plans_on(executor, name)
+        with _workers_of(where, recipe, writer) as (executor, name, plans):
             began(job.plan.request.instances)
             working = Stopwatch()
             tasks = _drawn(executor, name, writer, progress, plans)
@@ -98,6 +98,25 @@ def sample_on_cluster(
         results = summed_up(job, writer, _totals(tasks), times, earlier) | {"workers": _workers(tasks)}
         writer.finish(results)
     return results
+
+
+@contextmanager
+def _workers_of(
+    where: Cluster, recipe: Recipe, writer: SampleWriter
+) -> Iterator[tuple[Executor, str, dict[str, Plan]]]:
+    """An executor of the cluster, the name of the run there, and the plans of its workers.
+
+    What is begun without any of that does not stay, since it would be in the way of the next attempt.
+    """
+    with ExitStack() as stack:
+        try:
+            executor = stack.enter_context(opened(where, SAFE))
+            name = stack.enter_context(executor.joined(Drawing(recipe)))
+            plans = plans_on(executor, name)
+        except CsawError:
+            writer.abandon()
+            raise
+        yield executor, name, plans
 
 
 def plan_on_cluster(

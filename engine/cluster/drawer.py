@@ -148,6 +148,7 @@ class Drawing(Member):
 
     def setup(self, seat: Seat) -> None:
         self.worker, self.address = seat.worker, seat.address
+        self.says = logging.WARNING if seat.number is None else logging.DEBUG  # the process that leads says it, too
         device = device_of(self.recipe.given.get("device"), seat.number)
         place: Record = {"threads": seat.threads}
         if seat.memory is not None:
@@ -180,7 +181,7 @@ class Drawing(Member):
             return self.thread.submit(work).result()
         except HERE_ALONE + _failures() as error:
             self._drop()
-            log.warning("worker %s: %s", self.worker, error)
+            log.log(self.says, "worker %s: %s", self.worker, error)
             said = error if isinstance(error, CsawError) else DeviceError(f"{type(error).__name__}: {error}")
             return Unable(self.worker, self.address, said)
         except (Stopped, RuntimeError) as error:

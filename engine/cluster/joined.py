@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 
 from distributed import Client, Worker, WorkerPlugin
 
+from csaw.engine.cluster.attendance import REMIND_SECONDS
 from csaw.engine.cluster.executor import Member, Seat
 from csaw.engine.cluster.recipe import memory_of
 from csaw.engine.runs.job import DRAWS
@@ -19,6 +20,7 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import ClusterError
 
 log = logging.getLogger(__name__)
+SECONDS_TO_COME = 5.0  # for workers that start with the run, before a word
 
 
 class Joined(WorkerPlugin):
@@ -81,11 +83,11 @@ def joined(client: Client, plugin: Joined) -> Iterator[str]:
 
 def _await_workers(client: Client) -> None:
     """Wait for a first worker, for as long as its job may wait in a queue."""
-    reminded = time.monotonic()
+    said = time.monotonic() + SECONDS_TO_COME
     while not client.nthreads():
-        if time.monotonic() - reminded > 60:
-            reminded = time.monotonic()
-            log.info("no worker is there yet; waiting for one")
+        if time.monotonic() > said:
+            said = time.monotonic() + REMIND_SECONDS
+            log.info("%s has no worker yet; waiting for one", client.scheduler.address)
         time.sleep(0.1)
 
 

@@ -155,8 +155,8 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
     with _opened(path, files.read_json(partial / "zarr.json"), graph) as writer:
         if missing := writer.missing():
             raise StoreError(
-                f"{partial}: {named(missing)} missing of {writer.groups:,}; run the shards that have not "
-                "ended again, or csaw sample --resume"
+                f"{partial}: {named(missing)} missing of {writer.groups:,}; run {_unfinished(writer, missing)} "
+                "again, or csaw sample --resume"
             )
 
         def results() -> Record:
@@ -165,6 +165,20 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
 
         sealed = writer.seal_alone(results, check=True)
         return open_samples(path).results if sealed else {"resumed": SEALED}
+
+
+def _unfinished(writer: SharedWriter, missing: list[int]) -> str:
+    """The shards whose groups are missing, as far as those that have ended tell how many there are."""
+    parts = {Shard.of(said["shard"]).parts for said in writer.reports()}
+    if len(parts) != 1:
+        return "the shards that have not ended"
+    of = parts.pop()
+    shards = [
+        f"--shard {shard}"
+        for shard in (Shard(number, of) for number in range(of))
+        if set(missing) & set(shard.groups(writer.groups))
+    ]
+    return " and ".join(shards) if len(shards) <= 4 else f"{', '.join(shards[:4])} and {len(shards) - 4:,} more"
 
 
 def _opened(path: Path, node: Record, graph: str | Path | None) -> SharedWriter:

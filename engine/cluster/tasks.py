@@ -158,7 +158,8 @@ class Tasks:
             raise unable.error
         if unable.address not in self.aside:
             self.aside[unable.address] = unable
-            log.warning("%s%s", unable, "; other workers take over its work" * bool(self.workers - self.aside.keys()))
+            if self.workers - self.aside.keys():  # otherwise the error that ends the run says it
+                log.warning("%s; other workers take over its work", unable)
         self.executor.look_soon()
 
     def _died(self, unit: Unit, error: WorkerDied) -> None:

@@ -106,6 +106,8 @@ def read_json(path: Path, way_out: str = AGAIN) -> Any:
     """The value in a JSON file; StoreError, which ends with ``way_out``, where it cannot be read."""
     try:
         return json.loads(read_regular(path))
+    except PermissionError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}; ask its owner for the right to") from error
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read: {error}; {way_out}") from error
 

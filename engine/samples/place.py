@@ -146,8 +146,8 @@ def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(
-                    f"{place} was sampled with {key} = {_shown(old, key)}, this run has {_shown(new, key)}; go on "
-                    f"with the same options, or {start_again}"
+                    f"{place} was sampled with {key} = {_shown(old, new, key)}, this run has {_shown(new, old, key)}; "
+                    f"go on with the same options, or {start_again}"
                 )
     draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, expected["manifest"]))
     if draws != now:
@@ -158,9 +158,12 @@ def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -
         )
 
 
-def _shown(held: Record, key: str) -> str:
-    value = held.get(key)
-    return str(dict(sorted(value.items())) if isinstance(value, dict) else value)[:60]
+def _shown(held: Record, other: Record, key: str) -> str:
+    """A value of ``held``; of a dictionary the entries that are not those of the ``other`` one."""
+    value, beside = held.get(key), other.get(key)
+    if isinstance(value, dict) and isinstance(beside, dict):
+        value = {name: one for name, one in sorted(value.items()) if name not in beside or beside[name] != one}
+    return str(value)[:60]
 
 
 def _dictionary(found: Record, key: str) -> Record:

@@ -49,6 +49,9 @@ class SharedWriter(GroupWriter):
         begun = self.partial if os.path.lexists(self.partial) else self.path
         return f"start again at another OUT, or after {begun} is removed"
 
+    def _way_out(self) -> str:
+        return "finished groups are safe in it; make room and run the same command again"
+
     def _start(self) -> None:
         place.check_shared_place(self.path)
         if self._is_there():

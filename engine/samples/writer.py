@@ -81,6 +81,14 @@ class SampleWriter(GroupWriter):
             log.warning("%s: %d groups are damaged; they are sampled again", self.partial, lost)
         return found
 
+    def abandon(self) -> None:
+        """Remove what is begun, if no group of it is done, and end."""
+        if not self._done and self._lock is not None:
+            replace.empty(self.partial)
+            with suppress(OSError):
+                self.partial.rmdir()
+        self.close()
+
     def _way_out(self) -> str:
         return (
             f"{len(self._done)} of {self.groups} groups are safe in it; make room and run the same command "

@@ -268,7 +268,7 @@ def _kind(by_itself: SourceKind, given: object, at_random: bool) -> SourceKind:
 def _clusters(store: GraphStore, wanted: int) -> Clusters:
     """The clusters of a graph store. OptionError where it has none, or fewer than are ``wanted`` for an instance."""
     if store.clusters is None:
-        raise OptionError(f"{store.path} has no clusters; make it with csaw partition --clusters N")
+        raise OptionError(f"{store.path} has no clusters; make it with csaw partition FILE OUT --clusters N")
     if wanted > store.clusters.count:
         raise OptionError(
             f"--clusters-per-batch: expected at most the graph's {store.clusters.count} clusters, found {wanted}"

@@ -88,6 +88,10 @@ def read_group(path: Path) -> Record:
     except (FileNotFoundError, NotADirectoryError) as error:
         what = "is not a graph store: it has no zarr.json" if os.path.lexists(path) else "does not exist"
         raise StoreError(f"{path} {what}; make one with csaw partition") from error
+    except PermissionError as error:
+        raise StoreError(
+            f"{path}/zarr.json cannot be read: {error.strerror}; ask its owner for the right to"
+        ) from error
     except (ValueError, OSError, RecursionError) as error:
         raise StoreError(
             f"{path}/zarr.json cannot be read: {error}; make the store again with csaw partition"

@@ -15,6 +15,7 @@ FILES = {
     "bad.txt": "0 1\n1 2\n2\n",
     "wide.txt": "-1 2\n9223372036854775809 3\n",
     "names.txt": "a b\nb c\n",
+    "types.txt": "1 2 x\n2 3 4\n",
     "repeated.txt": "1 2\n1 2\n2 3\n",
 }
 # a command, what it says, and the command that does so
@@ -27,6 +28,7 @@ FOLLOWED = [
     ("partition plain.txt names.txt g.zarr", "say how with --ids string", "{} --ids string"),
     ("partition four.txt g.zarr", "--weight-column N, or none", "{} --weight-column 3"),
     ("partition bad.txt g.zarr", "pass --on-error skip", "{} --on-error skip"),
+    ("partition types.txt g.zarr", "words after ids: --weight-column none", "{} --weight-column none"),
     ("partition wide.txt g.zarr", "pass --ids string", "{} --ids string"),
     (
         "partition repeated.txt g.zarr --duplicates error",
@@ -49,6 +51,11 @@ FOLLOWED = [
         "sample karate s.zarr --algo restart --walk-length none",
         "give a number of steps",
         "sample karate s.zarr --algo restart --walk-length 5",
+    ),
+    (
+        "sample karate s.zarr --algo cluster-gcn",
+        "csaw partition FILE OUT --clusters N",
+        "partition plain.txt out.zarr --clusters 2",
     ),
     ("sample karate s.zarr --algo deepwlk", "did you mean deepwalk?", "sample karate s.zarr --algo deepwalk"),
     ("sample karat s.zarr", "did you mean karate?", "sample karate s.zarr"),

@@ -63,6 +63,7 @@ REFUSED = [
     (["--algo", "neighbor", "--option", "fanout=²"], "--fanout: expected integers such as 25,10, found '²'"),
     (["--algo", "neighbor", "--option", "replace=maybe"], "--replace: expected true or false, found 'maybe'"),
     (["--edge-bias", "1/0"], "--edge-bias: 1 / 0 divides by zero"),
+    (["--edge-bias", "~(e.dst == 3)"], "--edge-bias: ~(e.dst == 3): ~ is for integers; write not e.dst == 3"),
     (["--edge-bias", "e.weight % 0"], "--edge-bias: e.weight % 0 divides by zero"),
     (["--edge-bias", "(x := 5)"], "--edge-bias: := cannot be used here"),
     (["--edge-bias", "None"], "--edge-bias: expected numbers of 64 bits, found None"),

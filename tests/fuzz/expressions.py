@@ -11,7 +11,7 @@ import operator
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -30,6 +30,7 @@ SECONDS = 20
 COMPILED_EVERY = 10  # accepted cases, one of which is compiled as a kernel is
 NONE = -1
 FIELDS = ("src", "dst", "prev", "depth", "instance", "source", "weight", "src_degree", "dst_degree", "vertices")
+METHODS = ("is_neighbor", "column", "path", "random", "random_vertex")
 ONE = {
     name: getattr(math, name)
     for name in ("exp", "log", "log2", "log10", "sqrt", "fabs", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite")
@@ -296,6 +297,11 @@ class Expressions:
             return
         if set(events) - QUIET or events.count("exec") != 1 or events.count("compile") != 2:
             yield "ran", "while a function was made", str(events)
+        if lacking := columns_of(text):
+            with suppress(OptionError):
+                hooks.edge_bias(kind(), True, ())
+                yield "accepted", "edge columns that the graph lacks", f"{lacking}"
+            return
         self.accepted += 1
         for edge in (edge_of(random) for _ in range(3)):
             with watched() as events:
@@ -333,6 +339,13 @@ class Expressions:
 
 def _slow(*_: object) -> None:
     raise Slow
+
+
+def columns_of(text: str) -> set[str]:
+    """The names that an expression reads as columns of edges; a graph says whether it has them."""
+    nodes = ast.walk(ast.parse(text, mode="eval"))
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)}
+    return read - {*FIELDS, *METHODS, *vars(math)}
 
 
 @contextmanager

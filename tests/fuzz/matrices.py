@@ -143,7 +143,7 @@ def of_csr(random: Random, built: Built, _: Any) -> Made:
         "truths": lambda a: a > 0,
         "complex": lambda a: a + 0j,
         "an axis more": lambda a: a[None],
-        "less": lambda a: a - 1,
+        "less": lambda a: a - a.min() - 1,  # one of them is below 0
         "more": lambda a: a + 9,
         "longer": lambda a: np.append(a, a[-1]) if name == "indices" else np.append(a, 10**9),
         "masked": lambda a: np.ma.array(a, mask=True),

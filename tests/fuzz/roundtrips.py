@@ -150,7 +150,7 @@ def draw(random: Random) -> Drawn:
     )
     suffix = random.choice(FORMATS)
     if suffix.startswith("mtx"):
-        ids = ids if len(ids) > 1 else [*ids, *ids]
+        ids = ids if len(ids) > 1 else [1, 2]
     ends = [random.randrange(len(ids)) for _ in range(2 * random.randrange(1, 30))]
     weight = [_weight(random) for _ in ends]
     edges = list(zip(ends[::2], ends[1::2], weight, strict=False))
