@@ -247,8 +247,8 @@ def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> "Graph
 
     try:
         store = ingest(str(path), out, IngestOptions(directed=directed))
-    except FormatError as error:
-        raise FormatError(f"{error}{_where_to_say_so(path, str(error))}") from error
+    except (FormatError, OptionError) as error:
+        raise type(error)(f"{error}{_where_to_say_so(path, str(error))}") from error
     for warning in store.report["warnings"]:
         log.warning("%s: %s%s", path, warning, _where_to_say_so(path, warning))
     return store

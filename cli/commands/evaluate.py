@@ -173,6 +173,7 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> 
 
     if save is None:
         return []
+    console.check_folder(save[1], "--save")
     saved.check_name(Path(save[1]), overwrite=overwrite)
     wanted["measures"] = wanted["measures"] or save[0]
     return save[0].split(",")

@@ -99,9 +99,32 @@ class StoredIds:
         return np.asarray(ids) if isinstance(ids, Words) else ids
 
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        """Ids of the input for ``dense`` ones: int64, uint64, or ``str`` in an array of dtype object."""
-        ids = self.stored_ids()
-        return np.asarray(dense, np.int64) if ids is None else ids[np.asarray(dense, np.int64)]
+        """Return the ids of the input for dense ones, as samples have them.
+
+        Args:
+            dense: numbers of vertices of any shape; -1 stands for no vertex.
+
+        Returns:
+            An array of the same shape: int64, uint64, or ``str`` of dtype object. No vertex is -1, and of words "".
+
+        Raises:
+            OptionError: a number is none of a vertex, or there is no vertex and -1 is an id of the input.
+        """
+        ids, at = self.stored_ids(), np.asarray(dense, np.int64)
+        none = at == -1
+        if (wrong := at[~none & ((at < 0) | (at >= self.vertices))]).size:
+            raise OptionError(
+                f"vertex {wrong[0]}: expected numbers of vertices from 0 to {self.vertices - 1}, or -1 for none"
+            )
+        if ids is None or not none.any():
+            return at if ids is None else ids[at]
+        out = np.full(at.shape, "", object)
+        if isinstance(ids, np.ndarray):
+            if ids.dtype.kind == "u" or ids.min(initial=0) < 0:
+                raise OptionError(f"vertex -1: ids of {self.path} leave no number for none; leave such entries out")
+            out = np.full(at.shape, -1, ids.dtype)
+        out[~none] = ids[at[~none]]
+        return out
 
     def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
         """Dense ids, of id_dtype, for ids of the input; OptionError names the first that the graph does not have."""

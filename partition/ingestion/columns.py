@@ -125,7 +125,8 @@ def choose(where: str, names: Sequence[str] | None, count: int, wishes: Wishes) 
 
     ``where`` begins each error.
 
-    Raises FormatError where a wish cannot be met, two are the same, or the names do not say which columns are the ends.
+    Raises OptionError where a wish cannot be met, FormatError where two are the same, or the names do not say which
+    columns are the ends.
     """
     source, target, weight, *others = (
         None if wish is None else place_of(where, names, count, wish, flag) for flag, wish in wishes.asked
@@ -164,27 +165,27 @@ def notes(names: Sequence[str], columns: Columns, wishes: Wishes) -> list[str]:
 
 
 def place_of(where: str, names: Sequence[str] | None, count: int, wish: str, flag: str) -> int:
-    """The position of the column that a wish, the value of option ``flag``, means; FormatError where it means none."""
+    """The position of the column that a wish, the value of option ``flag``, means; OptionError where it means none."""
     exact = [k for k, name in enumerate(names or ()) if name == wish]
     found = exact or [k for k, name in enumerate(names or ()) if plain(wish) and plain(name) == plain(wish)]
     if is_number(wish) and not exact:
         if int(wish) > count:
-            raise FormatError(f"{where}: {flag} {wish}: expected a number from 1 to {count}, the number of columns")
+            raise OptionError(f"{where}: {flag} {wish}: expected a number from 1 to {count}, the number of columns")
         return int(wish) - 1
     if is_number(wish) and exact != [int(wish) - 1]:
-        raise FormatError(
+        raise OptionError(
             f"{where}: {flag} {wish}: column {exact[0] + 1} has that name; expected a name or number that means one "
             f"column: skip the header with --skip-lines and give numbers"
         )
     if len(found) == 1:
         return found[0]
     if found:
-        raise FormatError(
+        raise OptionError(
             f"{where}: {flag}: {len(found)} columns are called {wish!r}; expected one, give its number from 1"
         )
     number = f"its number from 1 behind =, such as {wish}:int64=3" if flag == EDGE_COLUMN else "a number from 1"
     has = f"it has {', '.join(names)}"[:300] if names else f"there is no header; give {number}"
-    raise FormatError(f"{where}: {flag}: no column {wish!r}; {has}")
+    raise OptionError(f"{where}: {flag}: no column {wish!r}; {has}")
 
 
 def _ends(

@@ -247,3 +247,16 @@ def test_vertices_that_no_memory_holds_are_refused():
 
     with pytest.raises(BudgetError, match="rows of 1,000,000,000,000,000,000 vertices"):
         csaw.graph(Edges("edges", [0], [1], vertices=10**18))
+
+
+def test_no_vertex_has_no_id_of_the_input():
+    numbers, words = csaw.graph([(5, 6), (7, 5)]), csaw.graph([("a", "b"), ("b", "c")])
+    assert numbers.original_ids(np.array([[0, -1], [2, 1]])).tolist() == [[5, -1], [7, 6]]
+    assert words.original_ids(np.array([2, -1], np.int32)).tolist() == ["c", ""]
+    for graph, wrong in ((numbers, 3), (words, -2), (numbers, 2**32 - 1)):
+        with pytest.raises(
+            OptionError, match=f"vertex {wrong}: expected numbers of vertices from 0 to 2, or -1 for none"
+        ):
+            graph.original_ids(np.array([0, wrong]))
+    with pytest.raises(OptionError, match="leave no number for no vertex"):
+        csaw.graph([(-1, 6), (7, -5)]).original_ids(np.array([-1]))
