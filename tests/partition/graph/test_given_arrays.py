@@ -258,5 +258,5 @@ def test_no_vertex_has_no_id_of_the_input():
             OptionError, match=f"vertex {wrong}: expected numbers of vertices from 0 to 2, or -1 for none"
         ):
             graph.original_ids(np.array([0, wrong]))
-    with pytest.raises(OptionError, match="leave no number for no vertex"):
+    with pytest.raises(OptionError, match="leave no number for none"):
         csaw.graph([(-1, 6), (7, -5)]).original_ids(np.array([-1]))

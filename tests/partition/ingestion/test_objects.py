@@ -251,7 +251,7 @@ def test_options_that_do_not_suit_are_refused():
         csaw.graph("karate", duplicates="sum")
     with pytest.raises(OptionError, match="colour: expected weights, directed, duplicates"):
         csaw.graph([(0, 1)], colour="red")
-    with pytest.raises(OptionError, match="--duplicates: expected keep, first, error, sum, found 'last'"):
+    with pytest.raises(OptionError, match="^duplicates: expected keep, first, error, sum, found 'last'"):
         csaw.graph([(0, 1)], duplicates="last")
     with pytest.raises(FormatError, match="some edges are repeated"):
         csaw.graph([(0, 1), (0, 1)], duplicates="error")
