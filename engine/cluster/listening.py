@@ -11,6 +11,7 @@ from csaw.partition.errors import ClusterError
 log = logging.getLogger(__name__)
 SECONDS_TO_LISTEN = 10.0  # a scheduler that starts at the same time as csaw may need them
 SECONDS_TO_ANSWER = 3.0  # one attempt
+SECONDS_TO_WRITE = 1.0  # the file of a scheduler, which Dask does not write in one step
 PLAIN = ("tcp", "tls")  # other protocols of Dask are left to it
 SCHEDULERS_PORT = 8786
 
@@ -51,11 +52,15 @@ def _silent(address: str) -> str:
 
 
 def address_in(file: str) -> str:
-    """The address in the file of a scheduler; ClusterError where it has none."""
-    try:
-        return str(json.loads(Path(file).read_text())["address"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ClusterError(
-            f"--cluster {file}: expected the file that dask scheduler --scheduler-file writes, with an address, found "
-            "none in it"
-        ) from error
+    """The address in the file of a scheduler, which may write it just now; ClusterError where it has none."""
+    until = time.monotonic() + SECONDS_TO_WRITE
+    while True:
+        try:
+            return str(json.loads(Path(file).read_text())["address"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"--cluster {file}: expected the file that dask scheduler --scheduler-file writes, with an "
+                    "address, found none in it"
+                ) from error
+        time.sleep(0.02)

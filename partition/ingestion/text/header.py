@@ -6,17 +6,8 @@ from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import NUMBER, row_shown
-from csaw.partition.ingestion.text.head import Line
-from csaw.partition.ingestion.text.separators import Layout, cut, text_of
+from csaw.partition.ingestion.text.separators import Layout, text_of
 from csaw.partition.ingestion.text.shape import Shape
-
-
-def cells_of_header(line: Line, rows: list[list[bytes]]) -> list[bytes]:
-    """The cells of the header. Empty cells count where one separator gives as many cells as the rows have."""
-    if len(rows) > 1 and len(rows[0]) != len(rows[1]):
-        cuts = (cut([line], separator, strings=False).rows[0] for separator in (b"\t", b";", b","))
-        return next((cut for cut in cuts if len(cut) == len(rows[1])), rows[0])
-    return rows[0]
 
 
 def is_header(layout: Layout, is_own: bool, options: IngestOptions) -> bool:

@@ -38,7 +38,7 @@ def _numbers(lines: list[Line], wishes: Wishes) -> Layout | None:
     for separator in (b"\t", b";", b",", None):
         layout = cut(lines, separator, strings=False)
         if separator is None or width(layout.rows) > 2:
-            source, target = _likely_ends(layout.rows[0], wishes)
+            source, target = _likely_ends(cells_of_header(lines[0], layout.rows), wishes)
             whole = [
                 max(source, target) < len(row) and INTEGER.fullmatch(row[source]) and INTEGER.fullmatch(row[target])
                 for row in layout.rows
@@ -69,6 +69,14 @@ def cut(lines: list[Line], separator: bytes | None, strings: bool) -> Layout:
             rows.append([])
     most = max(len(fitted(row, 0, separator)) for row in rows)
     return Layout(separator, lines, [fitted(row, most, separator) for row in rows], strings)
+
+
+def cells_of_header(line: Line, rows: list[list[bytes]]) -> list[bytes]:
+    """The cells of the header. Empty cells count where one separator gives as many cells as the rows have."""
+    if len(rows) > 1 and len(rows[0]) != len(rows[1]):
+        cuts = (cut([line], separator, strings=False).rows[0] for separator in (b"\t", b";", b","))
+        return next((cut for cut in cuts if len(cut) == len(rows[1])), rows[0])
+    return rows[0]
 
 
 def _likely_ends(first: list[bytes], wishes: Wishes) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import row_shown
 from csaw.partition.ingestion.text.formats import matrix_market, refuse_foreign
 from csaw.partition.ingestion.text.head import Head, Line
-from csaw.partition.ingestion.text.header import cells_of_header, is_header, names_in_comment, refuse_digits
-from csaw.partition.ingestion.text.separators import Layout, laid_out, text_of
+from csaw.partition.ingestion.text.header import is_header, names_in_comment, refuse_digits
+from csaw.partition.ingestion.text.separators import Layout, cells_of_header, laid_out, text_of
 from csaw.partition.ingestion.text.shape import Shape
 
 SNAP_COUNTS = re.compile(rb"Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")

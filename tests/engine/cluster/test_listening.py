@@ -37,7 +37,8 @@ def test_the_file_of_a_scheduler_that_has_ended_names_its_address(tmp_path, free
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no JSON"])
-def test_a_file_that_no_scheduler_wrote_is_refused_by_name(tmp_path, text):
+def test_a_file_that_no_scheduler_wrote_is_refused_by_name(tmp_path, text, monkeypatch):
+    monkeypatch.setattr(listening, "SECONDS_TO_WRITE", 0.0)
     (tmp_path / "scheduler.json").write_text(text)
     with pytest.raises(ClusterError, match=r"scheduler\.json: expected the file that dask scheduler --scheduler-file"):
         require_scheduler(Cluster.of(str(tmp_path / "scheduler.json")))

@@ -163,3 +163,10 @@ def test_python_is_told_what_an_option_takes(option, said):
 def test_python_is_told_that_an_input_is_a_path(tmp_path):
     with pytest.raises(OptionError, match="INPUT: expected the path of an edge list or a table, found 3"):
         ingest(3, tmp_path / "g.zarr", IngestOptions())
+
+
+def test_the_empty_name_of_an_index_does_not_move_the_ends(tmp_path):
+    file = tmp_path / "index.tsv"
+    file.write_text("\tdst\tweight\tsrc\n0\tann\t2\tbob\n1\tcy\t3\tdan\n")
+    store = ingest(file, tmp_path / "g.zarr", IngestOptions())
+    assert (store.vertices, store.edges, store.weighted) == (4, 2, True)
