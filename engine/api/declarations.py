@@ -88,6 +88,7 @@ DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
         lambda a: a.draws_from != "edges",
         Demand({"visited_once": False, "collective": True}, _at_least_0, "numbers from 0 on"),
     ),
+    "draws_from = 'vertices'": (lambda a: a.draws_from == "vertices", Demand({"replace": True})),
     "each_edge_once = True": (lambda a: a.each_edge_once, Demand({"sources_from": "every"})),
     "sources_from = 'every'": (
         lambda a: a.sources_from == "every",
