@@ -343,9 +343,9 @@ def _slow(*_: object) -> None:
 
 def columns_of(text: str) -> set[str]:
     """The names that an expression reads as columns of edges; a graph says whether it has them."""
-    nodes = ast.walk(ast.parse(text, mode="eval"))
-    read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)}
-    return read - {*FIELDS, *METHODS, *vars(math)}
+    parsed = ast.parse(text, mode="eval")
+    read = [node for node in ast.walk(parsed) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
+    return {node.attr for node in read if ast.unparse(node.value) == "e"} - {*FIELDS, *METHODS}
 
 
 @contextmanager
