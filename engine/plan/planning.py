@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.termination import follows_edges, is_unlimited
 from csaw.engine.plan.batch_kind import BatchKind, choose_kind
@@ -34,6 +36,7 @@ GROUP_BYTES = 32 << 20  # of a group, the chunk of a sample store that is commit
 TURNS_PER_GPU = 4
 # Transfer units that should fit the memory at once, and the bytes of one that is large enough for a GPU.
 UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20
+SIGNED = np.dtype(np.int32)  # of stored ids, in graphs that it can number
 
 
 def make_plan(
@@ -54,7 +57,7 @@ def make_plan(
     limits = _limits(devices, options, rates)
     shape, row = _shape(store, algorithm, sources, len(devices), limits, name, weighted, options)
     request = replace(shape.request, instances=sources.instances)
-    threads, output = options.threads or processors(), sources.instances * row
+    threads, output = options.threads or processors(), sources.instances * _stored_bytes(shape, row)
     memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
     memory = replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
     layout, kind = memory.graph_layout, choose_kind(shape, memory)
@@ -126,6 +129,15 @@ def _shape(
     )
     most = _share(bases, devices, 1 if target else request.group_size)
     return Shape(store, algorithm, request, needs, layout, in_flight, most, devices > 0, options.detect), row
+
+
+def _stored_bytes(shape: Shape, row: int) -> int:
+    """Bytes of an instance on disk, about, which takes ``row`` bytes with ids as they are drawn.
+
+    Stored ids are signed: those of 32 bits become int64 in a graph of 2^31 vertices or more.
+    """
+    widened = shape.needs.edge.id == SIGNED.itemsize and shape.store.vertices > np.iinfo(SIGNED).max
+    return 2 * row if widened else row
 
 
 def _sizes(algorithm: Algorithm) -> tuple[int, ...]:

@@ -5,9 +5,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from csaw.engine.api.termination import may_end
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.termination import follows_edges, may_end
 from csaw.engine.runs.job import Job
 from csaw.engine.samples.layouts.layout import Sizes
+from csaw.engine.schedule.batch_loop import FinishedBatch
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Record
 from csaw.partition.graph.reciprocity import looked_at, reciprocity
@@ -35,6 +37,13 @@ def one_way(job: Job, sizes: Sizes | None) -> Record:
     edges = job.store.edges
     dead = {"dead": sizes["ended_early"], "walks": sizes["instances"]}
     return {ONE_WAY: dead | {"edges": edges, "edges_looked_at": looked_at(edges)}}
+
+
+def of_batch(job: Job, batch: FinishedBatch) -> Record:
+    """Return the same entry of a batch that was drawn without a store; empty where steps do not follow edges alone."""
+    if not isinstance(job.algorithm, Walk) or not follows_edges(job.algorithm):
+        return {}
+    return one_way(job, {"ended_early": batch.dead_ends, "instances": batch.instances})
 
 
 def warning_of(results: Mapping[str, object], remedy: str) -> str:

@@ -17,6 +17,7 @@ from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
 from csaw.engine.runs.draw import AsStored, check_range
 from csaw.engine.runs.job import Job, prepare
+from csaw.engine.runs.one_way import of_batch, warn
 from csaw.engine.runs.parts import Parts
 from csaw.engine.samples.dense import NOTHING
 from csaw.engine.samples.names import names_of
@@ -113,6 +114,7 @@ class Stream:
         self._on_device = on_device
         self._opened: _Opened | None = None
         self._opening = Lock()
+        self._is_looked_at = False  # whether dead ends were counted, which the first batch shows
 
     def __len__(self) -> int:
         """Number of instances, not of batches: a batch is smaller where memory was short."""
@@ -184,6 +186,7 @@ class Stream:
             with closing(opened.devices.draw(spans, partial(_drawn, opened.finish))) as drawn:
                 for batch in drawn:
                     first = batch.first + batch.instances
+                    self._look_at(batch)
                     yield batch
                     if opened.closed:
                         break
@@ -197,6 +200,12 @@ class Stream:
             raise ClosedError(
                 f"{self!r} was closed while it was read; begin another loop over it, which loads the graph again"
             )
+
+    def _look_at(self, batch: FinishedBatch) -> None:
+        """Warn once if most walks of the first batch have met a dead end because edges were listed once."""
+        if not self._is_looked_at:
+            self._is_looked_at = True
+            warn(of_batch(self.job, batch), self.job.store)
 
     def _open(self) -> "_Opened":
         with self._opening:  # several threads may draw

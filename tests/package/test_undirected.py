@@ -151,6 +151,16 @@ def test_python_is_warned_unless_the_direction_was_given(here, caplog):
     assert [message.endswith("pass directed=False") for message in caplog.messages] == [True, True]
 
 
+def test_a_stream_warns_once(here, caplog):
+    caplog.set_level(logging.WARNING)
+    with csaw.stream(csaw.graph("edges.txt"), "deepwalk", in_flight=10, **SAME) as walks:
+        for _ in range(2):
+            assert sum(batch.dead_ends for batch in walks) == 30
+    [message] = [one for one in caplog.messages if "opposite" in one]
+    assert message.startswith("10 of 10 walks met a dead end: the graph was read as directed")
+    assert message.endswith("make the graph again with directed=False")
+
+
 @pytest.mark.parametrize(
     ("edges", "options"),
     [

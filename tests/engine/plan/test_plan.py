@@ -1,6 +1,7 @@
 """What a plan says of memory."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from helpers.graphs import random_store
@@ -11,7 +12,7 @@ from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan import planning
 from csaw.engine.plan.options import Policy, RunOptions
-from csaw.engine.plan.planning import make_plan
+from csaw.engine.plan.planning import _stored_bytes, make_plan
 from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -85,6 +86,12 @@ def test_the_memory_that_a_refusal_asks_for_is_enough(tmp_path, algo, device):
     assert plan.fixed_bytes + plan.batch_bytes + plan.needs.partitions_at_once * plan.piece_bytes <= asked
     with pytest.raises(BudgetError):
         prepare(store, algo, **given, **{budget: asked - 1})
+
+
+@pytest.mark.parametrize(("vertices", "item", "times"), [(2**31 - 1, 4, 1), (2**31, 4, 2), (2**32, 8, 1)])
+def test_a_sample_is_expected_with_the_types_in_which_ids_are_stored(vertices, item, times):
+    needs = SimpleNamespace(edge=SimpleNamespace(id=item))
+    assert _stored_bytes(SimpleNamespace(needs=needs, store=SimpleNamespace(vertices=vertices)), 100) == 100 * times
 
 
 @pytest.mark.parametrize("algo", ["deepwalk", "multidimensional"])
