@@ -96,7 +96,7 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are made whole."""
     from mkdocs.structure.files import File
 
-    changes = (ROOT / "CHANGELOG.md").read_text().replace("# Changelog", "# Changes", 1)
+    changes = (ROOT / "CHANGELOG.md").read_text().replace("# Changelog", "# Changes", 1).replace("](docs/", "](")
     made = {"reference/command-line.md": command_line(), "changes.md": changes, "reference/csaw.1": page(_root())}
     for uri, content in made.items():
         files.append(File.generated(config, uri, content=content))
