@@ -15,7 +15,7 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.execute import execute
 from csaw.engine.runs.in_memory import draw_samples
 from csaw.engine.runs.job import Job, prepare
-from csaw.engine.runs.one_way import warn
+from csaw.engine.runs.one_way import remedy_of, warn
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.sample_stream import stream as stream_store
 from csaw.engine.runs.virtual import commit_virtual
@@ -193,7 +193,7 @@ def sample(
     own, how = algo if job.plan.request.code else None, {"resume": resume, "overwrite": overwrite}
     samples = _drawn(job, own, out, progress, virtual=virtual, **how)
     if directed is None and not virtual:
-        warn(samples.results, graph)
+        warn(samples.results, remedy_of(graph))
     return samples
 
 
@@ -245,7 +245,9 @@ def stream(
         OptionError: ``rank`` or ``world`` is out of range, and as of :func:`sample`.
         CsawError: as of :func:`sample`.
     """
-    return stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
+    made = stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
+    made.remedy = remedy_of(graph) if directed is None else ""
+    return made
 
 
 @in_python()

@@ -15,6 +15,7 @@ from csaw.partition.base.plain_data import Record
 from csaw.partition.graph.reciprocity import looked_at, reciprocity
 
 log = logging.getLogger("csaw")
+AGAIN = "make the graph again with directed=False"
 ONE_WAY = "one_way"
 """The entry of a summary that says how many walks of a finished sample met a dead end, and of how many, where most of
 them did in a directed graph in which no edge has its opposite.
@@ -59,12 +60,16 @@ def warning_of(results: Mapping[str, object], remedy: str) -> str:
     )
 
 
-def warn(results: Record, graph: object) -> None:
-    """Log the sentence for a program that has sampled ``graph``, a path, a name or an object."""
-    remedy = "pass directed=False"
+def remedy_of(graph: object) -> str:
+    """What a program does to read the edges of ``graph``, a path, a name or an object, as undirected."""
     if isinstance(graph, GraphStore):
-        remedy = "make the graph again with directed=False"
-    elif isinstance(graph, str | os.PathLike) and Path(graph).is_dir():
-        remedy = f"make the store again: csaw.partition(file, {os.fspath(graph)!r}, directed=False, overwrite=True)"
+        return AGAIN
+    if isinstance(graph, str | os.PathLike) and Path(graph).is_dir():
+        return f"make the store again: csaw.partition(file, {os.fspath(graph)!r}, directed=False, overwrite=True)"
+    return "pass directed=False"
+
+
+def warn(results: Mapping[str, object], remedy: str) -> None:
+    """Log the sentence for a program, with the ``remedy``."""
     if warning := warning_of(results, remedy):
         log.warning("%s", warning)

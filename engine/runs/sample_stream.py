@@ -17,7 +17,7 @@ from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
 from csaw.engine.runs.draw import AsStored, check_range
 from csaw.engine.runs.job import Job, prepare
-from csaw.engine.runs.one_way import of_batch, warn
+from csaw.engine.runs.one_way import AGAIN, of_batch, warn
 from csaw.engine.runs.parts import Parts
 from csaw.engine.samples.dense import NOTHING
 from csaw.engine.samples.names import names_of
@@ -114,6 +114,7 @@ class Stream:
         self._on_device = on_device
         self._opened: _Opened | None = None
         self._opening = Lock()
+        self.remedy = AGAIN  # against walks that die in edges of one direction; empty: they are meant so
         self._is_looked_at = False  # whether dead ends were counted, which the first batch shows
 
     def __len__(self) -> int:
@@ -203,9 +204,9 @@ class Stream:
 
     def _look_at(self, batch: FinishedBatch) -> None:
         """Warn once if most walks of the first batch have met a dead end because edges were listed once."""
-        if not self._is_looked_at:
+        if self.remedy and not self._is_looked_at:
             self._is_looked_at = True
-            warn(of_batch(self.job, batch), self.job.store)
+            warn(of_batch(self.job, batch), self.remedy)
 
     def _open(self) -> "_Opened":
         with self._opening:  # several threads may draw
