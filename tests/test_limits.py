@@ -1,5 +1,4 @@
-"""Code that a reader takes in at once: functions of 40 lines beside signature and docstring, modules of 300 beside the
-docstrings of functions and classes.
+"""Code that a reader takes in at once: functions of 40 lines beside signature and docstring, modules of 300.
 
 Each exception stands here with its reason.
 """
@@ -8,7 +7,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FUNCTION, MODULE = 40, 300
+FUNCTION, MODULE, LONGEST = 40, 300, 360
 LOOP = "one loop over walkers or bytes in flight: what it keeps in registers would go through memory between functions"
 EXCEPTIONS = {
     "engine/cpu/kernels/clocks.py:run_clocks": LOOP,
@@ -19,6 +18,14 @@ EXCEPTIONS = {
     "engine/cpu/kernels/traverse.py:select_by_sums": LOOP,
     "partition/ingestion/text/numbers.py:parse_weight": LOOP,
     "partition/ingestion/text/text.py:parse_block": LOOP,
+}
+BY_DOCSTRINGS = "within the limit beside the docstrings of its functions; to be split when it grows"
+LONG_MODULES = {
+    "datasets/resolve.py": BY_DOCSTRINGS,
+    "package/commands.py": BY_DOCSTRINGS,
+    "partition/arrays/replace.py": BY_DOCSTRINGS,
+    "partition/graph/store.py": "one class with all that is read from a store; a third of it is its public docstrings",
+    "partition/graph/write.py": "one class that keeps a store's order on disk, with the one function that calls it",
 }
 FOLDERS = ("cli", "datasets", "engine", "package", "partition")
 
@@ -42,13 +49,8 @@ def test_functions_are_short_or_have_a_reason():
     assert long.keys() == EXCEPTIONS.keys(), long
 
 
-def lines_of(file):
-    """Lines of a module beside the docstrings of its functions and classes."""
-    text = file.read_text()
-    nodes = ast.walk(ast.parse(text)) if file.suffix == ".py" else ()
-    inner = [one for one in nodes if isinstance(one, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(one)]
-    return len(text.splitlines()) - sum(one.body[0].end_lineno - one.body[0].lineno + 1 for one in inner)
-
-
-def test_modules_are_short():
-    assert not {str(f.relative_to(ROOT)): n for f in modules() if (n := lines_of(f)) > MODULE}
+def test_modules_are_short_or_have_a_reason():
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in modules()}
+    long = {name: lines for name, lines in lengths.items() if lines > MODULE}
+    assert long.keys() == LONG_MODULES.keys(), long
+    assert max(long.values()) <= LONGEST, long

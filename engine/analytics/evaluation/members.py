@@ -22,8 +22,9 @@ class Members:
         return getattr(self.store, name)
 
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        """The original ids of some vertices."""
-        return self.graph.original_ids(self.vertices[np.asarray(dense, np.int64)])
+        """The original ids of some vertices; -1 stands for none."""
+        at = np.asarray(dense, np.int64)
+        return self.graph.original_ids(np.where(at < 0, at, self.vertices[at]))
 
     def dense_ids(self, originals: ArrayLike) -> np.ndarray:
         """The vertices with these original ids; OptionError names the first that was not sampled."""

@@ -70,6 +70,12 @@ REFUSED = {
         (2,),
         "mine.visited_once: expected False beside draws_from, found True",
     ),
+    "vertices of the graph, each once": (
+        "Traversal",
+        "draws_from = 'vertices'; visited_once = False; collective = True; replace = False",
+        (2,),
+        "mine.replace: expected True beside draws_from = 'vertices', found False",
+    ),
     "tables of a frontier": (
         "Traversal",
         "layout = 'hops'; collective = True",
