@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from csaw.commands import graph as graph_of
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.cluster.shards import seal_sample
@@ -22,9 +23,7 @@ Store = Place | Samples | GraphStore
 
 
 @in_python()
-def verify(
-    store: Store, graph: Place | GraphStore | None = None, *, columns: OptionValue = None, algo: Algo | None = None
-) -> Report:
+def verify(store: Store, graph: object = None, *, columns: OptionValue = None, algo: Algo | None = None) -> Report:
     """Check that a sample or a graph store is correct, as ``csaw verify`` does.
 
         report = csaw.verify("walks.zarr")
@@ -32,7 +31,8 @@ def verify(
 
     Args:
         store: A sample store or a graph store on disk: its path, or open.
-        graph: The graph store that was sampled (default: None, where it was when it was sampled).
+        graph: The graph that was sampled, as :func:`csaw.graph` takes it (default: None, where its store was when it
+            was sampled).
         columns: The columns of data of vertices that the sample was drawn with, as for :func:`csaw.sample` (default:
             None).
         algo: The algorithm that drew the sample, where csaw does not ship it: ``FILE.py:CLASS``, or the class. Without
@@ -53,7 +53,7 @@ def verify(
         return verify_graph(place)
     if algo is None and isinstance(store, Samples):
         algo = store.algo
-    return verify_sample(place, None if graph is None else _place_of(graph, "graph"), columns=columns, algo=algo)
+    return verify_sample(place, _sampled(graph), columns=columns, algo=algo)
 
 
 @in_python()
@@ -115,6 +115,12 @@ def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
     where = None if graph is None else _place_of(graph, "graph")
     done = {name: value for name, value in seal_sample(Path(out), where).items() if name != "plan"}
     return {**identified(Path(out)), **done}
+
+
+def _sampled(graph: object) -> Path | GraphStore | None:
+    if graph is None or isinstance(graph, GraphStore):
+        return graph
+    return Path(graph) if isinstance(graph, str | os.PathLike) else graph_of(graph)
 
 
 def _place_of(store: Store, name: str) -> Path:

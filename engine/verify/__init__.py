@@ -68,7 +68,7 @@ class Report:
 
 def verify(
     samples_path: str | Path,
-    graph_path: str | Path | None = None,
+    graph: str | Path | GraphStore | None = None,
     *,
     budget: int = BUDGET,
     columns: Any = None,
@@ -78,7 +78,7 @@ def verify(
 
     Args:
         samples_path: the sample store.
-        graph_path: its graph store; by default the place where it was when it was sampled.
+        graph: its graph store, by path or in memory; by default the place where it was when it was sampled.
         budget: largest number of biases to evaluate in Python.
         columns: the columns of data of vertices that it was drawn with, as for ``sample``.
         algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it nothing that
@@ -92,13 +92,14 @@ def verify(
         OptionError: the sample was drawn with other columns, or by another algorithm.
     """
     try:
-        samples = open_samples(samples_path, graph_path, algo)
+        samples = open_samples(samples_path, graph.path if isinstance(graph, GraphStore) else graph, algo)
     except ChangedError as error:
-        return Report(str(samples_path), str(graph_path or ""), (Check("checksums", False, None, str(error)),))
-    where = str(graph_path or samples.manifest.get("graph", {}).get("path", ""))
+        return Report(str(samples_path), _said(graph), (Check("checksums", False, None, str(error)),))
+    given = graph if graph is not None else samples.manifest.get("graph", {}).get("path", "")
+    where = _said(given)
     checks = Checks()
     with ThreadPoolExecutor(1) as aside:  # the graph is read while the sample's files are compared
-        coming = aside.submit(_graph_of, where) if where else None
+        coming = aside.submit(_graph_of, given) if where else None
         _checksums(samples, checks)
     if not all(check.ok for check in checks.made):
         return Report(str(samples_path), where, tuple(checks.judge()))
@@ -106,12 +107,12 @@ def verify(
     samples = _drawn_part(samples, checks)
     if coming is None:
         raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
-    store, graph, found = coming.result()
+    store, held, found = coming.result()
     wanted = samples.manifest["request"].get("fingerprint", store.fingerprint)
     same = wanted == found == store.fingerprint
     checks.add(Check("graph", same, None, f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")))
     if same:
-        _contents(samples, store, graph, checks, budget, columns, algo)
+        _contents(samples, store, held, checks, budget, columns, algo)
     return Report(str(samples_path), where, tuple(checks.judge()))
 
 
@@ -134,9 +135,13 @@ def verify_graph(path: str | Path) -> Report:
     return Report(str(path), str(path), checks)
 
 
-def _graph_of(path: str) -> tuple[GraphStore, Graph, str]:
-    """The store at ``path``, its graph in memory, and the fingerprint of that."""
-    store = open_graph(path)
+def _said(graph: str | Path | GraphStore | None) -> str:
+    return str(graph.path) if isinstance(graph, GraphStore) else str(graph or "")
+
+
+def _graph_of(given: str | Path | GraphStore) -> tuple[GraphStore, Graph, str]:
+    """A store or the one at a path, its graph in memory, and the fingerprint of that."""
+    store = given if isinstance(given, GraphStore) else open_graph(given)
     graph = store.load(store.further_columns)
     return store, graph, fingerprint_of(store, graph)
 

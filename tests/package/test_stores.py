@@ -137,3 +137,13 @@ def test_the_loaders_are_listed():
 
     assert dir(loaders) == sorted(loaders.__all__)
     assert {"sample", "stream", "prepare"} <= set(dir(csaw.engine))
+
+
+def test_a_sample_of_a_graph_in_memory_is_verified_with_that_graph(here):
+    edges = [(0, 1), (1, 2), (2, 0), (2, 3)]
+    csaw.sample(edges, "m.zarr", walk_length=9, directed=False, **GIVEN)
+    with pytest.raises(StoreError, match="does not say which graph it is from; give graph"):
+        csaw.verify("m.zarr")
+    assert csaw.verify("m.zarr", csaw.graph(edges, directed=False)).ok
+    other = csaw.verify("m.zarr", edges)
+    assert [check.name for check in other.checks if not check.ok] == ["graph"]
