@@ -47,6 +47,7 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
             signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
             return
         frame = frame.f_back
+    sys.unraisablehook = lambda _: None  # what is half made, as of a compiler, fails to take itself apart
     raise KeyboardInterrupt
 
 

@@ -149,6 +149,31 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     assert ("--resume" in done.stderr) == (tmp_path / "w.zarr.partial").exists()
 
 
+HALF_MADE = """
+import os, signal
+from csaw.cli.__main__ import _interrupted
+
+class Half:
+    def __init__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        self.made = True
+
+    def __del__(self):
+        self.made
+
+signal.signal(signal.SIGINT, _interrupted)
+try:
+    Half()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_what_an_interruption_leaves_half_made_says_nothing():
+    done = subprocess.run([sys.executable, "-c", HALF_MADE], env=ENV, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 STARTED = """
 import os, runpy, signal, threading
 

@@ -103,7 +103,7 @@ def test_a_part_of_a_sample_is_read_by_the_numbers_of_its_instances(tmp_path, bo
         ):
             part.part(5, 21)
     for wrong, said in (
-        ((10, 10), "--instances: expected FIRST:LAST with FIRST < LAST, .* found 10:10"),
+        ((10, 10), "^instances: expected FIRST:LAST with FIRST < LAST, .* found 10:10"),
         ((7, 99), "expected instances FIRST:LAST with 0 <= FIRST <= LAST <= 60, found 7:99"),
     ):
         with pytest.raises(OptionError, match=said):

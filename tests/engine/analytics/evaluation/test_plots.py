@@ -58,7 +58,7 @@ def test_the_same_evaluation_gives_the_same_bytes_in_place_of_the_earlier_plots(
 def test_what_csaw_has_not_written_stays_unless_it_may_be_replaced(found, tmp_path, kind):
     mine = tmp_path / f"distribution-of-core.{kind}"
     mine.write_text("my own\n")
-    with pytest.raises(StoreError, match=rf"core.{kind} exists already and is not .*; .* pass --overwrite"):
+    with pytest.raises(StoreError, match=rf"core.{kind} exists already and is not .*; .* pass overwrite=True"):
         found.plot(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [mine.name], "nor is any other plot written"
     assert mine.read_text() == "my own\n"
