@@ -61,7 +61,7 @@ def warning_of(results: Mapping[str, object], remedy: str) -> str:
 
 
 def remedy_of(graph: object) -> str:
-    """What a program does to read the edges of ``graph``, a path, a name or an object, as undirected."""
+    """The way in which a program reads the edges of ``graph``, a path, a name or an object, as undirected."""
     if isinstance(graph, GraphStore):
         return AGAIN
     if isinstance(graph, str | os.PathLike) and Path(graph).is_dir():

@@ -93,7 +93,7 @@ def describe(path: str | Path, full: bool = False, algo: Algo | None = None, gra
 
 
 def identified(path: Path) -> Record:
-    """What programs ask first of a sample, finished or not: where it is, and the request that it is of."""
+    """The place of a sample, finished or not, and its request, which programs ask for first."""
     partial = partial_of(path)
     for place in (path, partial, path):  # another process may give it its name at this moment
         if (place / "zarr.json").exists():

@@ -126,7 +126,7 @@ def _differs(place: Path, wanted: Wanted) -> bool:
 
 
 def attributes_of(place: Path) -> Record:
-    """What a store, finished or not, says of itself."""
+    """The attributes of a store, finished or not."""
     return _dictionary(files.read_json(place / "zarr.json"), "attributes")
 
 

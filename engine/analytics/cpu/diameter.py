@@ -24,7 +24,7 @@ OUTER, INNER = 1, -1  # signs: vertices of large eccentricity are wanted, or of 
 
 
 class _Side(NamedTuple):
-    """What is known of the eccentricities along one direction, int32 [V] each.
+    """Bounds of the eccentricities along one direction, int32 [V] each.
 
     ``lower`` and ``upper``: bounds; ``total``: sums of distances; ``root``: distances to the most central vertex from
     which a search began.
@@ -49,7 +49,7 @@ class _Goal:
 
 
 class _Candidates(NamedTuple):
-    """What ``likeliest`` of kernels/diameter.py has found."""
+    """The findings of ``likeliest`` of kernels/diameter.py."""
 
     above: int
     candidates: int
