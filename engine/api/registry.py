@@ -23,7 +23,7 @@ from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
 Algo: TypeAlias = str | type[Algorithm] | Algorithm
-"""An algorithm, as a caller names it: its name, FILE.py:CLASS, or a class or an instance of it, shipped or the user's own."""
+"""An algorithm, as a caller has it: a name, FILE.py:CLASS, or a class or an instance, shipped or of the user's own."""
 SET_BY_RUNS = {"vertex_columns", "file_digest"}  # attributes of an instance that are no options
 
 
