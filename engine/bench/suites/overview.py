@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named, ratio_in
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import plain_write
@@ -76,5 +76,5 @@ def verdict(rows: list[Row]) -> Verdict:
     found = measured(rows, work=WHOLE)
     if not found:
         return Verdict(None, f"{WHOLE} was not measured")
-    shares = {name: row["of_slower"] for name, row in named(found).items()}
+    shares = {name: ratio_in(row, "of_slower") for name, row in named(found).items()}
     return by_row(shares, lambda share: share >= NEAR_SHARE, "of the rate of the slower of a plain write and sampling")

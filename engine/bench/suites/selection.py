@@ -8,8 +8,9 @@ layer sampling, in one way alone: csaw merges a layer's pools by exponential key
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, beside, by_row, measured, named, rate_of
+from csaw.engine.bench.bench_row import Published, Ratio, Row, Verdict, all_of, beside, by_row, paired, rate_of, ratio
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE, SNOWBALL
@@ -63,10 +64,10 @@ def _compared(context: Context, graph: Graph, work: Work) -> Iterator[Row]:
 
 def verdict(rows: list[Row]) -> Verdict:
     parts = [
-        _compare(rows, BASE, lambda best, other: best["rate"] / other["rate"], f"times the rate of {BASE}"),
-        _compare(rows, BASE, lambda best, other: _ratio(other, best, "iterations"), "times fewer iterations"),
-        _compare(rows, "updated", lambda best, other: best["rate"] / other["rate"], "times the rate of updated"),
-        _compare(rows, LIST, lambda best, other: _ratio(other, best, "searches"), "times fewer searches than a list"),
+        _compare(rows, BASE, ratio, f"times the rate of {BASE}"),
+        _compare(rows, BASE, partial(_fewer, "iterations"), "times fewer iterations"),
+        _compare(rows, "updated", ratio, "times the rate of updated"),
+        _compare(rows, LIST, partial(_fewer, "searches"), "times fewer searches than a list"),
     ]
     found = [part for part in parts if part is not None]
     if not found:
@@ -75,21 +76,12 @@ def verdict(rows: list[Row]) -> Verdict:
     return Verdict(verdict.holds, f"{BEST} has {verdict.found}")
 
 
-def _compare(rows: list[Row], other: str, times: Callable[[Row, Row], float], said: str) -> Verdict | None:
+def _compare(rows: list[Row], other: str, times: Callable[[Row, Row], float | Ratio], said: str) -> Verdict | None:
     """Whether the best way exceeds another in each work, by ``times`` of both rows; None if no work has both."""
-    best = {_case(row): row for row in measured(rows, way=BEST)}
-    found = {
-        name.replace(f", {other}", ""): times(best[_case(row)], row)
-        for name, row in named(rows).items()
-        if row.get("way") == other and _case(row) in best
-    }
-    return by_row(found, lambda ratio: ratio > 1, said) if found else None
+    found = {name: times(*both) for name, both in paired(rows, BEST, other).items()}
+    return by_row(found, lambda times: times > 1, said) if found else None
 
 
-def _ratio(one: Row, other: Row, what: str) -> float:
-    return one[f"{what}_an_edge"] / other[f"{what}_an_edge"]
-
-
-def _case(row: Row) -> tuple[str, str]:
-    """(graph, work without the way to treat collisions)."""
-    return row["graph"], row["work"].removesuffix(f", {row['way']}")
+def _fewer(what: str, best: Row, other: Row) -> float:
+    """How many times fewer of something the best way counted, which repeats do not vary."""
+    return other[f"{what}_an_edge"] / best[f"{what}_an_edge"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, beside, by_row, gap, named, rate_of
+from csaw.engine.bench.bench_row import Published, Row, Verdict, beside, by_row, gap, paired, rate_of, ratio
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.suites.neighbors import DISTINCT, REPLACED
 
@@ -42,11 +42,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    times = {
-        name.removesuffix(f", {WAYS['on']}"): row["times"]
-        for name, row in named(rows).items()
-        if row["work"].endswith(WAYS["on"]) and "times" in row
-    }
+    times = {name: ratio(*both) for name, both in paired(rows, WAYS["on"], WAYS["off"]).items()}
     if not times:
         return Verdict(None, "both ways were not measured")
-    return by_row(times, lambda ratio: ratio > 1, f"times the rate of {WAYS['off']}")
+    return by_row(times, lambda found: found > 1, f"times the rate of {WAYS['off']}")
