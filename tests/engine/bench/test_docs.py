@@ -36,6 +36,15 @@ def test_the_works_of_a_command_follow_its_options(tmp_path, monkeypatch):
     assert [work for _, _, work in own] == ["neighbor size 8, by degree", "transit parallelism"]
 
 
+def test_a_node_is_measured_on_one_gpu_and_on_all(tmp_path, monkeypatch):
+    replace_clocks(monkeypatch, tmp_path)
+    works = [work for _, _, work in printed("csaw bench rmat:scale=9 --suite overview,scaling --device cuda:0,1,2", 1)]
+    assert "whole run: uniform walks of 80, written, 3 GPUs" in works
+    assert [work for work in works if work.startswith("2000 instances")] == [
+        f"2000 instances, 2 x 2 by degree, {count} GPU(s)" for count in (1, 2, 3)
+    ]
+
+
 def test_a_run_is_brought_in_step_with_its_suites(tmp_path, monkeypatch):
     replace_clocks(monkeypatch, tmp_path)
     first, *rest = RUNS["cpu-alone"]
