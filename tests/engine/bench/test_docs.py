@@ -8,9 +8,12 @@ import pytest
 from helpers.bench import row
 from helpers.bench_works import SINCE, in_step, printed, replace_clocks
 
+from csaw.datasets.generate import generate
 from csaw.engine.bench import report, suites
 from csaw.engine.bench.bench_row import Ratio, Verdict, all_of, by_row, named, paired, ratio
+from csaw.engine.bench.context import Context
 from csaw.engine.bench.judge import judged, judged_again, published
+from csaw.engine.bench.measure import Timed
 from csaw.engine.bench.suites import layers, scaling, selection, transit
 
 DOCS = Path(__file__).parents[3] / "docs" / "contributing" / "benchmarks.md"
@@ -43,6 +46,24 @@ def test_a_node_is_measured_on_one_gpu_and_on_all(tmp_path, monkeypatch):
     assert [work for work in works if work.startswith("2000 instances")] == [
         f"2000 instances, 2 x 2 by degree, {count} GPU(s)" for count in (1, 2, 3)
     ]
+
+
+def test_transit_parallelism_is_told_apart_by_the_samples_of_a_vertex(tmp_path):
+    context = Context([], instances=100_000)
+    works = {work.name: work.options["sources"] for work in transit.shared(context)}
+    assert works["25 x 10, with replacement, 100 samples of a source"] == "random:1000"
+    assert works["25 x 10, without replacement, 2,000 samples of a source"] == "random:50"
+    store = generate("rmat:scale=8", tmp_path / "made.zarr")
+    few = transit.shared(Context([], instances=200))[1]
+    timed = Timed(store, few.shrunk(200), device="cpu", threads=1, turns=2)
+    assert timed.job.sources.listed.size == 2
+
+
+def test_layers_are_judged_in_each_way_where_a_pool_is_searched(tmp_path, monkeypatch):
+    replace_clocks(monkeypatch, tmp_path)
+    works = [work for _, _, work in printed("csaw bench rmat:scale=9 --suite selection --device cpu", 1)]
+    assert {f"{selection.FIRST_LAYER.name}, {way}" for way in selection.WAYS} < set(works)
+    assert selection.LAYERS.name in works
 
 
 def test_a_run_is_brought_in_step_with_its_suites(tmp_path, monkeypatch):
