@@ -3,8 +3,8 @@
 C-SAW figures 13 to 15. Figure 13 is ``times``, the rate as a multiple of the baseline's; figure 14 is
 ``kernel_deviation`` between the GPU's multiprocessors in a pass, as a share of their mean; figure 15 is ``transfers``.
 In the last line of each work, rows that few instances wait for are read without loading partitions, by a GPU over the
-bus, by a CPU from the store, which C-SAW does not do. ``of_limit`` is the time of copies or of kernels alone, the larger
-one, as a share of the whole.
+bus, by a CPU from the store, which C-SAW does not do. ``of_limit`` is the time of copies or of kernels alone, the
+larger one, as a share of the whole.
 
 The works are the paper's: biased neighbors, a biased walk, forest fire and unbiased neighbors. Its walk is 4,000 x
 2,000, which is measured where the baseline ends in about a minute, judged by 500 x 50, and without the baseline where
