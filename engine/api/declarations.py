@@ -20,7 +20,6 @@ STARTS = {
     MiniBatches: ("all",),
 }
 HOOKS = {
-    "update": Walk,
     "dead_end": Walk,
     "law": Walk,
     "bias_range": Walk,
@@ -30,6 +29,14 @@ HOOKS = {
     "sizes": Traversal,
 }
 WORDS = {"draws_from": ("edges", "neighbors", "vertices"), "visits": ("", "uniform", "degree", "strength")}
+# What an update of a traversal stands beside: its frontier is of vertices that one edge each leads to.
+BESIDE_UPDATE: dict[str, object] = {
+    "layout": "subgraphs",
+    "draws_from": "edges",
+    "shares_draws": False,
+    "induced": False,
+    "clocks": False,
+}
 RULES = (
     "visited_once",
     "revisits",
@@ -175,9 +182,28 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
             )
         if kind is base and not callable(defined) and (defined is not None or hook not in OPTIONAL):
             _refuse(algorithm, hook, f"a method{' or None' * (hook in OPTIONAL)}", defined)
+    if kind is Traversal and type(algorithm).update is not Traversal.update:  # type: ignore[attr-defined]
+        _check_update(algorithm)
     clocks = bool(_value(algorithm, "clocks"))
     if kind is Traversal and not clocks and type(algorithm).vertex_bias is not Traversal.vertex_bias:  # type: ignore[attr-defined]
         raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")
+
+
+def _check_update(algorithm: Algorithm) -> None:
+    """OptionError if a traversal has an update beside rules that give it no edge of its own, or one that reads what is
+    not known once its edge is drawn.
+    """
+    for name, wanted in BESIDE_UPDATE.items():
+        if (found := _value(algorithm, name)) != wanted:
+            raise OptionError(f"{algorithm.name()}.{name}: expected {wanted!r} beside update, found {quoted(found)}")
+    where, update = f"{algorithm.name()}.update", hooks.others(algorithm, weighted=True)["update"]
+    if update and update.by_edge:
+        read = min(update.columns or {"weight"})
+        raise OptionError(
+            f"{where}: e.{read} is not known here, where only the ends of an edge are; edge_bias may read it"
+        )
+    if update and "prev" in update.reads and _value(algorithm, "collective"):
+        raise OptionError(f"{where}: e.prev is not known beside collective = True, where edges share a pool")
 
 
 def _check_types(algorithm: Algorithm, base: type[Algorithm]) -> None:

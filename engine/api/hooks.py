@@ -97,12 +97,12 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
 
     ``columns``: as of :func:`edge_bias`.
     """
-    bases: dict[str, type[Algorithm]] = {"update": Walk, "dead_end": Walk, "vertex_bias": Traversal}
+    base = Walk if isinstance(algorithm, Walk) else Traversal
     return {
         name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")
-        if isinstance(algorithm, base) and getattr(type(algorithm), name) is not getattr(base, name)
+        if hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
         else None
-        for name, base in bases.items()
+        for name in ("update", "dead_end", "vertex_bias")
     }
 
 

@@ -99,7 +99,7 @@ class Pools(Traversals):
             self._take_listed()
             local, src, dst = (self.xp.concatenate([picks[i] for picks in self.picks]) for i in range(3))
             order = self.xp.argsort(local, kind="stable")
-            self._settle(local[order], src[order], dst[order])
+            self._settle(local[order], self.xp.full_like(local, -1), src[order], dst[order])
 
     def _take_tried(self) -> None:
         """Take the first ``size`` tries that may be selected. An instance with fewer is listed."""

@@ -4,6 +4,7 @@ with every trouble in them.
 
 import numpy as np
 import pytest
+from helpers import updates
 from helpers.gpu import GRAPHS, TREES, device_or_skip, ends_store, every_case, on_cpu, usable
 from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
@@ -107,6 +108,15 @@ def test_own_classes_come_back_and_divide_by_zero_alike(tmp_path):
     name, store = f"{tmp_path / 'mine.py'}:Mine", random_store(tmp_path / "g.zarr")
     expected = arrays_of(store, tmp_path / "s.zarr", name, seed=5)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", name, seed=5, device="cuda"))
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize("name", updates.NAMES)
+def test_updates_of_traversals_are_the_same(tmp_path, name, residency):
+    (tmp_path / "mine.py").write_text(updates.CLASSES)
+    own, store = f"{tmp_path / 'mine.py'}:{name}", random_store(tmp_path / "g.zarr", partitions=5)
+    expected = arrays_of(store, tmp_path / "s.zarr", own, seed=5)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", own, seed=5, device="cuda", residency=residency))
 
 
 COLUMNS = [
