@@ -29,14 +29,6 @@ HOOKS = {
     "sizes": Traversal,
 }
 WORDS = {"draws_from": ("edges", "neighbors", "vertices"), "visits": ("", "uniform", "degree", "strength")}
-# What an update of a traversal stands beside: its frontier is of vertices that one edge each leads to.
-BESIDE_UPDATE: dict[str, object] = {
-    "layout": "subgraphs",
-    "draws_from": "edges",
-    "shares_draws": False,
-    "induced": False,
-    "clocks": False,
-}
 RULES = (
     "visited_once",
     "revisits",
@@ -87,6 +79,10 @@ def _at_least_0(sizes: tuple[int, ...]) -> bool:
     return min(sizes, default=0) >= 0
 
 
+def _has_update(algorithm: Any) -> bool:
+    return type(algorithm).update is not Traversal.update
+
+
 DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
     "clocks = True": (lambda a: a.clocks, Demand({"visited_once": False}, lambda sizes: sizes == (1,), "(1,)")),
     "layout = 'hops'": (lambda a: a.layout == "hops", Demand({"visited_once": False})),
@@ -108,6 +104,12 @@ DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
     "induced = True": (
         lambda a: a.induced,
         Demand({"sources_from": "distinct", "visited_once": True}, lambda sizes: sizes == (-1,), "(-1,)"),
+    ),
+    "update": (
+        _has_update,  # an edge of its own leads to each vertex of the frontier
+        Demand(
+            {"layout": "subgraphs", "draws_from": "edges", "shares_draws": False, "induced": False, "clocks": False}
+        ),
     ),
     "total": (lambda a: a.total is not None, Demand({"collective": True, "visited_once": True})),
     "collective = True and replace = True": (
@@ -182,28 +184,9 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
             )
         if kind is base and not callable(defined) and (defined is not None or hook not in OPTIONAL):
             _refuse(algorithm, hook, f"a method{' or None' * (hook in OPTIONAL)}", defined)
-    if kind is Traversal and type(algorithm).update is not Traversal.update:  # type: ignore[attr-defined]
-        _check_update(algorithm)
     clocks = bool(_value(algorithm, "clocks"))
     if kind is Traversal and not clocks and type(algorithm).vertex_bias is not Traversal.vertex_bias:  # type: ignore[attr-defined]
         raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")
-
-
-def _check_update(algorithm: Algorithm) -> None:
-    """OptionError if a traversal has an update beside rules that give it no edge of its own, or one that reads what is
-    not known once its edge is drawn.
-    """
-    for name, wanted in BESIDE_UPDATE.items():
-        if (found := _value(algorithm, name)) != wanted:
-            raise OptionError(f"{algorithm.name()}.{name}: expected {wanted!r} beside update, found {quoted(found)}")
-    where, update = f"{algorithm.name()}.update", hooks.others(algorithm, weighted=True)["update"]
-    if update and update.by_edge:
-        read = min(update.columns or {"weight"})
-        raise OptionError(
-            f"{where}: e.{read} is not known here, where only the ends of an edge are; edge_bias may read it"
-        )
-    if update and "prev" in update.reads and _value(algorithm, "collective"):
-        raise OptionError(f"{where}: e.prev is not known beside collective = True, where edges share a pool")
 
 
 def _check_types(algorithm: Algorithm, base: type[Algorithm]) -> None:
@@ -295,6 +278,8 @@ def _refuse_other_rules(algorithm: MiniBatches) -> None:
                 f"mini-batches, found {quoted(getattr(algorithm, rule))}; remove it, or derive the class "
                 "from Traversal"
             )
+    if _has_update(algorithm):
+        raise OptionError(f"{algorithm.name()}.update: mini-batches never call it; derive the class from Traversal")
     if algorithm.is_unlimited:
         _refuse(algorithm, "depth", "a number", None, "mini-batches have as many hops as sizes")
     for name, wanted in (("epochs", 1), ("shuffle", False), ("drop_last", False)) if algorithm.draws_seeds else ():

@@ -98,12 +98,29 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
     ``columns``: as of :func:`edge_bias`.
     """
     base = Walk if isinstance(algorithm, Walk) else Traversal
-    return {
+    found = {
         name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")
         if hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
         else None
         for name in ("update", "dead_end", "vertex_bias")
     }
+    if isinstance(algorithm, Traversal) and found["update"] is not None:
+        _check_update(algorithm, found["update"])
+    return found
+
+
+def _check_update(algorithm: Traversal, update: Hook) -> None:
+    """OptionError if the update of a traversal reads what is not known once its edge is drawn."""
+    if update.by_edge:
+        read = min(update.columns or {"weight"})
+        raise OptionError(
+            f"{algorithm.name()}.update: e.{read} is not known here, where only the ends of an edge are; edge_bias may "
+            "read it"
+        )
+    if "prev" in update.reads and algorithm.collective:
+        raise OptionError(
+            f"{algorithm.name()}.update: e.prev is not known beside collective = True, where edges share a pool"
+        )
 
 
 def _rewrite(algorithm: Algorithm, name: str, weighted: bool, columns: Columns, random: bool) -> Hook:

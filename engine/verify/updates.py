@@ -1,7 +1,7 @@
 """The frontiers of a traversal with an ``update`` of its own: its text in plain Python, at the address of each edge."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +10,8 @@ from csaw.engine.api.plain_hooks import ENGINE
 from csaw.engine.draws.random import UPDATE_DRAWS, below_wide, draw64, fraction, hook_word
 from csaw.engine.verify.checks import Subject
 
-if TYPE_CHECKING:
-    from csaw.engine.verify.groups import Group
 
-
-def vertices_after(subject: Subject, group: "Group") -> np.ndarray:
+def vertices_after(subject: Subject, group: Any) -> np.ndarray:
     """int64 [edges]: the vertex that enters the frontier after each sampled edge of a group; -1: none.
 
     The edges of an instance are in the order in which they were drawn, so that their places say their slots.

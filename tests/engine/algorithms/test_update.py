@@ -78,7 +78,11 @@ def test_verify_finds_a_frontier_that_update_does_not_give(tmp_path, store, mine
     ("rules", "update", "said"),
     [
         ("", "return e.weight", "mine.update: e.weight is not known here"),
-        ("    layout = 'hops'\n    visited_once = False\n", "return e.dst", "mine.layout: expected 'subgraphs' beside"),
+        (
+            "    layout = 'hops'\n    visited_once = False\n",
+            "return e.dst",
+            "mine.layout: expected 'subgraphs'",
+        ),
         ("    shares_draws = True\n    visited_once = False\n", "return e.dst", "mine.shares_draws: expected False"),
         ("    collective = True\n", "return e.prev", "mine.update: e.prev is not known beside collective = True"),
         ("", "return e.vertices", "update or dead_end at .*: expected a vertex below e.vertices = 300"),
