@@ -113,8 +113,8 @@ class Partitions(Graph):
 
     reads_in_place = False
     """Whether single rows can be read without loading their partitions."""
-    fetches = False
-    """Whether a partition can be loaded while kernels run, without slowing them down."""
+    fetches = 0
+    """How many partitions can be copied at once while kernels run, without slowing them down."""
 
     @abstractmethod
     def partition_of(self, vertices: Array) -> Array:

@@ -1,8 +1,11 @@
 """Which partitions are in memory when: workload-aware scheduling, written once for every backend (C-SAW, section V-B).
 
-The partition with the most waiting instances is loaded next, in place of the one that was loaded longest ago: no
-instance waits for that one any more, and the other partitions in memory still serve walkers that return to them. All
+The partition with the most waiting instances is loaded next. No instance waits for those in memory any more, so it
+takes the place of the one to which instances come least often; the others still serve walkers that return to them. All
 instances of a batch share the schedule, so one transfer serves them all.
+
+Eviction by arrivals moves .5 to 1 times what eviction of the partition that was loaded longest ago moves: as much where
+all partitions are alike, half where most steps lead to a few of them (tests/engine/schedule/test_schedule.py).
 """
 
 import time
@@ -13,6 +16,7 @@ import numpy as np
 
 from csaw.engine.plan.contracts import Partitions, WaitingBatch
 from csaw.engine.plan.options import Policy
+from csaw.engine.schedule.waiting import Arrivals
 
 
 @dataclass
@@ -49,7 +53,8 @@ class Schedule:
         graph.leave()
         # Partitions in memory, the one that was loaded longest ago first.
         self.held: list[int] = np.flatnonzero(graph.loaded).tolist()
-        self.coming: int | None = None  # the last partition of ``held``, while it is still being copied
+        self.coming: list[int] = []  # those of ``held`` that are still being copied, in the order of their copies
+        self.arrivals = Arrivals(self.size.size)
         self.latest = -1  # the last partition that was loaded in order
 
     def run(self, batch: WaitingBatch) -> None:
@@ -67,7 +72,8 @@ class Schedule:
             else:
                 self._bring_in_order(wants)
             self.counters.load_seconds += time.perf_counter() - clock
-        return self._load(self.coming) if self.coming is not None else None
+        for part in list(self.coming):
+            self._load(part)
 
     def _advance(self, batch: WaitingBatch) -> np.ndarray:
         """Advance the batch as far as the loaded rows allow, and return the partitions that it waits for: see
@@ -110,18 +116,21 @@ class Schedule:
         return self.graph.reach(batch, room)
 
     def _bring(self, wants: np.ndarray, comes_back: bool) -> None:
-        """Load the partition that most instances wait for, then others while there is room.
-
-        It begins to fetch the next one.
+        """Load the partition that most instances wait for, and bring others while there is room.
 
         ``wants``: see ``crowds``. ``comes_back``: whether instances may return to partitions that they have left. If
         so, those are kept as long as there is room; otherwise they make way for partitions that are waited for.
         """
         waiting = np.bincount(wants[:, :2].ravel(), np.repeat(wants[:, 2], 2), self.graph.loaded.size)
+        self.arrivals.see(waiting, self.graph.loaded)
         need = self._next(wants)
         self._make_room(need, waiting)
         for part in need:
             self._load(part)
+        self._bring_others(need, waiting, comes_back)
+
+    def _bring_others(self, need: list[int], waiting: np.ndarray, comes_back: bool) -> None:
+        """Bring more of the partitions that instances wait for beside ``need``, those that most wait for first."""
         others = sorted(
             (part for part in np.flatnonzero(waiting).tolist() if part not in self.held), key=lambda p: (-waiting[p], p)
         )
@@ -130,11 +139,11 @@ class Schedule:
             while idle and not self._fits([part]):
                 self._evict(idle.pop(0))
             if self._fits([part]):
-                self._load(part)
+                self._begin(part)
         others = [part for part in others if part not in self.held]
         self.graph.ahead({part: int(waiting[part]) for part in others})
         if others and self._overlaps():
-            self._fetch(others[0], need, waiting)
+            self._fetch_instead(others[0], need, waiting)
 
     def _next(self, wants: np.ndarray) -> list[int]:
         """The one or two partitions to load next: those with the most waiting instances for
@@ -142,8 +151,7 @@ class Schedule:
         """
         first, second = wants[:, 0], wants[:, 1]
         here = self.graph.loaded.astype(bool)
-        if self.coming is not None:
-            here[self.coming] = True
+        here[self.coming] = True
         cost = np.where(here, 0, self.graph.costs())
         price = cost[first] + np.where(first == second, 0, cost[second])
         row = wants[np.argmax(wants[:, 2] / np.maximum(price, 1))]
@@ -154,6 +162,9 @@ class Schedule:
 
         They come in the order of their numbers, starting again at 0 after the last.
         """
+        if self.coming:
+            self._load(self.coming[0])
+            return
         turns = wants[np.argsort((wants[:, 0] - self.latest - 1) % self.graph.loaded.size, kind="stable")]
         keep = list(dict.fromkeys(turns[0, :2].tolist()))
         for row in turns[1:]:
@@ -164,8 +175,10 @@ class Schedule:
         self.latest = keep[-1]
         for part in [part for part in self.held if part not in keep]:
             self._evict(part)
-        for part in keep:
+        for part in turns[0, :2].tolist():
             self._load(part)
+        for part in keep:
+            self._begin(part)
 
     def _fits(self, parts: list[int], beside: list[int] | None = None) -> bool:
         """Whether ``parts`` fit the memory beside the partitions ``beside`` (default: those that are held)."""
@@ -176,14 +189,15 @@ class Schedule:
     def _evict(self, part: int) -> None:
         self.graph.evict(part)
         self.held.remove(part)
-        self.coming = None if part == self.coming else self.coming
+        self._has_come(part)
         self.counters.evictions += 1
 
     def _make_room(self, need: list[int], waiting: np.ndarray) -> None:
-        """Evict partitions until ``need`` fits: first those that no instance waits for, and of these the ones that were
-        loaded longest ago.
+        """Evict partitions until ``need`` fits: first those that fewest instances wait for, and of these the ones to
+        which fewest come, for the memory that they take.
         """
-        for part in sorted((p for p in self.held if p not in need), key=lambda p: bool(waiting[p])):
+        worth = self.arrivals.rates() / np.maximum(self.size, 1)
+        for part in sorted((p for p in self.held if p not in need), key=lambda p: (waiting[p], worth[p])):
             if self._fits(need):
                 return
             self._evict(part)
@@ -194,7 +208,27 @@ class Schedule:
             self.counters.loads += part not in self.held
         if part not in self.held:
             self.held.append(part)
-        self.coming = None if part == self.coming else self.coming
+        self._has_come(part)
+
+    def _begin(self, part: int) -> None:
+        """Bring a partition that fits: copy it while those in memory are sampled, if the graph can, or else load it."""
+        if part in self.held:
+            return
+        if len(self.coming) < self.graph.fetches:
+            self._fetch(part)
+        else:
+            self._load(part)
+
+    def _fetch(self, part: int) -> None:
+        self.graph.fetch(part)
+        self.held.append(part)
+        self.coming.append(part)
+        self.counters.loads += 1
+        self.counters.overlapped += 1
+
+    def _has_come(self, part: int) -> None:
+        if part in self.coming:
+            self.coming.remove(part)
 
     def _overlaps(self) -> bool:
         """Whether sampling takes so long that a copy beside it is worth the memory that the copy takes away.
@@ -205,16 +239,12 @@ class Schedule:
         need no processor fetch ahead.
         """
         slow = self.counters.advance_seconds > self.counters.load_seconds
-        return self.graph.fetches and self.coming is None and slow
+        return self.graph.fetches > 0 and not self.coming and slow
 
-    def _fetch(self, part: int, need: list[int], waiting: np.ndarray) -> None:
-        """Begin to copy partition ``part`` while the others are sampled, if it fits beside ``need``."""
+    def _fetch_instead(self, part: int, need: list[int], waiting: np.ndarray) -> None:
+        """Begin to copy a partition in place of one in memory, if it fits beside ``need``."""
         if len(self.held) <= len(need) and not self._fits([part]):
             return
         self._make_room([*need, part], waiting)
         if self._fits([part]):
-            self.graph.fetch(part)
-            self.held.append(part)
-            self.coming = part
-            self.counters.loads += 1
-            self.counters.overlapped += 1
+            self._fetch(part)

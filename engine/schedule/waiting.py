@@ -1,4 +1,4 @@
-"""The partitions that a batch waits for, and how many instances wait for each."""
+"""The partitions that a batch waits for, how many instances wait for each, and how many come to each."""
 
 from types import ModuleType
 
@@ -30,3 +30,26 @@ def crowds(xp: ModuleType, graph: Partitions, needs: tuple[Array, ...]) -> np.nd
     pairs, count = xp.unique(numbers[0].astype(np.int64) * parts + numbers[-1], return_counts=True)
     both = xp.stack([pairs // parts, pairs % parts, count], axis=1)
     return both if xp is np else both.get()
+
+
+class Arrivals:
+    """How often instances come to each partition, counted while it was not in memory."""
+
+    def __init__(self, parts: int) -> None:
+        self.waiting = np.zeros(parts)
+        self.came, self.served = np.zeros(parts), np.zeros(parts)
+
+    def see(self, waiting: np.ndarray, loaded: np.ndarray) -> None:
+        """Count the instances that came since the last call.
+
+        ``waiting`` [partitions]: the instances that wait for each; ``loaded``: whether each was in memory since then.
+        """
+        away = loaded == 0
+        served = self.waiting[~away].sum() if self.waiting.any() else waiting.sum()
+        self.came[away] += np.maximum(waiting - self.waiting, 0)[away]
+        self.served[away] += served
+        self.waiting = waiting.astype(float)
+
+    def rates(self) -> np.ndarray:
+        """Instances that come to each partition for each one that is served: float64 [partitions]."""
+        return self.came / np.maximum(self.served, 1)

@@ -16,6 +16,6 @@ file can be read where the sampler is not installed:
                         waits for
 
 A sampler that is not a Python package has PROGRAMS, the names of its programs. ``--peer NAME=FOLDER`` says where they
-are, ``how`` has that as ``programs``, and ``keep`` where the walks are asked for. UNCHECKED says why a law cannot be
-tested.
+are; ``how`` has that as ``programs``, and ``keep`` where the walks are asked for. UNCHECKED says why a law cannot be
+tested. DEVICES is where a sampler draws, ("cpu",) unless it says so; ``how`` has the device to draw on.
 """

@@ -1,5 +1,6 @@
-"""csaw on the CPU."""
+"""csaw. On a GPU samples stay in its memory."""
 
+DEVICES = ("cpu", "cuda")
 WORKS = (
     "uniform walk",
     "node2vec p=2 q=.5",
@@ -45,20 +46,21 @@ class Tool:
         from csaw.engine.schedule.batch_loop import Batches
 
         options = asked(how, graph) | {"weighted": how.get("weighted", False), "threads": how["threads"]}
-        self.job = prepare(how["graph"], device="cpu", **options)
+        self.job = prepare(how["graph"], device=how.get("device", "cpu"), **options)
         self.batches = Batches(open_backend(self.job), self.job.sources)
 
     def draw(self):
         drawn = self.batches.draw(0, self.job.plan.request.instances)
-        return [(batch.edges, batch.arrays()) for batch in drawn]
+        on_cpu = self.job.plan.device == "cpu"
+        return [(batch, batch.arrays() if on_cpu else None) for batch in drawn]
 
     def edges(self, drawn):
-        return sum(edges for edges, _ in drawn)
+        return sum(batch.edges for batch, _ in drawn)
 
     def walks(self, drawn):
         import numpy as np
 
-        return np.concatenate([self.pairs(arrays) for _, arrays in drawn])
+        return np.concatenate([self.pairs(arrays or batch.arrays()) for batch, arrays in drawn])
 
     def pairs(self, arrays):
         """Walks, or (vertex, the neighbor that it selected)."""

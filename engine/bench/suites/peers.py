@@ -2,8 +2,9 @@
 
 Peers are the samplers that this interpreter has, and those named with ``--peer NAME=PATH``: a Python interpreter, or
 the folder of a sampler's programs. A peer is measured only if its draws of the work on a graph of five vertices follow
-the law; where that cannot be tested, its row says so. All run on the CPU, with the graph loaded. A rate is that of the
-call that returns the sample, including the allocation of its memory, and of programs what their own clock says.
+the law; where that cannot be tested, its row says so. All run on the device that is measured, with the graph loaded. A
+rate is that of the call that returns the sample, including the allocation of its memory, and of programs what their own
+clock says. On a GPU samples stay in its memory.
 """
 
 import sys
@@ -28,7 +29,7 @@ from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.store import Graph, GraphStore
 
-CLAIM = "csaw samples faster on the CPU than each peer that is measured beside it and draws from the same law"
+CLAIM = "csaw samples faster than each peer that is measured beside it on the same device and draws from the same law"
 WORKS: dict[str, Row] = {
     "uniform walk": {},
     "node2vec p=2 q=.5": {"p": 2.0, "q": 0.5},
@@ -57,13 +58,14 @@ def rows(context: Context) -> Iterator[Row]:
         raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *others))}")
     for peer, path in context.peers.items():
         check_folder(peer, path, _programs(peer))
+    there = [name for name in NAMES if context.kind.split(":")[0] in _devices(name)]
     titles = [title for title in WORKS if context.only in title and (not context.quick or title in QUICK)]
-    pythons = _pythons(context)
+    pythons = _pythons(context, there)
     for graph in context.graphs() if titles else ():
         if why := _unfit(graph.store):
             yield context.on(graph) | gap("peers", why)
             continue
-        for name in (name for name in NAMES if name not in pythons):
+        for name in (name for name in there if name not in pythons):
             place = (
                 "FOLDER names that of its programs" if _programs(name) else "PYTHON names an interpreter that has it"
             )
@@ -143,21 +145,27 @@ def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path
 
 
 def _where(folder: Path, context: Context) -> Row:
-    return {"folder": str(folder), "graph": str(folder / "graph.zarr"), "threads": context.threads}
+    graph = str(folder / "graph.zarr")
+    return {"folder": str(folder), "graph": graph, "threads": context.threads, "device": context.kind}
 
 
-def _pythons(context: Context) -> dict[str, str]:
-    """The interpreter of every peer that is installed, by name."""
-    here = [name for name in NAMES if name == FIRST or find_spec(name.replace("-", "_")) is not None]
+def _pythons(context: Context, there: list[str]) -> dict[str, str]:
+    """The interpreter of every peer ``there`` that is installed, by name."""
+    here = [name for name in there if name == FIRST or find_spec(name.replace("-", "_")) is not None]
     return {
         name: sys.executable if _programs(name) else context.peers.get(name, sys.executable)
-        for name in NAMES
+        for name in there
         if name in here or name in context.peers
     }
 
 
 def _module(name: str) -> ModuleType:
     return import_module(f"csaw.engine.bench.peers.{name.replace('-', '_')}")
+
+
+def _devices(name: str) -> tuple[str, ...]:
+    """Where a peer draws."""
+    return getattr(_module(name), "DEVICES", ("cpu",))
 
 
 def _programs(name: str) -> tuple[str, ...]:

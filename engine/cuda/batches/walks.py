@@ -98,18 +98,18 @@ class Walks(WaitingWalks):
     def _serve_loaded(self) -> None:
         """Advance all walkers whose partitions are loaded.
 
-        If each partition has its own launch, repeat until no walker crosses from one to another.
+        If each partition has its own launch, repeat until no walker crosses from one to another: each time only the
+        partitions that walkers wait for.
         """
         backend, loaded = self.backend, self.backend.graph.loaded
         if backend.asks_later:
             self._answer()
-        while True:
-            if not backend.plan.policy.balancing:
-                self.queue = backend.partitions.partition_of(self.at).astype(np.uint32)
-            backend.streams.run(np.flatnonzero(loaded).tolist(), self._launch)
-            wants = () if backend.plan.policy.balancing else self.wants()
-            if not any(loaded[here] and loaded[before] for here, before, _ in wants):
-                return
+        if backend.plan.policy.balancing:
+            backend.streams.run((), self._launch)
+            return
+        while serving := sorted({here for here, before, _ in self.wants().tolist() if loaded[here] and loaded[before]}):
+            self.queue = backend.partitions.partition_of(self.at).astype(np.uint32)
+            backend.streams.run(serving, self._launch)
 
     def _answer(self) -> None:
         """Answer the questions that rows in memory can answer."""

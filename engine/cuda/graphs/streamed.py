@@ -29,8 +29,6 @@ class StreamedGraph(Pieces, Partitions):
     the store, as bytes copied to a GPU in the same time.
     """
 
-    fetches = True
-
     def __init__(
         self,
         store: Store,
@@ -50,6 +48,7 @@ class StreamedGraph(Pieces, Partitions):
         self.edge_bytes = needs.edge.piece  # of an edge in a slot
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
         self.disk_cost = disk_cost
+        self.fetches = len(store.partitions) if host.whole else 1  # a copy from the disk keeps a buffer
         self.edges = store.largest_partition  # that a slot has room for
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
         self.slots = [self._slot() for _ in range(count)]

@@ -58,6 +58,30 @@ if "-o" in given:
 print("total time 0.250000s")
 """
 
+FLOWWALKER = """
+given = dict(one.lstrip("-").split("=") for one in sys.argv[1:] if "=" in one)
+asked = {one for one in sys.argv[1:] if "=" not in one}
+head = np.fromfile(given["input"] + "_xadj.bin", np.int32)
+vertices, edges, rows = head[0], head[1], head[2:]
+to, bias = (np.fromfile(given["input"] + f"_{what}.bin", kind) for what, kind in (("edge", "<i4"), ("weight", "<f4")))
+walks, steps = int(given["n"]), int(given["d"])
+assert rows.size == vertices + 1 and rows[-1] == edges == to.size == bias.size and "-deepwalk" in asked
+random = np.random.default_rng(1)
+print("s.cu:1 HOST: grid:132,block:512,sampling time:2.500000 ms")
+if "-printresult" in asked:
+    for i in range(walks):
+        walk = [i % vertices]
+        for _ in range(steps):
+            row = slice(rows[walk[-1]], rows[walk[-1] + 1])
+            chance = bias[row].astype(float) ** POWER
+            walk.append(random.choice(to[row], p=chance / chance.sum()))
+        print("-" * 22, f"Walker {i}:", "".join(f"{v}\\t" for v in walk), f"Total length={len(walk)}", sep="\\n")
+    print(f"Total sampled: {walks * steps}")
+else:
+    assert "-seq" in asked
+    print(f"Total sampled vertex: {walks * steps}\\nTotal sampled edge: 7,throughput: 1.0 edges per s")
+"""
+
 
 def programs(folder, names, text):
     folder.mkdir()
@@ -103,6 +127,28 @@ def test_knightkings_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path,
     if weighted:
         with pytest.raises(PeerError, match="it draws from another law"):
             peers._check_law("knightking", sys.executable, asked | {"programs": wrong})
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_flowwalkers_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path, how, weighted):
+    asked = how | {"weighted": weighted}
+    right, wrong = (
+        programs(tmp_path / power, ("flowwalker",), FLOWWALKER.replace("POWER", power)) for power in ("1", "1.5")
+    )
+    child = Child("flowwalker", sys.executable, asked | {"programs": right})
+    assert child.ask() == {"rate": 5 * 4 / 0.0025}
+    child.end()
+    peers._check_law("flowwalker", sys.executable, asked | {"programs": right})
+    if weighted:
+        with pytest.raises(PeerError, match="it draws from another law"):
+            peers._check_law("flowwalker", sys.executable, asked | {"programs": wrong})
+
+
+def test_each_device_has_peers_of_its_own():
+    of = {kind: {name for name in peers.NAMES if kind in peers._devices(name)} for kind in ("cpu", "cuda")}
+    assert of["cuda"] == {"csaw", "flowwalker"}
+    assert "flowwalker" not in of["cpu"]
+    assert "thunderrw" in of["cpu"]
 
 
 @pytest.mark.parametrize(
