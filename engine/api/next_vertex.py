@@ -19,12 +19,14 @@ class Choice(NamedTuple):
     """What a method draws.
 
     ``bias``: the user's method, or one that makes all equally likely. ``update``: a hook, where ``next`` returns
-    anything but the end of the edge. ``line``: of the user's file, where it does so.
+    anything but the end of the edge. ``edge``: the name of the edge in it. ``line``: of the user's file, where it
+    begins.
     """
 
     bias: Callable[..., float]
     from_graph: bool = False
     update: Callable[..., int] | None = None
+    edge: str = "e"
     line: int = 0
 
 
@@ -44,7 +46,8 @@ def read_next(kind: type[TransitSampling]) -> Choice:
     edge = _name_of(written, call)
     if _ends_at_edge(body, call, edge):
         return Choice(bias, from_graph)
-    return Choice(bias, from_graph, _update(written, call, names, edge or "e"), body[0].lineno)
+    edge = edge or "e"
+    return Choice(bias, from_graph, _update(written, call, names, edge), edge, body[0].lineno)
 
 
 def read_transits(kind: type[TransitSampling]) -> Choice:

@@ -13,6 +13,7 @@ import ast
 from typing import Any
 
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Traversal, Walk, every_hop
+from csaw.engine.api.derived_law import law_of
 from csaw.engine.api.next_vertex import Choice, read_next, read_transits, written_method
 from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling, TransitSampling
 from csaw.partition.base.quoting import quoted
@@ -23,10 +24,9 @@ MOST_DEPTHS = 65535
 
 def translated(kind: type[TransitSampling]) -> type[Algorithm]:
     """Make the Walk or the Traversal that draws what ``kind`` says. OptionError, with the line, where none does."""
-    if not issubclass(kind, IndividualSampling | CollectiveSampling) or issubclass(kind, Walk | Traversal):
+    if sum(issubclass(kind, one) for one in (IndividualSampling, CollectiveSampling, Walk, Traversal)) != 1:
         raise OptionError(
-            f"{kind.__name__}: expected a class of IndividualSampling or of CollectiveSampling, and of nothing else "
-            "that draws"
+            f"{kind.__name__}: expected a class of one of IndividualSampling, CollectiveSampling, Walk and Traversal"
         )
     for name in ("steps", "next"):
         if not _has(kind, name):
@@ -58,8 +58,13 @@ def _walk(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm],
         name = "next" if choice.from_graph else "unique"
         line = written_method(kind, name)
         raise line.wrong(line.tree.lineno, "a walk draws one vertex of its transit at a step; give a sample_size")
-    update = {} if choice.update is None else {"update": choice.update}
-    return Walk, {"walk_length": property(_walk_length), **update}
+    attributes: dict[str, Any] = {"walk_length": property(_walk_length)}
+    if choice.update is not None:
+        attributes["update"] = choice.update
+        law = law_of(choice.update, choice.edge)
+        if law is not None and not (hasattr(kind, "law") or hasattr(kind, "dead_end")):
+            attributes["law"] = law
+    return Walk, attributes
 
 
 def _of_roots(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, Any]]:

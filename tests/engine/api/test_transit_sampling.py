@@ -1,0 +1,239 @@
+"""Samplers in NextDoor's shape draw the bytes of csaw's own of the same law.
+
+What is no such sampler is refused with its line.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.graphs import arrays_of, random_store, stored_arrays
+from helpers.invariance import assert_same
+
+import csaw
+from csaw.engine import prepare
+from csaw.engine.algorithm import IndividualSampling, option
+from csaw.engine.api import registry
+from csaw.engine.verify import verify
+from csaw.partition.errors import OptionError
+
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "nextdoor.md"
+OPTIONS = {"weighted": False, "seed": 3}
+SAME = {
+    "DeepWalk": ("deepwalk", {"walk_length": 9, "num_walks": 2, "seed": 3}, {}),
+    "PersonalizedPagerank": ("ppr", {"walk_length": 9, "seed": 3}, {"termination_prob": 0.15}),
+    "KHop": ("neighbor", {**OPTIONS, "fanout": (4, 3)}, {"replace": True}),
+    "UniqueKHop": ("neighbor", {**OPTIONS, "fanout": (4, 3)}, {"unique": True}),
+    "MultiRW": ("multidimensional", {**OPTIONS, "frontier_size": 5, "instances": 20}, {"walk_length": 100}),
+    "Ladies": ("ladies", {"frontier_size": 4, "seed": 3}, {"layer_sizes": (64, 64)}),
+    "FastGcn": ("fastgcn", {"frontier_size": 4, "seed": 3}, {"layer_sizes": (64, 64)}),
+    "Layers": ("layer", {**OPTIONS, "total": 60}, {"depth": None, "neighbor_size": 1000, "unique": True}),
+    "ClusterGcn": ("cluster-gcn", {"instances": 20, "seed": 3}, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("nextdoor") / "g.zarr", partitions=3, clusters=24)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The classes of the page of the docs, in one file."""
+    file = tmp_path_factory.mktemp("page") / "samplers.py"
+    file.write_text("\n\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)))
+    return file
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_class_of_the_docs_draws_what_the_algorithm_of_its_law_draws(tmp_path, store, page, name):
+    algo, options, others = SAME[name]
+    own = f"{page}:{name}"
+    drawn = arrays_of(store, tmp_path / "own.zarr", own, **options)
+    assert_same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, **renamed(name, options), **others))
+    report = verify(tmp_path / "own.zarr", algo=own)
+    assert report.ok, str(report)
+
+
+def renamed(name, options):
+    """The options of csaw's own algorithm of that name."""
+    return {
+        "clusters_per_batch" if name == "ClusterGcn" and key == "frontier_size" else key: value
+        for key, value in options.items()
+    }
+
+
+def test_a_second_order_walk_has_the_law_of_node2vec(tmp_path, store, page):
+    """csaw's own says its bounds, and so draws by rejection; the law is the same."""
+    options = {"p": 0.5, "q": 2.0, "walk_length": 12, "num_walks": 20, "seed": 3}
+    own = arrays_of(store, tmp_path / "own.zarr", f"{page}:Node2vec", select="its", **options)
+    assert_same(own, arrays_of(store, tmp_path / "s.zarr", "node2vec", select="its", **options))
+    assert verify(tmp_path / "own.zarr", algo=f"{page}:Node2vec").ok
+
+
+def test_the_law_of_next_is_found_by_its_ways(tmp_path, store):
+    (tmp_path / "mine.py").write_text(DECIDES)
+    own = f"{tmp_path / 'mine.py'}:Decides"
+    arrays_of(store, tmp_path / "s.zarr", own, num_walks=30, seed=3)
+    report = verify(tmp_path / "s.zarr", algo=own)
+    assert report.ok, str(report)
+    assert "defines update or dead_end without law" not in str(report)
+    law = registry.build(own, {}).law
+    at = type("At", (), {"id": 7, "prev": 3, "source": 2, "depth": 1, "vertices": 4, "degree": lambda v: 2})
+    at.column = at.path = None
+    found = law({5: 0.5, 6: 0.5}, at)
+    assert found == pytest.approx({-1: 0.1, 7: 0.3, 0: 0.1, 1: 0.1, 2: 0.1, 3: 0.1, 5: 0.1, 6: 0.1})
+
+
+DECIDES = """
+from csaw.engine.algorithm import IndividualSampling
+
+
+class Decides(IndividualSampling):
+    def steps(self):
+        return 6
+
+    def next(self, step, transits, random):
+        "One number decides between ending and staying, another one between jumping and going on."
+        edge_of = random.choice(transits.edges)
+        number = random.random()
+        if number < 0.1:
+            return
+        if 0.4 > number:
+            return transits[0]
+        if random.random() >= 1 / 3:
+            return random.vertex()
+        return edge_of.dst
+"""
+
+
+def test_a_class_in_python_is_drawn_too(store):
+    class Pairs(IndividualSampling):
+        size: int = option(2, help="vertices of a step", low=1)
+
+        def steps(self):
+            return 2
+
+        def sample_size(self, step):
+            return self.size
+
+        def next(self, step, transits, random):
+            return random.choice(transits.edges).dst
+
+    drawn = csaw.sample(store, algo=Pairs(size=3), seed=4, weighted=False, device="cpu")
+    same = csaw.sample(store, algo="neighbor", fanout=(3, 3), replace=True, seed=4, weighted=False, device="cpu")
+    assert all(np.array_equal(a[:], b[:]) for a, b in zip(drawn.hops, same.hops, strict=True))
+
+
+def test_an_unfinished_sample_is_resumed(tmp_path, store, page):
+    """The request names the class, and what is stored is the sample of one run."""
+    own, options = f"{page}:UniqueKHop", {"fanout": (3, 2), "seed": 3, "device": "cpu"}
+    csaw.sample(store, tmp_path / "s.zarr", own, **options)
+    before = stored_arrays(tmp_path / "s.zarr")
+    csaw.sample(store, tmp_path / "s.zarr", own, resume=True, **options)
+    assert_same(before, stored_arrays(tmp_path / "s.zarr"))
+
+
+HEAD = """from csaw.engine.algorithm import CollectiveSampling, IndividualSampling, option
+
+
+class Mine({base}):
+    {body}
+"""
+STEPS = "def steps(self): return 2\n    "
+SIZE = "def sample_size(self, step): return 3\n    "
+NEXT = "def next(self, step, transits, random):\n        "
+PLAIN = NEXT + "return random.choice(transits.edges).dst\n    "
+ONE, ALL = "IndividualSampling", "CollectiveSampling"
+REFUSED = {
+    "no next": (ONE, STEPS, "Mine.next: not defined"),
+    "no steps": (ONE, PLAIN, "Mine.steps: not defined"),
+    "no choice": (ONE, STEPS + NEXT + "return transits[0]", "line 6 .*expected one call of random.choice, found 0"),
+    "a loop": (
+        ONE,
+        STEPS + NEXT + "while True:\n            e = random.choice(transits.edges)\n            return e.dst",
+        "line 7 .*an edge cannot be drawn in a loop",
+    ),
+    "two choices": (
+        ONE,
+        STEPS + NEXT + "a = random.choice(transits.edges)\n        return random.choice(transits.edges).dst",
+        "line 8 .*expected one call of random.choice, found 2",
+    ),
+    "another pool": (ONE, STEPS + NEXT + "return random.choice(transits).dst", "line 7 .*transits.edges"),
+    "no bias": (
+        ONE,
+        STEPS + NEXT + "return random.choice(transits.edges, lambda e: 1.0).dst",
+        "line 7 .*self.METHOD.*, a method of the class, found lambda e: 1.0",
+    ),
+    "an edge by its number": (
+        ONE,
+        STEPS + NEXT + "e = random.choice(transits.edges)\n        return transits.edges[0]",
+        "line 8 .*next may use transits.edges in one random.choice",
+    ),
+    "a decision of a traversal": (
+        ONE,
+        STEPS + SIZE + NEXT + "return random.choice(transits.edges).src",
+        "line 8 .*only a walk may return anything but the dst",
+    ),
+    "a transit of its own": (
+        ONE,
+        STEPS + "def step_transits(self, step, sample, i, random):\n        return sample[0]\n    " + PLAIN,
+        "line 6 .*expected one call of random.choice, found 0",
+    ),
+    "roots of all transits": (
+        ALL,
+        STEPS + SIZE + "def step_transits(self, step, sample, i, random):\n        return 0\n    " + PLAIN,
+        "line 7 .*only a class of IndividualSampling without sample_size",
+    ),
+    "unique now and then": (
+        ONE,
+        STEPS + SIZE + "def unique(self, step): return step == 1\n    " + PLAIN,
+        "line 7 .*expected the same answer for all steps",
+    ),
+    "unique steps of a walk": (
+        ONE,
+        STEPS + "def unique(self, step): return True\n    " + PLAIN,
+        "line 6 .*a walk draws one vertex of its transit",
+    ),
+    "the whole graph, alone": (
+        ONE,
+        STEPS + SIZE + NEXT + "return random.choice(transits.graph.edges).dst",
+        "line 7 .*only a class of CollectiveSampling may draw from transits.graph.edges",
+    ),
+    "steps beside an option": (
+        ONE,
+        "walk_length: int = option(3, help='steps')\n    " + STEPS + PLAIN,
+        "line 6 .*expected 'return self.walk_length'",
+    ),
+    "an option of another meaning": (
+        ONE,
+        "replace: bool = option(True, help='again')\n    " + STEPS + SIZE + PLAIN,
+        "Mine.replace: an option cannot be called so",
+    ),
+    "half a step": (ONE, "def steps(self): return 2.5\n    " + SIZE + PLAIN, "steps: expected an integer .*found 2.5"),
+    "first visits, independent": (
+        ALL,
+        "visited_once = True\n    " + STEPS + SIZE + PLAIN,
+        "expected unique.step., or replace = False, beside visited_once = True",
+    ),
+    "the whole graph, unique": (
+        ALL,
+        STEPS
+        + SIZE
+        + "unique = lambda self, step: True\n    "
+        + NEXT
+        + "return random.choice(transits.graph.edges).dst",
+        "vertices of the whole graph are drawn independently",
+    ),
+    "both kinds": (f"{ONE}, {ALL}", STEPS + SIZE + PLAIN, "expected a class of one of"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_such_sampler_is_refused_with_its_line(tmp_path, store, case):
+    base, body, said = REFUSED[case]
+    file = tmp_path / "mine.py"
+    file.write_text(HEAD.format(base=base, body=body))
+    with pytest.raises(OptionError, match=said):
+        prepare(store, f"{file}:Mine", device="cpu")
