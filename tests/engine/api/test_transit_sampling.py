@@ -3,34 +3,19 @@
 What is no such sampler is refused with its line.
 """
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
-from helpers.graphs import arrays_of, random_store, stored_arrays
+from helpers import nextdoor
+from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_same
 
 import csaw
-from csaw.engine import prepare
+from csaw.engine import execute, open_samples, prepare
 from csaw.engine.algorithm import IndividualSampling, option
 from csaw.engine.api import registry
+from csaw.engine.plan import planning
 from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError
-
-PAGE = Path(__file__).parents[3] / "docs" / "guides" / "nextdoor.md"
-OPTIONS = {"weighted": False, "seed": 3}
-SAME = {
-    "DeepWalk": ("deepwalk", {"walk_length": 9, "num_walks": 2, "seed": 3}, {}),
-    "PersonalizedPagerank": ("ppr", {"walk_length": 9, "seed": 3}, {"termination_prob": 0.15}),
-    "KHop": ("neighbor", {**OPTIONS, "fanout": (4, 3)}, {"replace": True}),
-    "UniqueKHop": ("neighbor", {**OPTIONS, "fanout": (4, 3)}, {"unique": True}),
-    "MultiRW": ("multidimensional", {**OPTIONS, "frontier_size": 5, "instances": 20}, {"walk_length": 100}),
-    "Ladies": ("ladies", {"frontier_size": 4, "seed": 3}, {"layer_sizes": (64, 64)}),
-    "FastGcn": ("fastgcn", {"frontier_size": 4, "seed": 3}, {"layer_sizes": (64, 64)}),
-    "Layers": ("layer", {**OPTIONS, "total": 60}, {"depth": None, "neighbor_size": 1000, "unique": True}),
-    "ClusterGcn": ("cluster-gcn", {"instances": 20, "seed": 3}, {}),
-}
 
 
 @pytest.fixture(scope="module")
@@ -40,28 +25,16 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The classes of the page of the docs, in one file."""
-    file = tmp_path_factory.mktemp("page") / "samplers.py"
-    file.write_text("\n\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)))
-    return file
+    return nextdoor.written(tmp_path_factory.mktemp("page"))
 
 
-@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("name", nextdoor.SAME)
 def test_a_class_of_the_docs_draws_what_the_algorithm_of_its_law_draws(tmp_path, store, page, name):
-    algo, options, others = SAME[name]
-    own = f"{page}:{name}"
+    (options, algo, others), own = nextdoor.SAME[name], f"{page}:{name}"
     drawn = arrays_of(store, tmp_path / "own.zarr", own, **options)
-    assert_same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, **renamed(name, options), **others))
+    assert_same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, **options, **others))
     report = verify(tmp_path / "own.zarr", algo=own)
     assert report.ok, str(report)
-
-
-def renamed(name, options):
-    """The options of csaw's own algorithm of that name."""
-    return {
-        "clusters_per_batch" if name == "ClusterGcn" and key == "frontier_size" else key: value
-        for key, value in options.items()
-    }
 
 
 def test_a_second_order_walk_has_the_law_of_node2vec(tmp_path, store, page):
@@ -126,13 +99,19 @@ def test_a_class_in_python_is_drawn_too(store):
     assert all(np.array_equal(a[:], b[:]) for a, b in zip(drawn.hops, same.hops, strict=True))
 
 
-def test_an_unfinished_sample_is_resumed(tmp_path, store, page):
-    """The request names the class, and what is stored is the sample of one run."""
-    own, options = f"{page}:UniqueKHop", {"fanout": (3, 2), "seed": 3, "device": "cpu"}
-    csaw.sample(store, tmp_path / "s.zarr", own, **options)
-    before = stored_arrays(tmp_path / "s.zarr")
-    csaw.sample(store, tmp_path / "s.zarr", own, resume=True, **options)
-    assert_same(before, stored_arrays(tmp_path / "s.zarr"))
+def test_an_interrupted_sample_is_gone_on_with(tmp_path, store, page, monkeypatch):
+    monkeypatch.setattr(planning, "GROUP_BYTES", 1000)
+    job = prepare(store, f"{page}:UniqueKHop", device="cpu", in_flight=40, fanout=(3, 2))
+    execute(job, tmp_path / "whole.zarr")
+
+    def interrupted(done):
+        if done > 100:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(job, tmp_path / "s.zarr", progress=interrupted)
+    assert "resumed" in execute(job, tmp_path / "s.zarr", resume=True)
+    assert open_samples(tmp_path / "s.zarr").checksums == open_samples(tmp_path / "whole.zarr").checksums
 
 
 HEAD = """from csaw.engine.algorithm import CollectiveSampling, IndividualSampling, option
