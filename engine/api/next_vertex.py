@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from csaw.engine.api.hook_language import refuse_foreign
 from csaw.engine.api.transit_sampling import TransitSampling, equally_likely
 from csaw.engine.api.written import Written, function_of
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
 
 FIELDS = {"random": "random", "vertex": "random_vertex"}  # of ``random``, as hooks call them
 LOOPS = (ast.For, ast.While)
@@ -37,6 +40,7 @@ def read_next(kind: type[TransitSampling]) -> Choice:
     call = _choice(written, random)
     from_graph = ast.unparse(call.args[0]) == f"{transits}.graph.edges" if call.args else False
     bias = _bias(kind, written, call, me, f"{transits}.graph.edges" if from_graph else f"{transits}.edges")
+    _refuse_foreign(written, "next")
     body = [one for one in written.tree.body if not _is_docstring(one)]  # type: ignore[union-attr]
     for loop in (one for one in _nodes(written) if isinstance(one, LOOPS)):
         if call in ast.walk(loop):
@@ -63,17 +67,28 @@ def read_transits(kind: type[TransitSampling]) -> Choice:
 def written_method(kind: type[TransitSampling], name: str) -> Written:
     """The definition of a method of the user's class."""
     method = getattr(kind, name)
-    assert isinstance(method, FunctionType)
-    return function_of(method)
+    written = function_of(method) if isinstance(method, FunctionType) else None
+    if written is None or isinstance(written.tree, ast.Lambda):
+        raise OptionError(f"{kind.__name__}.{name}: expected a method written with def, found {quoted(method)}")
+    return written
 
 
 def _method(kind: type[TransitSampling], name: str, names: tuple[str, ...]) -> tuple[Written, list[str]]:
     """The definition of a method, and the names of its arguments."""
     written = written_method(kind, name)
     found = [one.arg for one in written.tree.args.args]  # type: ignore[union-attr]
-    if isinstance(written.tree, ast.Lambda) or len(found) != 1 + len(names):
+    if len(found) != 1 + len(names):
         raise written.wrong(written.tree.lineno, f"expected def {name}(self, {', '.join(names)})")
     return written, found
+
+
+def _refuse_foreign(written: Written, name: str) -> None:
+    """OptionError, with the line, about what no hook can be written with."""
+    for node in reversed(list(_nodes(written))):  # the innermost first
+        try:
+            refuse_foreign([node], name)
+        except OptionError as error:
+            raise written.wrong(getattr(node, "lineno", written.tree.lineno), str(error)) from error
 
 
 def _nodes(written: Written) -> Iterator[Any]:
@@ -91,17 +106,19 @@ def _choice(written: Written, random: str) -> ast.Call:
     return calls[0]
 
 
-def _bias(kind: type, written: Written, call: ast.Call, me: str, wanted: str) -> Callable[..., float]:
+def _bias(kind: type[TransitSampling], written: Written, call: ast.Call, me: str, wanted: str) -> Callable[..., float]:
     """The method that is the bias of a choice from ``wanted``."""
     if not 1 <= len(call.args) <= 2 or call.keywords or ast.unparse(call.args[0]) != wanted:
         raise written.wrong(call.lineno, FORM.format(wanted))
     if len(call.args) == 1:
         return equally_likely
     bias = call.args[1]
-    found = getattr(kind, bias.attr, None) if isinstance(bias, ast.Attribute) and ast.unparse(bias.value) == me else 0
-    if not isinstance(found, FunctionType):
+    if not (isinstance(bias, ast.Attribute) and ast.unparse(bias.value) == me and hasattr(kind, bias.attr)):
         raise written.wrong(call.lineno, f"{FORM.format(wanted)}, a method of the class, found {ast.unparse(bias)}")
-    return found
+    _refuse_foreign(written_method(kind, bias.attr), bias.attr)
+    found: Any = getattr(kind, bias.attr)
+    found.csaw_name = bias.attr
+    return found  # type: ignore[no-any-return]
 
 
 def _name_of(written: Written, call: ast.Call) -> str | None:
@@ -137,7 +154,7 @@ def _update(written: Written, call: ast.Call, names: list[str], edge: str) -> Ca
     scope = dict(written.scope)
     exec(compile(text, written.file, "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
     made: Any = scope["update"]
-    made.csaw_source = text
+    made.csaw_source, made.csaw_name = text, "next"
     return made  # type: ignore[no-any-return]
 
 

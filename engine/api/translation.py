@@ -16,9 +16,11 @@ from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Traversal, Walk, ev
 from csaw.engine.api.derived_law import law_of
 from csaw.engine.api.next_vertex import Choice, read_next, read_transits, written_method
 from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling, TransitSampling
+from csaw.engine.api.user_code import users_code
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
+METHODS = ("steps", "next", "sample_size", "step_transits", "unique")
 MOST_DEPTHS = 65535
 
 
@@ -28,8 +30,10 @@ def translated(kind: type[TransitSampling]) -> type[Algorithm]:
         raise OptionError(
             f"{kind.__name__}: expected a class of one of IndividualSampling, CollectiveSampling, Walk and Traversal"
         )
-    for name in ("steps", "next"):
-        if not _has(kind, name):
+    for name in METHODS:
+        if _has(kind, name):
+            written_method(kind, name)
+        elif name in ("steps", "next"):
             raise OptionError(f"{kind.__name__}.{name}: not defined; a class of {kind.__base__.__name__} has one")  # type: ignore[union-attr]
     choice = read_next(kind)
     makes = _collective if kind.collective else _individual
@@ -114,7 +118,9 @@ def _hops(kind: type[TransitSampling]) -> dict[str, Any]:
         return every_hop(self.sample_size(0), None) if steps is None else tuple(map(self.sample_size, range(steps)))
 
     def unique(self: Any) -> bool:
-        found = {bool(kind.unique(self, step)) for step in range(_depth(self) or 1)}
+        steps = range(_depth(self) or 1)
+        with users_code(f"{self.name()}.unique failed:"):
+            found = {bool(kind.unique(self, step)) for step in steps}
         if len(found) > 1:
             line = written_method(kind, "unique")
             raise line.wrong(line.tree.lineno, "expected the same answer for all steps, found both")
@@ -124,15 +130,17 @@ def _hops(kind: type[TransitSampling]) -> dict[str, Any]:
 
 
 def _walk_length(self: Any) -> int | None:
-    return _counted(self.steps(), MOST_STEPS)
+    return _counted(self, MOST_STEPS)
 
 
 def _depth(self: Any) -> int | None:
-    return _counted(self.steps(), MOST_DEPTHS)
+    return _counted(self, MOST_DEPTHS)
 
 
-def _counted(steps: object, most: int) -> int | None:
-    """The number of steps that the user's method says."""
+def _counted(self: Any, most: int) -> int | None:
+    """The number of steps that the user's method says. OptionError for whatever it raises, which a property hides."""
+    with users_code(f"{self.name()}.steps failed:"):
+        steps = self.steps()
     if steps is None or (isinstance(steps, int) and not isinstance(steps, bool) and 0 <= steps <= most):
         return steps
     raise OptionError(f"steps: expected an integer from 0 to {most:,}, or None, found {quoted(steps)}")

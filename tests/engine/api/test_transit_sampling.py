@@ -190,6 +190,28 @@ REFUSED = {
         "replace: bool = option(True, help='again')\n    " + STEPS + SIZE + PLAIN,
         "Mine.replace: an option cannot be called so",
     ),
+    "a dict": (
+        ONE,
+        STEPS + NEXT + "x = {}\n        return random.choice(transits.edges).dst",
+        "line 7 .*next: a dict cannot be used here",
+    ),
+    "an error in a bias": (
+        ONE,
+        STEPS + "def mine(self, e):\n        raise ValueError\n    " + PLAIN.replace("edges)", "edges, self.mine)"),
+        "line 7 .*mine: raise cannot be used here",
+    ),
+    "a field of no edge": (
+        ONE,
+        STEPS + "def mine(self, e):\n        return e.size\n    " + PLAIN.replace("edges)", "edges, self.mine)"),
+        "mine.mine: no e.size",
+    ),
+    "a constant": (ONE, STEPS + SIZE + PLAIN + "unique = True", "Mine.unique: expected a method .*found True"),
+    "a lambda": (
+        ONE,
+        STEPS + "mine = lambda self, e: 1.0\n    " + PLAIN.replace("edges)", "edges, self.mine)"),
+        "Mine.mine: expected a method written with def",
+    ),
+    "an error in steps": (ONE, "def steps(self): return self.length\n    " + PLAIN, "steps failed: AttributeError"),
     "half a step": (ONE, "def steps(self): return 2.5\n    " + SIZE + PLAIN, "steps: expected an integer .*found 2.5"),
     "first visits, independent": (
         ALL,
@@ -200,7 +222,7 @@ REFUSED = {
         ALL,
         STEPS
         + SIZE
-        + "unique = lambda self, step: True\n    "
+        + "def unique(self, step): return True\n    "
         + NEXT
         + "return random.choice(transits.graph.edges).dst",
         "vertices of the whole graph are drawn independently",
