@@ -27,6 +27,8 @@ class TransitSampling(Algorithm):
     collective: ClassVar[bool] = False
     visited_once: ClassVar[bool] = False
     """Whether edges to vertices that an instance has met before cannot be drawn."""
+    draws_seeds: ClassVar[bool] = False
+    """Whether an instance is a mini-batch whose seeds are drawn by a column of numbers, as of MiniBatches."""
     replace: bool = True
     """Whether the vertices of a step are drawn independently; False: along different edges."""
 

@@ -2,6 +2,7 @@
 
 IndividualSampling                                 a Walk
 IndividualSampling with sample_size                a Traversal whose vertices select with replacement
+IndividualSampling with ``draws_seeds = True``     mini-batches whose seeds are drawn, as those of mvs are
 IndividualSampling with step_transits              a Traversal with clocks: one of its roots moves at a step
 CollectiveSampling                                 a Traversal that draws vertices from its frontier's neighbors,
                                                    or of the whole graph: a vertex is as likely as the sum of the
@@ -12,7 +13,7 @@ CollectiveSampling, unique or ``replace = False``  a Traversal that selects edge
 import ast
 from typing import Any
 
-from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Traversal, Walk, every_hop
+from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, MiniBatches, Traversal, Walk, every_hop
 from csaw.engine.api.derived_law import law_of
 from csaw.engine.api.next_vertex import Choice, read_next, read_transits, written_method
 from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling, TransitSampling
@@ -22,6 +23,7 @@ from csaw.partition.errors import OptionError
 
 METHODS = ("steps", "next", "sample_size", "step_transits", "unique")
 MOST_DEPTHS = 65535
+SEEDS = {"epochs": 1, "shuffle": False, "drop_last": False}  # where they are drawn anew for each mini-batch
 
 
 def translated(kind: type[TransitSampling]) -> type[Algorithm]:
@@ -89,8 +91,10 @@ def _individual(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algor
     if choice.from_graph:
         line = written_method(kind, "next")
         raise line.wrong(line.tree.lineno, "only a class of CollectiveSampling may draw from transits.graph.edges")
-    layout = "subgraphs" if kind.visited_once else "hops"
     replace = property(lambda self: bool(kind.replace) and not self.unique)
+    if kind.draws_seeds:
+        return MiniBatches, {**_hops(kind), "visited_once": True, "replace": replace, **SEEDS}
+    layout = "subgraphs" if kind.visited_once else "hops"
     return Traversal, {**_hops(kind), "layout": layout, "replace": replace}
 
 
