@@ -14,6 +14,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 FIELDS = {"random": "random", "vertex": "random_vertex"}  # of ``random``, as hooks call them
+EDGE = "drawn_edge"  # the name of an edge to which next gives none
 LOOPS = (ast.For, ast.While)
 FORM = "expected random.choice({0}) or random.choice({0}, self.METHOD)"
 
@@ -29,7 +30,7 @@ class Choice(NamedTuple):
     bias: Callable[..., float]
     from_graph: bool = False
     update: Callable[..., int] | None = None
-    edge: str = "e"
+    edge: str = EDGE
     line: int = 0
 
 
@@ -50,7 +51,7 @@ def read_next(kind: type[TransitSampling]) -> Choice:
     edge = _name_of(written, call)
     if _ends_at_edge(body, call, edge):
         return Choice(bias, from_graph)
-    edge = edge or "e"
+    edge = edge or EDGE
     return Choice(bias, from_graph, _update(written, call, names, edge), edge, body[0].lineno)
 
 

@@ -11,7 +11,7 @@ from helpers.invariance import assert_same
 
 import csaw
 from csaw.engine import execute, open_samples, prepare
-from csaw.engine.algorithm import IndividualSampling, option
+from csaw.engine.algorithm import IndividualSampling, Walk, option
 from csaw.engine.api import registry
 from csaw.engine.plan import planning
 from csaw.engine.verify import verify
@@ -78,6 +78,34 @@ class Decides(IndividualSampling):
         if random.random() >= 1 / 3:
             return random.vertex()
         return edge_of.dst
+"""
+
+
+def test_a_law_that_no_ways_decide_is_not_tested(tmp_path, store):
+    for said in ("random.random() * 2 < 0.5", "edge.weight < 2", "doubled(random.random()) < 0.5"):
+        (tmp_path / "mine.py").write_text(COMPUTES.format(said=said))
+        own = f"{tmp_path / 'mine.py'}:Computes"
+        assert registry.find(own).law is Walk.law
+    assert registry.find(own)().walk_length == 6
+
+
+COMPUTES = """
+from csaw.engine.algorithm import IndividualSampling
+
+
+def doubled(x):
+    return 2 * x
+
+
+class Computes(IndividualSampling):
+    def steps(self):
+        return 6
+
+    def next(self, step, transits, random):
+        edge = random.choice(transits.edges)
+        if {said}:
+            return -1
+        return edge.dst
 """
 
 
