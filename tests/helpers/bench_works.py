@@ -166,7 +166,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
             "_turns": lambda context, workers, runs: {name: [Turn(1.0, 1.0, 1)] for name in runs},
         },
         peers: {
-            "_pythons": lambda context: {
+            "_pythons": lambda context, _: {
                 name: "" for name in peers.NAMES if name == peers.FIRST or name in context.peers
             },
             "_write": _always(None),
