@@ -78,13 +78,16 @@ def law_of(update: Callable[..., int], edge: str) -> Callable[..., Mapping[int, 
     alike = "dst_degree" not in reads and all(any(end is one for one in returned) for end in ends)
 
     def law(self: Any, selected: Mapping[int, float], v: Any) -> Mapping[int, float]:
+        if not selected:
+            return {-1: 1.0}
         update, after = plain_hook(self, "update"), defaultdict[int, float](float)
-        for edges in [selected] if alike and selected else [{dst: chance} for dst, chance in selected.items()]:
-            total = sum(edges.values())
-            for vertex, chance in _outcomes(update, v, ANY if alike else next(iter(edges))).items():
-                for end, share in edges.items() if vertex == ANY else [(vertex, total)]:
-                    after[end] += chance * share
-        return after or {-1: 1.0}
+        for dst, share in {ANY: 1.0}.items() if alike else selected.items():
+            for vertex, chance in _outcomes(update, v, dst).items():
+                after[vertex] += share * chance
+        followed = after.pop(ANY, 0.0)
+        for dst, share in selected.items():
+            after[dst] += followed * share
+        return after
 
     return law
 
@@ -92,11 +95,14 @@ def law_of(update: Callable[..., int], edge: str) -> Callable[..., Mapping[int, 
 def _only_compared(tree: ast.AST, random: str) -> bool:
     """Whether a hook learns of its random numbers by comparisons alone, of the call or of a name for it."""
     nodes = list(ast.walk(tree))
-    compared = [end for one in nodes if isinstance(one, ast.Compare) for end in (one.left, *one.comparators)]
+    comparisons = [one for one in nodes if isinstance(one, ast.Compare)]
+    compared = [end for one in comparisons for end in (one.left, *one.comparators)]
     named = [one for one in nodes if isinstance(one, ast.Assign) and _is_call(one.value, random)]
     names = {ast.unparse(target) for one in named for target in one.targets}
     numbers = [one for one in nodes if _is_call(one, random)]
     numbers += [one for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and one.id in names]
+    if any(sum(end in numbers for end in (one.left, *one.comparators)) > 1 for one in comparisons):
+        return False
     return all(one in compared or any(one is name.value for name in named) for one in numbers)
 
 

@@ -82,13 +82,14 @@ class Decides(IndividualSampling):
 
 
 def test_a_law_that_no_ways_decide_is_not_tested(tmp_path, store):
-    for said in ("random.random() * 2 < 0.5", "edge.weight < 2", "doubled(random.random()) < 0.5"):
+    for said in ("random.random() * 2 < 0.5", "edge.weight < 2", "doubled(random.random()) < 0.5", SELF):
         (tmp_path / "mine.py").write_text(COMPUTES.format(said=said))
         own = f"{tmp_path / 'mine.py'}:Computes"
         assert registry.find(own).law is Walk.law
     assert registry.find(own)().walk_length == 6
 
 
+SELF = "random.random() < random.random()"
 COMPUTES = """
 from csaw.engine.algorithm import IndividualSampling
 
@@ -161,6 +162,13 @@ REFUSED = {
         ONE,
         STEPS + NEXT + "while True:\n            e = random.choice(transits.edges)\n            return e.dst",
         "line 7 .*an edge cannot be drawn in a loop",
+    ),
+    "a loop of numbers": (
+        ONE,
+        STEPS
+        + NEXT
+        + "while random.random() < 0.5:\n            return -1\n        return random.choice(transits.edges).dst",
+        "line 7 .*random cannot be used in a loop",
     ),
     "two choices": (
         ONE,
