@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from csaw.engine.api.plain_hooks import plain_hook
 from csaw.partition.errors import OptionError
 
 KNOWN = {"src", "dst", "prev", "source", "depth", "vertices", "src_degree", "dst_degree", "column", "path"}
@@ -78,6 +77,8 @@ def law_of(update: Callable[..., int], edge: str) -> Callable[..., Mapping[int, 
     alike = "dst_degree" not in reads and all(any(end is one for one in returned) for end in ends)
 
     def law(self: Any, selected: Mapping[int, float], v: Any) -> Mapping[int, float]:
+        from csaw.engine.api.plain_hooks import plain_hook  # imports NumPy, which a command's help does without
+
         if not selected:
             return {-1: 1.0}
         update, after = plain_hook(self, "update"), defaultdict[int, float](float)
