@@ -23,6 +23,8 @@ from csaw.partition.errors import OptionError
 
 METHODS = ("steps", "next", "sample_size", "step_transits", "unique")
 MOST_DEPTHS = 65535
+MADE = {"walk_length", "depth", "sizes", "layout", "clocks", "collective", "draws_from", "update"}
+MADE |= {"edge_bias", "vertex_bias"}
 SEEDS = {"epochs": 1, "shuffle": False, "drop_last": False}  # where they are drawn anew for each mini-batch
 
 
@@ -52,6 +54,7 @@ def translated(kind: type[TransitSampling]) -> type[Algorithm]:
     _check_names(kind, "walk_length" if "walk_length" in attributes else "depth")
     attributes |= {"edge_bias": choice.bias, "__module__": kind.__module__, "__doc__": kind.__doc__}
     known = kind.options()
+    _refuse_made(kind, attributes, base)
     return type(kind.__name__, (kind, base), {name: one for name, one in attributes.items() if name not in known})
 
 
@@ -148,6 +151,20 @@ def _counted(self: Any, most: int) -> int | None:
     if steps is None or (isinstance(steps, int) and not isinstance(steps, bool) and 0 <= steps <= most):
         return steps
     raise OptionError(f"steps: expected an integer from 0 to {most:,}, or None, found {quoted(steps)}")
+
+
+def _refuse_made(kind: type[TransitSampling], attributes: dict[str, Any], base: type[Algorithm]) -> None:
+    """OptionError if the class says itself what follows from its methods, or what its kind does not have."""
+    bases = {*TransitSampling.__mro__, IndividualSampling, CollectiveSampling}
+    own = {name for one in kind.__mro__ if one not in bases for name in vars(one)}
+    for name in sorted(own & MADE - kind.options().keys()):
+        if getattr(kind, name) is not attributes.get(name):
+            raise OptionError(f"{kind.__name__}.{name}: follows from steps, sample_size and next; remove it")
+    for name in ("replace", "visited_once", "draws_seeds"):
+        if not isinstance(getattr(kind, name), bool):
+            raise OptionError(f"{kind.__name__}.{name}: expected True or False, found {quoted(getattr(kind, name))}")
+    if kind.draws_seeds and base is not MiniBatches:
+        raise OptionError(f"{kind.__name__}.draws_seeds: only an IndividualSampling with sample_size draws seeds")
 
 
 def _check_names(kind: type[TransitSampling], counts: str) -> None:

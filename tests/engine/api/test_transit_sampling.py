@@ -241,6 +241,18 @@ REFUSED = {
         STEPS + "def mine(self, e):\n        return e.size\n    " + PLAIN.replace("edges)", "edges, self.mine)"),
         "mine.mine: no e.size",
     ),
+    "sizes": (ONE, STEPS + SIZE + "def sizes(self): return (1,)\n    " + PLAIN, "Mine.sizes: follows from steps"),
+    "another bias": (
+        ONE,
+        STEPS + "def edge_bias(self, e): return e.weight\n    " + PLAIN,
+        "Mine.edge_bias: follows from steps, sample_size and next; remove it",
+    ),
+    "seeds of a walk": (ONE, "draws_seeds = True\n    " + STEPS + PLAIN, "Mine.draws_seeds: only an Individual"),
+    "a word": (
+        ONE,
+        "replace = 'yes'\n    " + STEPS + SIZE + PLAIN,
+        "Mine.replace: expected True or False, found 'yes'",
+    ),
     "a constant": (ONE, STEPS + SIZE + PLAIN + "unique = True", "Mine.unique: expected a method .*found True"),
     "a lambda": (
         ONE,
