@@ -56,10 +56,10 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "induced": (),
     "each_edge_once": ("collective",),
     "shares_draws": (),
-    "unique": ("collective", "total", "geometric"),
+    "unique": ("collective", "total", "geometric", "layout"),
     "clocks": (),
     "replace": ("layout", "draws_from", "geometric", "collective"),
-    "layout": ("replace",),
+    "layout": ("replace", "unique"),
     "draws_from": ("collective", "replace"),
     "total": ("collective", "unique"),
     "geometric": ("replace", "unique"),
@@ -118,7 +118,7 @@ DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
     ),
     "depth = None": (
         lambda a: a.is_unlimited,
-        Demand({"visited_once": True, "collective": False, "layout": "subgraphs"}),
+        Demand({"visited_once": True, "layout": "subgraphs"}),
     ),
     "geometric": (
         lambda a: a.geometric is not None,

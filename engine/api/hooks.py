@@ -137,7 +137,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
     tree = ast.parse(source_of(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
         raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
-    where = f"{algorithm.name()}.{name}"
+    where = f"{algorithm.name()}.{getattr(method, 'csaw_name', name)}"
     refuse_foreign(tree.body, where)
     _refuse_shadows(tree, where)
     me, view = (a.arg for a in tree.args.args)

@@ -45,6 +45,9 @@ class Pools(Traversals):
         self.listed = xp.flatnonzero((self.pool > 0) & ((self.pool <= self.tries) & (self.size > 0) | (self.size < 0)))
         self._try()
 
+    def _is_over(self) -> bool:
+        return self.frontier is not None and not self.frontier[1].size
+
     def _number(self, local: Array, slot: Array, vertex: Array) -> None:
         """Number the pools of a frontier: an instance has ``pool`` edges from number ``base`` on, and entry e has the
         numbers upto[e] .. upto[e + 1] - 1.

@@ -150,8 +150,8 @@ class Traversals:
     def advance(self) -> None:
         """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
         while self.depth < len(self.sizes):
-            if not self.vertex.size and not self.hops and not self.algorithm.collective:
-                self.depth = len(self.sizes)  # no entry is left to go on
+            if self._is_over():
+                self.depth = len(self.sizes)
                 break
             self._select(self._ready())
             if self.pending.size:
@@ -160,6 +160,10 @@ class Traversals:
         if not self.samples:
             self.samples = self._samples()
             self._drop()
+
+    def _is_over(self) -> bool:
+        """Whether no entry is left to go on from."""
+        return not self.vertex.size and not self.hops
 
     def _drop(self) -> None:
         """Give back the host memory of all but the samples. That of a GPU lasts until its kernels have ended."""
