@@ -13,12 +13,13 @@
 #   GRAPH=web.zarr OUT=walks.zarr OPTIONS="--algo node2vec --p 0.5 --q 2" sbatch scripts/slurm.sh
 #   JOB=bench OUT=node.json sbatch scripts/slurm.sh
 #
-# OPTIONS follow csaw's own; GPUS=0,1 takes fewer. Works of one GPU are measured on the first.
+# OPTIONS follow csaw's own; GPUS=0,1 takes fewer. A bench measures walks and neighbors on the first GPU, one to all GPUs of the node
+# side by side, and a whole run on one and on all of them.
 set -euo pipefail
 gpus="${GPUS:-0,1,2,3,4,5}"
 read -ra options <<< "${OPTIONS:-}"
 if [ "${JOB:-sample}" = bench ]; then
-  command=(csaw bench --suite overview,walks,neighbors --device "cuda:$gpus" --json "${OUT:?a file for the figures}" "${options[@]}")
+  command=(csaw bench --suite overview,walks,neighbors,scaling --device "cuda:$gpus" --json "${OUT:?a file for the figures}" "${options[@]}")
 else
   command=(csaw sample "${GRAPH:?a graph}" "${OUT:?a folder for the sample}" --device "cuda:$gpus" "${options[@]}")
   if [ -e "$OUT.partial" ]; then command+=(--resume); fi

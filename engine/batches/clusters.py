@@ -10,7 +10,7 @@ from csaw.engine.schedule.backend import ALL, Backend
 
 def members_of(backend: Backend) -> Members:
     """The vertices of the backend's graph by cluster, in its memory."""
-    store = backend.store.stored
+    store = backend.store
     clusters = store.read_clusters()
     assert store.clusters is not None
     sizes = np.bincount(clusters, minlength=store.clusters.count)

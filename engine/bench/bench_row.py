@@ -13,7 +13,7 @@ Every row has ``suite``. Beside that
 """
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from csaw.partition.base.plain_data import Record
@@ -23,7 +23,7 @@ MACHINE = "machine"  # the suite of the machine's own limits
 WORTH_SAYING = 0.01  # share of the ceiling below which memory is not the bottleneck
 FULL = 1.005  # share of a limit that is more than all of it, once it is rounded
 ABOVE_CEILING = "above the ceiling: draws find rows in the cache that other draws have brought there"
-ABOVE_LEAST = "faster than moving the least: the system keeps some of what moves, such as alias tables, in its memory"
+ABOVE_LEAST = "faster than the slowest limit: the system keeps some of what moves, such as alias tables, in its memory"
 
 from csaw.partition.base.sizes import short
 
@@ -40,6 +40,18 @@ class Published(NamedTuple):
 
     whose: str
     machine: str
+
+
+class Ratio(NamedTuple):
+    """What a claim is about: the ratio of two medians, and between which ends it lies for single repeats."""
+
+    median: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        ends = f", {self.low:.3g} to {self.high:.3g}" if self.low < self.high else ""
+        return f"{self.median:.3g}{ends}"
 
 
 def figure(rates: list[float], unit: str = "edges/s") -> Row:
@@ -84,17 +96,51 @@ def key(row: Row) -> tuple[str, str, str]:
     return row["suite"], row.get("graph", ""), row["work"]
 
 
-def by_row(times: dict[str, float], met: Callable[[float], bool], said: str) -> Verdict:
-    """Say whether the figure of every row meets a claim.
+def ratio(row: Row, other: Row) -> Ratio:
+    """The rate of a row beside that of another: the slowest repeat beside the other's fastest, and so on."""
+    return Ratio(row["rate"] / other["rate"], row["slowest"] / other["fastest"], row["fastest"] / other["slowest"])
 
-    The words are the range of the figures, ``said``, which they are, and the names of the rows that do not meet it, or
-    of the only one.
+
+def ratio_in(row: Row, column: str) -> Ratio:
+    """A share of something fixed that the row has for its median, with the ends that its repeats have."""
+    share = row[column]
+    return Ratio(share, share * row["slowest"] / row["rate"], share * row["fastest"] / row["rate"])
+
+
+def paired(rows: list[Row], way: str, other: str) -> dict[str, tuple[Row, Row]]:
+    """The rows of each work that was measured in both ways, ``way`` and ``other``, by the name of the work."""
+    found = {(row["graph"], row["work"]): row for row in measured(rows)}
+    pairs = {}
+    for name, row in named(rows).items():
+        case = row["work"].removesuffix(f", {way}")
+        beside_it = found.get((row["graph"], f"{case}, {other}"))
+        if "rate" in row and case != row["work"] and beside_it is not None:
+            pairs[name.replace(f", {way}", "", 1)] = row, beside_it
+    return pairs
+
+
+def by_row(found: Mapping[str, float | Ratio], met: Callable[[float], bool], said: str) -> Verdict:
+    """Say whether every row meets a claim, at both ends of its spread: ``met`` is true of large figures.
+
+    The words are the range of the medians, ``said``, which they are, the names of the rows that do not meet it, or of
+    the only one, and those of the rows that meet it at one end alone, of which nothing can be said.
     """
-    low, high = (f"{end(times.values()):.3g}" for end in (min, max))
-    missed = "; ".join(f"{name} ({value:.3g})" for name, value in times.items() if not met(value))
-    if len(times) == 1:
-        return Verdict(not missed, f"{low} {said} ({next(iter(times))})")
-    return Verdict(not missed, f"{low} to {high} {said}{f' (it fails for {missed})' if missed else ''}")
+    ratios = {name: one if isinstance(one, Ratio) else Ratio(one, one, one) for name, one in found.items()}
+    medians = [one.median for one in ratios.values()]
+    missed = {name: one for name, one in ratios.items() if not met(one.high)}
+    unsure = {name: one for name, one in ratios.items() if met(one.high) and not met(one.low)}
+    holds = False if missed else None if unsure else True
+    if len(ratios) == 1:
+        ((name, one),) = ratios.items()
+        ends = f", {one.low:.3g} to {one.high:.3g}" if one.low < one.high else ""
+        return Verdict(
+            holds, f"{one.median:.3g} {said} ({name}{ends}{', on both sides of the claim' if unsure else ''})"
+        )
+    parts = {"it fails for": missed, "on both sides of the claim, repeat by repeat:": unsure}
+    words = "; ".join(
+        f"{how} {'; '.join(f'{name} ({one})' for name, one in rows.items())}" for how, rows in parts.items() if rows
+    )
+    return Verdict(holds, f"{min(medians):.3g} to {max(medians):.3g} {said}{f' ({words})' if words else ''}")
 
 
 def all_of(verdicts: list[Verdict]) -> Verdict:

@@ -61,6 +61,12 @@ class Context:
         return f"cuda:{self.devices[0].number}" if self.devices else "cpu"
 
     @property
+    def kinds(self) -> dict[str, int]:
+        """``kind``, and all GPUs together where there are several, each with its number of devices."""
+        together = {"cuda:" + ",".join(str(gpu.number) for gpu in self.devices): len(self.devices)}
+        return {self.kind: 1} | (together if len(self.devices) > 1 else {})
+
+    @property
     def most(self) -> int:
         """Most instances of a work."""
         given = self.instances or (2**62 if self.on_gpu else CPU_INSTANCES)

@@ -40,8 +40,7 @@ class Timed:
             threads=threads,
             instances=work.instances,
             seed=1,
-            sources=_random_sources(store, work, turns),
-            **batch | options,
+            **{"sources": _random_sources(store, work, turns)} | batch | options,
         )
         self.backend = open_backend(self.job)
         self.batches = Batches(self.backend, self.job.sources)

@@ -44,7 +44,9 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "by seconds of processors": lambda row: f"{row['of_processors']:.2f}" if "of_processors" in row else "",
     "expected": lambda row: _duration(row["expected_seconds"]) if "expected_seconds" in row else "",
     "transfers": lambda row: f"{row['transfers']:,.0f}, {short(row['transfer_bytes'])}B" if "transfers" in row else "",
-    "of the least": lambda row: f"{row['of_least']:.2f} x {short(row['least_bytes'])}B" if "of_least" in row else "",
+    "of the expected": lambda row: (
+        f"{row['of_expected']:.2f} x {short(row['expected_bytes'])}B" if "of_expected" in row else ""
+    ),
     "deviation": lambda row: f"{row['kernel_deviation']:.2f}" if row.get("kernel_deviation") else "",
     "copies or kernels alone": lambda row: f"{100 * row['of_limit']:.0f} %" if "of_limit" in row else "",
     "beside": lambda row: _beside(row),

@@ -1,10 +1,11 @@
-"""Works with a part of the graph in memory, beside the bytes that they must move at least.
+"""Works with a part of the graph in memory, beside the bytes that they are expected to move.
 
-The part is a half, a quarter and a tenth, or what given budgets hold. Lower bound: the bytes that are moved if only the
+The part is a half, a quarter and a tenth, or what given budgets hold. Expected are the bytes that are moved if only the
 partition with the most waiting instances is loaded each time, and instances spread evenly: L (1 - c)^2 graphs for walks
-of L steps, c being the share of the graph that fits, and (1 - c) graphs at each depth of a traversal. A graph counts as
-many bytes as it takes once it is in memory. ``of_least`` is the multiple of the bound that a run moved; ``limits`` has
-the seconds that the link takes for it.
+of L steps, c being the share of the graph that fits, and (1 - c) graphs at each depth of a traversal. That is no bound:
+walkers of real graphs gather in few partitions, and rows that few instances wait for are read in place. A graph counts
+as many bytes as it takes once it is in memory. ``of_expected`` is the multiple of these bytes that a run moved;
+``limits`` has the seconds that the link takes for what the run moved.
 """
 
 import time
@@ -29,6 +30,7 @@ TURNS = 4  # in which a budget comes near to the one that has room for a share o
 PARTITIONS = 20  # of which a half, a quarter and a tenth are whole numbers
 SHARES = {"half in memory": 0.5, "a quarter in memory": 0.25, "a tenth in memory": 0.1}
 WHOLE = "all in memory"
+MOVING = "copying its transfers alone"
 GPU_WALKS, CPU_WALKS, CPU_TREES = 400_000, 100_000, 20_000
 SHORT, WEIGHTED = {"walk_length": 20, "weighted": False}, {"walk_length": 20, "weighted": True}
 NODE2VEC = tuple((f"node2vec p={p:g} q={q:g}", {"p": p, "q": q}) for p, q in ((2.0, 0.5), (0.5, 2.0), (0.25, 4.0)))
@@ -97,8 +99,8 @@ def compared(context: Context, graph: Graph, link: float) -> Iterator[Row]:
             if "rate" not in row or row["work"].endswith(WHOLE):
                 yield row
                 continue
-            least = beside_least(job_of(context, graph.store, jobs[row["work"]]), row, link)
-            yield row | beside(row, base, WHOLE) | least
+            expected = beside_expected(job_of(context, graph.store, jobs[row["work"]]), row, link)
+            yield row | beside(row, base, WHOLE) | expected
 
 
 def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, Options]:
@@ -147,8 +149,8 @@ def job_of(context: Context, store: GraphStore, work: Work, **given: OptionValue
     return prepare(store, work.algo, device=context.kind, threads=context.threads, **options)
 
 
-def beside_least(job: Job, row: Row, link: float, *, begins_empty: bool = False) -> Row:
-    """Columns that set the bytes that a run moved beside the least, and beside the link's seconds for that.
+def beside_expected(job: Job, row: Row, link: float, *, begins_empty: bool = False) -> Row:
+    """Columns that set the bytes that a run moved beside those expected, and its time beside the link's for them.
 
     ``row`` has its transfer_bytes. ``begins_empty``: whether the run begins with nothing in memory, so that the share
     that fits is moved too.
@@ -159,11 +161,8 @@ def beside_least(job: Job, row: Row, link: float, *, begins_empty: bool = False)
     away = 1 - min(plan.capacity * parts // max(graph, 1), parts) / parts
     walk = isinstance(job.algorithm, Walk)
     graphs = planned_steps(job.algorithm) * away**2 if walk else len(plan.sizes) * away
-    least = round((graphs + (1 - away if begins_empty else 0)) * graph)
-    if not least:
-        return {}
-    return {
-        "least_bytes": least,
-        "of_least": row["transfer_bytes"] / least,
-        "limits": {"moving the least": least / link},
-    }
+    expected = round((graphs + (1 - away if begins_empty else 0)) * graph)
+    limits = {"limits": {MOVING: row["transfer_bytes"] / link}} if row["transfer_bytes"] else {}
+    if not expected:
+        return limits
+    return {"expected_bytes": expected, "of_expected": row["transfer_bytes"] / expected} | limits

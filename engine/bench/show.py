@@ -57,8 +57,8 @@ def _details(row: Row) -> list[str]:
         said.append(f"{row['expected_seconds']:.3g} s expected")
     if "transfers" in row:
         said.append(f"{row['transfers']:,.0f} transfers, {format_size(round(row['transfer_bytes']))}")
-    if "of_least" in row:
-        said.append(f"{row['of_least']:.2f} times the least, {format_size(row['least_bytes'])}")
+    if "of_expected" in row:
+        said.append(f"{row['of_expected']:.2f} times the expected {format_size(row['expected_bytes'])}")
     if "of_limit" in row:
         said.append(f"{100 * row['of_limit']:.0f} % of it copies or kernels alone")
     if "peak_mib" in row:

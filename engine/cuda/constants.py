@@ -22,6 +22,7 @@ PUSH_PIECE = 1024  # entries that a block pushes along at a time
 WAYS_PIECE = (
     512  # of a row that are summed together in betweenness: PIECE of engine/analytics/cpu/kernels/betweenness.py
 )
+MOST_PROCESSORS = 256  # numbers that multiprocessors have
 GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
 GROUP_BLOCK = 1024  # threads of a block that groups parents,
 GROUP_TILE = 16  # and parents of each
@@ -39,6 +40,7 @@ SHARED = {
     "MOST_PARTS": MOST_PARTS,
     "PART_SLOTS": PART_SLOTS,
     "PART_TILE": PART_TILE,
+    "MOST_PROCESSORS": MOST_PROCESSORS,
     "GROUP_BUCKETS": GROUP_BUCKETS,
     "GROUP_BLOCK": GROUP_BLOCK,
     "GROUP_TILE": GROUP_TILE,

@@ -51,6 +51,11 @@ class Unit:
         return cubin(self.files, self.constants, self.hooks, self.params, architecture)
 
 
+def counts_busy(backend: Specialization) -> bool:
+    """Whether the kernels that sample count how long multiprocessors work, over partitions of a streamed graph."""
+    return backend.streamed and bool({"walk.cu", "select.cu"} & set(FILES[backend.plan.kind]))
+
+
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
     lists = ("lists.cu",) if backend.plan.lists_members else ()

@@ -76,11 +76,13 @@ class Kernels:
 
     def set_graph(self, graph: np.ndarray) -> None:
         """Fill the module's own copy of ``GRAPH``."""
-        memory = cupy.cuda.UnownedMemory(
-            self.module.get_global_var("GRAPH"), graph.nbytes, self.module, self.device.number
-        )
-        place = cupy.cuda.MemoryPointer(memory, 0)
-        cupy.ndarray(graph.nbytes, np.uint8, place).set(graph.view(np.uint8).ravel())
+        self.array("GRAPH", graph.nbytes, np.uint8).set(graph.view(np.uint8).ravel())
+
+    def array(self, name: str, size: int, dtype: type) -> cupy.ndarray:
+        """A global array of the module."""
+        place = self.module.get_global_var(name)
+        memory = cupy.cuda.UnownedMemory(place, size * np.dtype(dtype).itemsize, self.module, self.device.number)
+        return cupy.ndarray(size, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
 def _argument(value: object) -> object:

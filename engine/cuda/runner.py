@@ -11,6 +11,7 @@ from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
+from csaw.engine.cuda.busy import Busy
 from csaw.engine.cuda.compile_cupy import time_compiler
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
@@ -19,7 +20,7 @@ from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import builder_of, kernels_of
+from csaw.engine.cuda.kernel_source import builder_of, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
@@ -65,6 +66,8 @@ class CudaRunner(BatchBackend):
         loaded = watch.read() - found
         self.kernels_seconds, self.loading_seconds = found.whole + loaded.anywhere, loaded.rest
         self.kernels.set_graph(self.graph.address())
+        if counts_busy(self):
+            self.streams.busy = Busy(self.kernels)
 
     @cached_property
     def transits(self) -> Transits:
@@ -106,7 +109,7 @@ class CudaRunner(BatchBackend):
         return hosts
 
     def kernel_seconds(self) -> tuple[float, float]:
-        """Return the seconds in the kernels of a streamed run, and how far parallel streams differ.
+        """Return the seconds in the kernels of a streamed run, and how far the work of multiprocessors differs.
 
         Their deviation is a share of the mean.
         """

@@ -2,10 +2,11 @@
 V-C).
 """
 
-import statistics
 from collections.abc import Callable, Iterable
 
 import cupy
+
+from csaw.engine.cuda.busy import Busy
 
 ALL_PARTITIONS = -1
 
@@ -20,6 +21,7 @@ class Streams:
 
     def __init__(self, balancing: bool) -> None:
         self.balancing = balancing
+        self.busy: Busy | None = None  # until the kernels are there
         self.streams: dict[int, cupy.cuda.Stream] = {}
         self.events: list[
             list[tuple[cupy.cuda.Event, cupy.cuda.Event]]
@@ -32,8 +34,13 @@ class Streams:
         """
         if self.balancing:
             self.events.append([self._timed(cupy.cuda.get_current_stream(), launch, ALL_PARTITIONS, 1)])
-            return
-        partitions = list(partitions)
+        else:
+            self._run_beside(list(partitions), launch)
+        if self.busy is not None:
+            self.busy.end_pass()
+
+    def _run_beside(self, partitions: list[int], launch: Callable[[int, int], None]) -> None:
+        """A launch for each partition, in a stream of its own."""
         before = cupy.cuda.get_current_stream().record()
         timed = []
         for part in partitions:
@@ -56,13 +63,12 @@ class Streams:
         return begin, stream.record()
 
     def seconds(self) -> tuple[float, float]:
-        """Return the seconds in kernels, and the mean deviation between streams, as a share of their mean.
+        """Return the seconds in kernels, and the mean deviation between multiprocessors, as a share of their mean.
 
         The seconds add up the slowest stream of each pass.
         """
         passes = [[_elapsed(pair) for pair in timed] for timed in self.events if timed]
-        spread = [statistics.pstdev(times) / max(statistics.mean(times), 1e-9) for times in passes]
-        return sum(map(max, passes)), statistics.mean(spread) if spread else 0.0
+        return sum(map(max, passes)), self.busy.deviation() if self.busy is not None else 0.0
 
 
 def _elapsed(pair: tuple[cupy.cuda.Event, cupy.cuda.Event]) -> float:

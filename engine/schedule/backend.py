@@ -116,7 +116,7 @@ class Backend(Specialization, ABC):
         """[6]: integer counts so far, in the order of TALLY."""
 
     def kernel_seconds(self) -> tuple[float, float]:
-        """Return the seconds in the kernels of a streamed run, and how far parallel streams differ.
+        """Return the seconds in the kernels of a streamed run, and how far the work of multiprocessors differs.
 
         Their deviation is a share of the mean.
         """

@@ -22,7 +22,7 @@ class Recut(GraphStore):
 
     def __init__(self, store: GraphStore, begins: list[tuple[int, int]]) -> None:
         super().__init__(store.path, store.attributes, store.checksums)
-        self.store, self.id_dtype = store, store.id_dtype
+        self.store, self.id_dtype, self.clusters = store, store.id_dtype, store.clusters
         each = sum(self.edge_items.values())
         ends = [*begins[1:], (store.vertices, store.edges)]
         self.partitions = [
@@ -53,6 +53,9 @@ class Recut(GraphStore):
 
     def read_indptr(self) -> np.ndarray:
         return self.store.read_indptr()
+
+    def read_clusters(self) -> np.ndarray:
+        return self.store.read_clusters()
 
     def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
         part = self.partitions[number]

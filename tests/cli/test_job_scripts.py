@@ -86,6 +86,7 @@ def test_a_job_benches_a_node(cluster, script):
     (call,) = calls("csaw")
     options = parsed(call)
     assert (options["device"], options["json_file"]) == ("cuda:0,1,2,3,4,5", "node.json")
+    assert {"overview", "scaling"} <= set(",".join(options["suite"]).split(",")), "they measure all GPUs"
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

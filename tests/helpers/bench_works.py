@@ -145,7 +145,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
         shares: {
             "share_options": _always({}),
             "job_of": _always(job),
-            "beside_least": _always({}),
+            "beside_expected": _always({}),
             "read_rates": _always([1.0]),
         },
         out_of_memory: {"in_partitions": lambda store, count, folder: store},

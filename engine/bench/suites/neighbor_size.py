@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, by_row
+from csaw.engine.bench.bench_row import Published, Ratio, Row, Verdict, by_row, ratio
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.suites.neighbors import BIASED
 from csaw.engine.bench.work import Work
@@ -43,13 +43,12 @@ def more_is_faster(rows: list[Row], over: str) -> Verdict:
 
     It is higher beyond the spreads of both.
     """
-    times: dict[str, float] = {}
+    times: dict[str, Ratio] = {}
     for graph in dict.fromkeys(row["graph"] for row in rows):
         here = sorted((row for row in rows if row["graph"] == graph), key=lambda row: row[over])
         low, high = here[0], here[-1]
         if low[over] < high[over]:
-            times[graph] = high["slowest"] / low["fastest"]
+            times[graph] = ratio(high, low)
     if not times:
         return Verdict(None, "fewer than two sizes were measured")
-    said = f"times the rate from {low[over]:,} to {high[over]:,}, the slowest repeat beside the fastest"
-    return by_row(times, lambda ratio: ratio > 1, said)
+    return by_row(times, lambda found: found > 1, f"times the rate from {low[over]:,} to {high[over]:,}")

@@ -13,6 +13,7 @@ from csaw.engine.bench.work import Work
 CLAIM = (
     "neighbors are bound by random memory accesses: a pick with replacement takes at most twice what one gather takes"
 )
+MOST_LAYERS = 20  # the number of vertices ends an instance, unless its source reaches fewer
 FANOUT = {"fanout": (25, 10), "weighted": False}
 REPLACED = Work("25 x 10, with replacement", "neighbor", 1_000_000, FANOUT | {"replace": True}, 80e9)
 DISTINCT = Work("25 x 10, without replacement", "neighbor", 1_000_000, FANOUT, 40e9)
@@ -27,7 +28,12 @@ WORKS = (
     BIASED,
     FOREST_FIRE,
     Work("layer, 10 of the frontier's", "layer", 2000, {"depth": 2, "neighbor_size": 10, "weighted": False}),
-    Work("layer, 1000 a layer, 2 layers", "layer", 100, {"depth": 2, "neighbor_size": 1000, "weighted": False}),
+    Work(
+        "layers of 1000 until 2000 vertices (NextDoor)",
+        "layer",
+        100,
+        {"depth": MOST_LAYERS, "neighbor_size": 1000, "total": 2000, "weighted": False},
+    ),
     SNOWBALL,
     Work("random edges, 100 of the graph's", "random-edge", 2000, {"neighbor_size": 100, "weighted": False}),
 )

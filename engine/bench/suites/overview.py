@@ -1,13 +1,13 @@
 """The default suite of ``csaw bench``: this machine's limits, the main algorithms, and a whole run.
 
-The whole run writes its samples.
+The whole run writes its samples. Where several GPUs are given, all of them together make it too.
 """
 
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named, ratio_in
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import plain_write
@@ -28,14 +28,19 @@ NEAR_SHARE = 0.9  # share of the rate of the slower of the two alone
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         yield from context.measure(graph, MAIN)
-        if context.only in WHOLE:
-            yield from _whole_run(context, graph)
+        for kind, count in context.kinds.items():
+            beyond = f", {count} GPUs" if count > 1 else ""
+            if context.only in f"{WHOLE}{beyond}":
+                yield from _whole_run(context, graph, kind, count, beyond)
 
 
-def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
-    """``csaw sample`` from the start to a finished store, in turns with a plain write to the same disk."""
+def _whole_run(context: Context, graph: Graph, kind: str, count: int, beyond: str) -> Iterator[Row]:
+    """``csaw sample`` from the start to a finished store, in turns with a plain write to the same disk.
+
+    ``kind``: the devices, ``count`` of them; ``beyond``: what the names of the rows say of them.
+    """
     instances = min(
-        context.instances or (WRITTEN_ON_GPU if context.on_gpu else WRITTEN), 2000 if context.quick else 2**62
+        context.instances or (count * WRITTEN_ON_GPU if context.on_gpu else WRITTEN), 2000 if context.quick else 2**62
     )
     edges, written, plain, sampling = [], [], [], []
     for turn in range(context.repeats + 1):
@@ -45,7 +50,7 @@ def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
                 "deepwalk",
                 walk_length=80,
                 weighted=False,
-                device=context.kind,
+                device=kind,
                 threads=context.threads,
                 instances=instances,
                 seed=turn,
@@ -60,9 +65,9 @@ def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
             plain.append(size / seconds)
     one = figure(written, "bytes/s")
     slower = min(figure(plain)["rate"], figure(sampling)["rate"])
-    yield context.on(graph) | {"work": PLAIN, **figure(plain, "bytes/s"), "bytes": size}
+    yield context.on(graph) | {"work": f"{PLAIN}{beyond}", **figure(plain, "bytes/s"), "bytes": size}
     yield context.on(graph) | {
-        "work": WHOLE,
+        "work": f"{WHOLE}{beyond}",
         **figure(edges),
         "instances": instances,
         "bytes": size,
@@ -73,8 +78,8 @@ def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    found = measured(rows, work=WHOLE)
+    found = [row for row in measured(rows) if row["work"].startswith(WHOLE)]
     if not found:
         return Verdict(None, f"{WHOLE} was not measured")
-    shares = {name: row["of_slower"] for name, row in named(found).items()}
+    shares = {name: ratio_in(row, "of_slower") for name, row in named(found).items()}
     return by_row(shares, lambda share: share >= NEAR_SHARE, "of the rate of the slower of a plain write and sampling")

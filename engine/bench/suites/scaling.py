@@ -7,9 +7,11 @@ pooled graph, spread over all GPUs, it is a share of the rate on GPUs that each 
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from operator import le
 from typing import TYPE_CHECKING
 
-from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, by_row, gap, measured, named
+from csaw.engine.bench.bench_row import Published, Ratio, Row, Verdict, all_of, by_row, gap, measured, named, ratio_in
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.measure import in_turns
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
     from csaw.engine.cuda.device import Device
 
 CLAIM = (
-    "8000 instances of biased neighbor sampling run 5.2 times as fast on 6 GPUs (C-SAW, figure 17); 4 million "
-    "walks with 0.95 of the speed of as many single GPUs"
+    "8000 instances of biased neighbor sampling run 5.2 times as fast on 6 GPUs, and 2000 faster than on one (C-SAW, "
+    "figure 17); 4 million walks with 0.95 of the speed of as many single GPUs"
 )
 PUBLISHED = (Published("C-SAW, figure 17", "six NVIDIA V100s"),)
 X = "gpus"
-BY_DEGREE = replace(BIASED, name="8000 instances, 2 x 2 by degree", instances=8000)
-WORKS = (UNIFORM, NODE2VEC, DISTINCT, BY_DEGREE)
+FEW, BY_DEGREE = (
+    replace(BIASED, name=f"{count} instances, 2 x 2 by degree", instances=count) for count in (2000, 8000)
+)
+WORKS = (UNIFORM, NODE2VEC, DISTINCT, FEW, BY_DEGREE)
 POOLED = (UNIFORM.name, DISTINCT.name)
 EFFICIENT, PAPER = 0.95, 5.2 / 6
 
@@ -100,11 +104,17 @@ def verdict(rows: list[Row]) -> Verdict:
     if not walks or not neighbors:
         return Verdict(None, "walks and neighbors were not measured on more than one device")
     most = max(row[X] for row in neighbors)
-    shares = {name: row["efficiency"] for name, row in named(rows).items() if row in walks}
-    times = {name: row["efficiency"] * most for name, row in named(rows).items() if row in neighbors and row[X] == most}
-    return all_of(
-        [
-            by_row(times, lambda ratio: ratio >= PAPER * most, f"times the rate of one with {most}"),
-            by_row(shares, lambda share: share >= EFFICIENT, "of as many single ones' speed for walks"),
-        ]
-    )
+    shares = {name: ratio_in(row, "efficiency") for name, row in named(walks).items()}
+    said = f"times the rate of one with {most}"
+    parts = [
+        by_row(_times(several, series.name, most), partial(le, least), said)
+        for series, least in ((BY_DEGREE, PAPER * most), (FEW, 1.0))
+        if measured(several, series=series.name)
+    ]
+    return all_of([*parts, by_row(shares, partial(le, EFFICIENT), "of as many single ones' speed for walks")])
+
+
+def _times(rows: list[Row], series: str, most: int) -> dict[str, Ratio]:
+    """The rates of a series on ``most`` devices as multiples of the mean rate of one."""
+    found = {name: ratio_in(row, "efficiency") for name, row in named(measured(rows, series=series, gpus=most)).items()}
+    return {name: Ratio(*(most * share for share in one)) for name, one in found.items()}

@@ -6,7 +6,7 @@ and PPR of mean length 99, whose walks end by themselves. The 4 million keep a G
 
 from collections.abc import Iterator
 
-from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, measured, named
+from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, measured, named, ratio_in
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.machine import CHAINED, CHAINS
 from csaw.engine.bench.work import Work
@@ -67,5 +67,5 @@ def of_ceiling(found: list[Row], name: str) -> Verdict:
     """Whether a work reaches half of the gather ceiling on every graph."""
     if not found:
         return Verdict(None, f"{name} was not measured")
-    shares = {title: row["of_ceiling"] for title, row in named(found).items()}
+    shares = {title: ratio_in(row, "of_ceiling") for title, row in named(found).items()}
     return by_row(shares, lambda share: share >= HALF, "times the gather ceiling")

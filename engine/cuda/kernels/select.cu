@@ -2,6 +2,7 @@
 // Entry i writes at most capacity[i] neighbors from start[i] on, and how many to found[i].
 #include "coins.cuh"
 #include "pool.cuh"
+#include "busy.cuh"
 
 struct Frontier {
     const i64 *instance, *slot, *vertex, *previous, *source;
@@ -135,6 +136,7 @@ __device__ __forceinline__ i64 earliest(const Pool& pool, i64 wanted, i64 room)
 extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 entries, const i64* numbers, Frontier f, Scratch scratch, Params params, u64 seed, i64 depth, i64 wanted,
                                            i64* bad,                                            u64* tally)
 {
+    const Working working;
     for (i64 n = blockIdx.x; n < entries; n += gridDim.x) {
         const i64 e = numbers[n], v = f.vertex[e], k = f.capacity[e], offset = scratch.offset[n];
         const u64 instance = f.instance[e], slot = f.slot[e];
@@ -190,6 +192,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
 // With replacement, uniform or by alias table: a pick a thread; every entry that can be sampled at all has `size` picks.
 extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Frontier f, i64 size, u64 seed)
 {
+    const Working working;
     const i64 stride = (i64)gridDim.x * blockDim.x;
     for (i64 t = (i64)blockIdx.x * blockDim.x + threadIdx.x; t < entries * size; t += stride) {
         const i64 e = numbers[t / size], j = t % size;

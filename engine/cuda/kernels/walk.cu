@@ -2,11 +2,13 @@
 // A walk is written a line of 64 bytes at a time: its parts, written apart, would cost memory a read and a write each (node2vec: twice the time).
 // The twin of engine/cpu/kernels/walk.py.
 #include "walker.cuh"
+#include "busy.cuh"
 
 // Walks whose bias is uniform or in the alias table: one neighbor a draw. The next gather is on its way before a step is noted, and the word
 // after that is made meanwhile.
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
+    const Working working;
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
     Walker w;
@@ -70,6 +72,7 @@ __device__ __forceinline__ bool returns(double& coin, double share)
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME ? 3 : 4) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
                                                                               u64 seed, const vertex_t* source, i64* bad, u64* tally)
 {
+    const Working working;
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
     const bool apart = returning > high;
@@ -178,6 +181,7 @@ extern "C" __global__ __launch_bounds__(256) void answer_questions(Output o, i64
 // Walks of any bias: a warp a walker, inverse transform over the whole row at every step (C-SAW, section IV-A).
 extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
+    const Working working;
     for (i64 n = o.begin + blockIdx.x; n < o.end; n += gridDim.x) {
         if (RESUMES && !o.alive[n]) continue;
         if (STREAMED && o.only >= 0 && o.queue[n] != o.only) continue;

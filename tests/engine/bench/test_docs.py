@@ -8,9 +8,12 @@ import pytest
 from helpers.bench import row
 from helpers.bench_works import SINCE, in_step, printed, replace_clocks
 
+from csaw.datasets.generate import generate
 from csaw.engine.bench import report, suites
-from csaw.engine.bench.bench_row import Verdict, all_of, by_row, named
+from csaw.engine.bench.bench_row import Ratio, Verdict, all_of, by_row, named, paired, ratio
+from csaw.engine.bench.context import Context
 from csaw.engine.bench.judge import judged, judged_again, published
+from csaw.engine.bench.measure import Timed
 from csaw.engine.bench.suites import layers, scaling, selection, transit
 
 DOCS = Path(__file__).parents[3] / "docs" / "contributing" / "benchmarks.md"
@@ -34,6 +37,33 @@ def test_the_works_of_a_command_follow_its_options(tmp_path, monkeypatch):
         "csaw bench rmat:scale=9 --suite neighbor-size,transit --device cpu --parameters csaw --only '8, by'", 1
     )
     assert [work for _, _, work in own] == ["neighbor size 8, by degree", "transit parallelism"]
+
+
+def test_a_node_is_measured_on_one_gpu_and_on_all(tmp_path, monkeypatch):
+    replace_clocks(monkeypatch, tmp_path)
+    works = [work for _, _, work in printed("csaw bench rmat:scale=9 --suite overview,scaling --device cuda:0,1,2", 1)]
+    assert "whole run: uniform walks of 80, written, 3 GPUs" in works
+    assert [work for work in works if work.startswith("2000 instances")] == [
+        f"2000 instances, 2 x 2 by degree, {count} GPU(s)" for count in (1, 2, 3)
+    ]
+
+
+def test_transit_parallelism_is_told_apart_by_the_samples_of_a_vertex(tmp_path):
+    context = Context([], instances=100_000)
+    works = {work.name: work.options["sources"] for work in transit.shared(context)}
+    assert works["25 x 10, with replacement, 100 samples of a source"] == "random:1000"
+    assert works["25 x 10, without replacement, 2,000 samples of a source"] == "random:50"
+    store = generate("rmat:scale=8", tmp_path / "made.zarr")
+    few = transit.shared(Context([], instances=200))[1]
+    timed = Timed(store, few.shrunk(200), device="cpu", threads=1, turns=2)
+    assert timed.job.sources.listed.size == 2
+
+
+def test_layers_are_judged_in_each_way_where_a_pool_is_searched(tmp_path, monkeypatch):
+    replace_clocks(monkeypatch, tmp_path)
+    works = [work for _, _, work in printed("csaw bench rmat:scale=9 --suite selection --device cpu", 1)]
+    assert {f"{selection.FIRST_LAYER.name}, {way}" for way in selection.WAYS} < set(works)
+    assert selection.LAYERS.name in works
 
 
 def test_a_run_is_brought_in_step_with_its_suites(tmp_path, monkeypatch):
@@ -63,11 +93,27 @@ def test_a_claim_is_judged_row_by_row_and_names_the_rows_that_fail():
     found = by_row({"a": 1.2, "b": 0.9, "c": 0.95}, lambda times: times > 1, "times the rate")
     assert found == (False, "0.9 to 1.2 times the rate (it fails for b (0.9); c (0.95))")
     assert by_row({"a": 2.0}, lambda times: times > 1, "times") == (True, "2 times (a)")
+    near, far = Ratio(1.1, 0.9, 1.2), Ratio(2.0, 1.5, 3.0)
+    assert by_row({"a": near, "b": far}, lambda times: times > 1, "times") == (
+        None,
+        "1.1 to 2 times (on both sides of the claim, repeat by repeat: a (1.1, 0.9 to 1.2))",
+    )
+    assert by_row({"a": near}, lambda times: times > 1, "times").holds is None
+    assert by_row({"a": far, "b": far}, lambda times: times > 1, "times").holds is True
+    holds, found = by_row({"a": near, "b": far}, lambda times: times > 2, "times")
+    assert holds is False
+    said = "on both sides of the claim, repeat by repeat"
+    assert found == f"1.1 to 2 times (it fails for a (1.1, 0.9 to 1.2); {said}: b (2, 1.5 to 3))"
     holds = {True: Verdict(True, "x"), False: Verdict(False, "y"), None: Verdict(None, "z")}
     assert all_of([holds[True], holds[None]]) == (None, "x; z")
     assert all_of([holds[True], holds[None], holds[False]]).holds is False
     assert all_of([holds[True], holds[True]]).holds is True
     assert list(named([row("a", 1.0), row("a", 1.0) | {"graph": "h"}])) == ["a on g", "a on h"]
+
+
+def test_a_ratio_has_the_spread_of_both_rows():
+    rows = [row("a, fast", 2.0, 3.0, 4.0), row("a, slow", 1.0, 1.5, 2.0), row("b, fast", 1.0)]
+    assert {name: ratio(*both) for name, both in paired(rows, "fast", "slow").items()} == {"a": (2.0, 1.0, 4.0)}
 
 
 def test_a_sum_hides_no_row_of_selection():
@@ -96,7 +142,8 @@ def test_a_sum_hides_no_row_of_selection():
 
 
 def test_the_slowest_way_of_a_comparison_is_named():
-    rows = [row("a, transit-parallel", 1.0, times=1.4), row("b, transit-parallel", 1.0, times=0.6)]
+    rows = [row(f"{work}, transit-parallel", rate) for work, rate in (("a", 1.4), ("b", 0.6))]
+    rows += [row(f"{work}, sample-parallel", 1.0) for work in "ab"]
     assert transit.verdict(rows) == (False, "0.6 to 1.4 times the rate of sample-parallel (it fails for b (0.6))")
     walks = [
         row(f"{name}, 2 GPU(s)", 1.0, gpus=2, series=name, efficiency=share)
@@ -106,6 +153,10 @@ def test_the_slowest_way_of_a_comparison_is_named():
     holds, found = scaling.verdict([*walks, fast])
     assert holds is False
     assert f"it fails for {scaling.NODE2VEC.name}, 2 GPU(s) (0.9)" in found
+    slow = row("2000", 1.0, gpus=2, series=scaling.FEW.name, efficiency=0.4)
+    holds, found = scaling.verdict([walks[0], fast, slow])
+    assert holds is False
+    assert "1.8 times the rate of one with 2 (8000); 0.8 times the rate of one with 2 (2000)" in found
 
 
 @pytest.mark.parametrize("name", suites.names())

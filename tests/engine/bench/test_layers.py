@@ -1,8 +1,12 @@
 """The suite of layers sets a rate beside a published one where both are of one work on graphs of one size."""
 
+import numpy as np
 import pytest
+from helpers.bench import GRAPH, bench
 
-from csaw.engine.bench.bench_row import figure
+from csaw.datasets.generate import generate
+from csaw.engine.bench.bench_row import figure, measured
+from csaw.engine.bench.clustered import in_clusters
 from csaw.engine.bench.suites import layers
 
 
@@ -32,3 +36,13 @@ def test_other_works_and_graphs_of_other_sizes_are_not_compared(other):
 
 def test_rates_count_samples():
     assert {work.unit for work in layers.WORKS} == {"samples/s"}
+
+
+def test_cluster_gcn_is_measured_where_the_store_has_no_clusters(tmp_path):
+    _, _, rows = bench(GRAPH, "--quick", "--suite", "layers", "--only", "ClusterGCN", folder=tmp_path)
+    (found,) = measured(rows, work="ClusterGCN, 20 clusters (NextDoor)")
+    assert found["instances"] == 200
+    made = generate(GRAPH, tmp_path / "made.zarr")
+    clusters = in_clusters(made, 20).read_clusters()
+    assert np.bincount(clusters).tolist() == pytest.approx([made.vertices / 20] * 20, abs=1)
+    assert in_clusters(in_clusters(made, 20), 20).clusters.count == 20

@@ -15,6 +15,7 @@ from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine.bench import baseline, files, graphs, plot_bars, plots, report
 from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
+from csaw.engine.bench.shares import MOVING
 from csaw.partition.base import plot_style
 from csaw.partition.base.sizes import short
 from csaw.partition.errors import FormatError
@@ -154,9 +155,9 @@ def test_whole_commands_are_shown_as_seconds_whatever_they_count():
 def test_a_limit_that_is_exceeded_is_said_as_a_multiple_with_the_reason():
     assert share_text(1.0, "it") == "100 % of it"
     assert share_text(1.76, "it") == "1.76 times it"
-    slow, fast = (row("walk", 1.0, seconds=s, limits={"moving the least": 1.76}) for s in (2.0, 1.0))
-    assert limits_text(slow) == "88 % of moving the least"
-    assert limits_text(fast) == "1.76 times as fast as moving the least"
+    slow, fast = (row("walk", 1.0, seconds=s, limits={MOVING: 1.76}) for s in (2.0, 1.0))
+    assert limits_text(slow) == "88 % of copying its transfers alone"
+    assert limits_text(fast) == "1.76 times as fast as copying its transfers alone"
     assert [len(exceeded(rows)) for rows in ([slow], [slow, fast])] == [0, 1]
     assert not re.search(r"\| (1[0-9][1-9]|[2-9][0-9][0-9]) % \|", DOCS.read_text())
 
