@@ -21,6 +21,7 @@ from csaw.engine.api.mixins import (
     normalize_option,
     unique_option,
 )
+from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling
 
 __all__ = [
     "DEPTH_HELP",
@@ -29,6 +30,8 @@ __all__ = [
     "NONE",
     "Algorithm",
     "ChosenBias",
+    "CollectiveSampling",
+    "IndividualSampling",
     "LayerEntries",
     "MatrixEntries",
     "MiniBatches",

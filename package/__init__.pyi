@@ -93,7 +93,7 @@ class _Ladies(_Run, total=False):
 
 class _Layer(_Run, total=False):
     bias: Literal["weight", "degree", "none"]
-    depth: SupportsIndex | str
+    depth: SupportsIndex | str | None
     neighbor_size: SupportsIndex | str
     frontier_size: SupportsIndex | str
     unique: bool
@@ -125,6 +125,7 @@ class _Neighbor(_Run, total=False):
     bias: Literal["weight", "degree", "none"]
     fanout: Sequence[int] | str
     replace: bool
+    unique: bool
 
 class _Node2vec(_Run, total=False):
     walk_length: SupportsIndex | str | None

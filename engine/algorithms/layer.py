@@ -2,7 +2,7 @@
 all layers (NextDoor).
 """
 
-from csaw.engine.algorithm import ChosenBias, Traversal, option, unique_option
+from csaw.engine.algorithm import ChosenBias, Traversal, every_hop, option, unique_option
 from csaw.partition.errors import OptionError
 
 
@@ -13,7 +13,14 @@ class Layer(ChosenBias, Traversal):
 
     paper = "Gao et al., KDD 2018"
     collective = True
-    depth: int = option(2, help="number of layers beyond the sources", low=0, high=65535)
+    depth: int | None = option(
+        2,
+        help="number of layers beyond the sources; none: no limit, until an instance has as many vertices as --total "
+        "says, or nothing new is met",
+        low=0,
+        high=65535,
+        none="no limit",
+    )
     neighbor_size: int = option(10, help="edges that the frontier selects at each depth", low=0)
     frontier_size: int = option(1, help="number of sources of an instance", low=1)
     unique: bool = unique_option()
@@ -21,7 +28,7 @@ class Layer(ChosenBias, Traversal):
         None,
         kind=int,
         help="number of vertices of an instance, its sources among them, from which on it draws no further "
-        "layer; none: --depth alone ends it",
+        "layer; none: --depth alone ends it, or that nothing new is met",
         low=1,
         none="no such number",
     )
@@ -34,5 +41,6 @@ class Layer(ChosenBias, Traversal):
             )
 
     def sizes(self):
-        layers = self.depth if self.total is None else min(self.depth, self.total - self.frontier_size)
-        return (self.neighbor_size,) * layers  # each layer has a vertex that is new, or the instance ends
+        sizes = every_hop(self.neighbor_size, self.depth)
+        # Each layer has a vertex that is new, or the instance ends.
+        return sizes if self.total is None else sizes[: self.total - self.frontier_size]

@@ -2,7 +2,8 @@
 section II).
 """
 
-from csaw.engine.algorithm import ChosenBias, Traversal, option
+from csaw.engine.algorithm import ChosenBias, Traversal, option, unique_option
+from csaw.partition.errors import OptionError
 
 
 class Neighbor(ChosenBias, Traversal):
@@ -17,6 +18,15 @@ class Neighbor(ChosenBias, Traversal):
         low=-1,
     )
     replace: bool = option(False, help="draw the neighbors of a vertex with replacement")
+    unique: bool = unique_option()
+
+    def __init__(self, **values):
+        super().__init__(**values)
+        if self.unique and self.replace:
+            raise OptionError(
+                "--unique: expected no --replace beside it, because different vertices are drawn without "
+                "replacement; run without one of them"
+            )
 
     def sizes(self):
         return self.fanout

@@ -4,7 +4,8 @@ An algorithm is a class with options and up to four hooks, written in the subset
 
     edge_bias(self, e)    unnormalised chance of an edge; 0 means never       (default ``e.weight``)
     vertex_bias(self, v)  unnormalised chance that a frontier vertex moves    (multidimensional walks only)
-    update(self, e)       vertex that follows a selected edge, or -1 to stop  (walks only; default ``e.dst``)
+    update(self, e)       vertex that follows a selected edge, or -1 for none (default ``e.dst``): where a walk goes on,
+                          or what enters the frontier of a traversal
     dead_end(self, v)     vertex that follows one without a possible edge     (walks only; default -1: the walk ends)
 
 Hooks may read e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
@@ -219,6 +220,13 @@ class Traversal(Algorithm):
 
     def vertex_bias(self, v: VertexView) -> float:
         return v.degree
+
+    def update(self, e: EdgeView) -> int:
+        """The vertex that enters the frontier of the next depth for a selected edge; -1: none.
+
+        With ``visited_once`` it enters if it has not been there. The sample has the edge in any case.
+        """
+        return e.dst
 
     def sizes(self) -> tuple[int, ...]:
         """Number of neighbors that a frontier vertex (of a collective algorithm: the whole frontier) selects at each

@@ -20,7 +20,6 @@ STARTS = {
     MiniBatches: ("all",),
 }
 HOOKS = {
-    "update": Walk,
     "dead_end": Walk,
     "law": Walk,
     "bias_range": Walk,
@@ -57,10 +56,10 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "induced": (),
     "each_edge_once": ("collective",),
     "shares_draws": (),
-    "unique": ("collective", "total", "geometric"),
+    "unique": ("collective", "total", "geometric", "layout"),
     "clocks": (),
     "replace": ("layout", "draws_from", "geometric", "collective"),
-    "layout": ("replace",),
+    "layout": ("replace", "unique"),
     "draws_from": ("collective", "replace"),
     "total": ("collective", "unique"),
     "geometric": ("replace", "unique"),
@@ -78,6 +77,10 @@ class Demand:
 
 def _at_least_0(sizes: tuple[int, ...]) -> bool:
     return min(sizes, default=0) >= 0
+
+
+def _has_update(algorithm: Any) -> bool:
+    return type(algorithm).update is not Traversal.update
 
 
 DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
@@ -102,6 +105,12 @@ DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
         lambda a: a.induced,
         Demand({"sources_from": "distinct", "visited_once": True}, lambda sizes: sizes == (-1,), "(-1,)"),
     ),
+    "update": (
+        _has_update,  # an edge of its own leads to each vertex of the frontier
+        Demand(
+            {"layout": "subgraphs", "draws_from": "edges", "shares_draws": False, "induced": False, "clocks": False}
+        ),
+    ),
     "total": (lambda a: a.total is not None, Demand({"collective": True, "visited_once": True})),
     "collective = True and replace = True": (
         lambda a: a.collective and a.replace and a.draws_from == "edges",
@@ -109,7 +118,7 @@ DEMANDS: dict[str, tuple[Callable[[Any], bool], Demand]] = {
     ),
     "depth = None": (
         lambda a: a.is_unlimited,
-        Demand({"visited_once": True, "collective": False, "layout": "subgraphs"}),
+        Demand({"visited_once": True, "layout": "subgraphs"}),
     ),
     "geometric": (
         lambda a: a.geometric is not None,
@@ -269,6 +278,8 @@ def _refuse_other_rules(algorithm: MiniBatches) -> None:
                 f"mini-batches, found {quoted(getattr(algorithm, rule))}; remove it, or derive the class "
                 "from Traversal"
             )
+    if _has_update(algorithm):
+        raise OptionError(f"{algorithm.name()}.update: mini-batches never call it; derive the class from Traversal")
     if algorithm.is_unlimited:
         _refuse(algorithm, "depth", "a number", None, "mini-batches have as many hops as sizes")
     for name, wanted in (("epochs", 1), ("shuffle", False), ("drop_last", False)) if algorithm.draws_seeds else ():

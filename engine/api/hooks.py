@@ -97,13 +97,30 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
 
     ``columns``: as of :func:`edge_bias`.
     """
-    bases: dict[str, type[Algorithm]] = {"update": Walk, "dead_end": Walk, "vertex_bias": Traversal}
-    return {
+    base = Walk if isinstance(algorithm, Walk) else Traversal
+    found = {
         name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")
-        if isinstance(algorithm, base) and getattr(type(algorithm), name) is not getattr(base, name)
+        if hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
         else None
-        for name, base in bases.items()
+        for name in ("update", "dead_end", "vertex_bias")
     }
+    if isinstance(algorithm, Traversal) and found["update"] is not None:
+        _check_update(algorithm, found["update"])
+    return found
+
+
+def _check_update(algorithm: Traversal, update: Hook) -> None:
+    """OptionError if the update of a traversal reads what is not known once its edge is drawn."""
+    if update.by_edge:
+        read = min(update.columns or {"weight"})
+        raise OptionError(
+            f"{algorithm.name()}.update: e.{read} is not known here, where only the ends of an edge are; edge_bias may "
+            "read it"
+        )
+    if "prev" in update.reads and algorithm.collective:
+        raise OptionError(
+            f"{algorithm.name()}.update: e.prev is not known beside collective = True, where edges share a pool"
+        )
 
 
 def _rewrite(algorithm: Algorithm, name: str, weighted: bool, columns: Columns, random: bool) -> Hook:
@@ -120,7 +137,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
     tree = ast.parse(source_of(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
         raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
-    where = f"{algorithm.name()}.{name}"
+    where = f"{algorithm.name()}.{getattr(method, 'csaw_name', name)}"
     refuse_foreign(tree.body, where)
     _refuse_shadows(tree, where)
     me, view = (a.arg for a in tree.args.args)

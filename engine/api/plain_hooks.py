@@ -69,7 +69,8 @@ def plain_hook(algorithm: Algorithm, name: str) -> Callable[[object], float]:
 
     OptionError, when it is called, for whatever it raises.
     """
-    method, where = getattr(type(algorithm), name), f"{algorithm.name()}.{name}"
+    method = getattr(type(algorithm), name)
+    where = f"{algorithm.name()}.{getattr(method, 'csaw_name', name)}"
     if str(getattr(method, "__module__", "")).startswith(CSAWS):
         return lambda view: method(algorithm, view)
     plain = _copied(method, where)

@@ -15,6 +15,8 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.expression import bias_of
 from csaw.engine.api.termination import refuse_endless
+from csaw.engine.api.transit_sampling import TransitSampling
+from csaw.engine.api.translation import translated
 from csaw.engine.api.user_code import is_own, users_code
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.written_classes import file_of
@@ -168,11 +170,11 @@ def _from_file(name: str, text: bytes) -> type[Algorithm]:
         exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it
         linecache.cache[place] = (len(text), None, decode_source(text).splitlines(keepends=True), place)
     found = vars(module).get(wanted)
-    if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal))):
+    if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal, TransitSampling))):
         raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")
     if found.__module__ == module.__name__:
         found.file_text = decode_source(text)
-    return found
+    return translated(found) if issubclass(found, TransitSampling) else found
 
 
 def _defined_in(value: object, module: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.written import Written, class_of, function_of, number_of, outer_names
 from csaw.partition.base.cache import cache_dir, code_folder, own_file, write_own
 from csaw.partition.base.quoting import quoted
@@ -31,7 +32,7 @@ def file_of(kind: type[Algorithm]) -> str:
 
     OptionError for what is no class of an algorithm, has no source, or reads what cannot be written as text.
     """
-    if not issubclass(kind, Walk | Traversal) or kind.__module__.startswith(CSAW):
+    if not issubclass(kind, Walk | Traversal | TransitSampling) or kind.__module__.startswith(CSAW):
         raise OptionError(
             f"algo: expected an algorithm, or a class of your own of Walk or Traversal, found {quoted(kind)}"
         )

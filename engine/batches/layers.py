@@ -71,6 +71,9 @@ class Layers(Traversals):
         zero = self.xp.zeros(local.size, np.int64)
         super()._enter(local, zero, vertex, zero - 1)
 
+    def _is_over(self) -> bool:
+        return False  # vertices of the whole graph are drawn without a frontier, too
+
     def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         self.local, self.vertex = local, vertex
         self.degree = self.backend.graph.degrees(vertex)

@@ -45,6 +45,9 @@ class Pools(Traversals):
         self.listed = xp.flatnonzero((self.pool > 0) & ((self.pool <= self.tries) & (self.size > 0) | (self.size < 0)))
         self._try()
 
+    def _is_over(self) -> bool:
+        return self.frontier is not None and not self.frontier[1].size
+
     def _number(self, local: Array, slot: Array, vertex: Array) -> None:
         """Number the pools of a frontier: an instance has ``pool`` edges from number ``base`` on, and entry e has the
         numbers upto[e] .. upto[e + 1] - 1.
@@ -99,7 +102,7 @@ class Pools(Traversals):
             self._take_listed()
             local, src, dst = (self.xp.concatenate([picks[i] for picks in self.picks]) for i in range(3))
             order = self.xp.argsort(local, kind="stable")
-            self._settle(local[order], src[order], dst[order])
+            self._settle(local[order], self.xp.full_like(local, -1), src[order], dst[order])
 
     def _take_tried(self) -> None:
         """Take the first ``size`` tries that may be selected. An instance with fewer is listed."""

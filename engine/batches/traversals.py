@@ -150,8 +150,8 @@ class Traversals:
     def advance(self) -> None:
         """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
         while self.depth < len(self.sizes):
-            if not self.vertex.size and not self.hops and not self.algorithm.collective:
-                self.depth = len(self.sizes)  # no entry is left to go on
+            if self._is_over():
+                self.depth = len(self.sizes)
                 break
             self._select(self._ready())
             if self.pending.size:
@@ -160,6 +160,10 @@ class Traversals:
         if not self.samples:
             self.samples = self._samples()
             self._drop()
+
+    def _is_over(self) -> bool:
+        """Whether no entry is left to go on from."""
+        return not self.vertex.size and not self.hops
 
     def _drop(self) -> None:
         """Give back the host memory of all but the samples. That of a GPU lasts until its kernels have ended."""
@@ -180,7 +184,9 @@ class Traversals:
         entry, cell = self._found_cells()
         if self.algorithm.collective and self.sizes[self.depth] >= 0:
             entry, cell = self._smallest_keys(entry, cell)
-        return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
+        return self._settle(
+            self.local[entry], self.previous[entry], self.vertex[entry], self.out[cell].astype(np.int64)
+        )
 
     def _found_cells(self) -> tuple[Array, Array]:
         """The entry and the cell of each neighbor that was found, in order."""
@@ -189,14 +195,22 @@ class Traversals:
         order = xp.arange(entry.size) - xp.repeat(xp.cumsum(self.found) - self.found, self.found)
         return entry, self.start[entry] + order
 
-    def _settle(self, local: Array, src: Array, dst: Array) -> None:
-        """Keep these edges, in order of instance, as the sample of this depth, and go on to the next."""
+    def _settle(self, local: Array, previous: Array, src: Array, dst: Array) -> None:
+        """Keep these edges, in order of instance, as the sample of this depth, and go on to the next.
+
+        ``previous``: the vertices before ``src`` on the paths of their instances; -1: none.
+        """
         xp = self.xp
         self.sampled.append((local, src, dst))
         if self.depth + 1 == len(self.sizes):
             self.depth += 1
             return None
         slot = self._new_slots(local)
+        if self.backend.others["update"] is not None:
+            source = self.sources[local, 0]
+            then = self.backend.update_frontier(self.depth, local + self.first, slot, source, previous, src, dst)
+            on = xp.flatnonzero(then >= 0)
+            local, slot, src, dst = local[on], slot[on], src[on], then[on]
         keep = self._first_visits(local, dst) if self.algorithm.visited_once else xp.arange(dst.size)
         if self.algorithm.total is not None:
             keep = keep[xp.diff(self.seen_ptr)[local[keep]] < self.algorithm.total]
@@ -246,7 +260,7 @@ class Traversals:
         new = order[fresh(xp, key[order])]
         owner = xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr))
         known = owner * vertices + self.seen
-        if self.algorithm.revisits:  # otherwise no edge leads to what has been visited
+        if self.algorithm.revisits or self.backend.others["update"]:  # otherwise what edges lead to is new
             new = new[~xp.isin(key[new], known)]
         seen = xp.sort(xp.concatenate([known, key[new]]))
         self.seen = seen % vertices

@@ -48,7 +48,7 @@ class Unique(Traversals):
         entry, dst = entry[order], self.out[cell[order]].astype(np.int64)
         local = self.local[entry]
         taken = self._possible(local, local if self.algorithm.collective else entry, dst)
-        self._settle(local[taken], self.vertex[entry[taken]], dst[taken])
+        self._settle(local[taken], self.previous[entry[taken]], self.vertex[entry[taken]], dst[taken])
 
     def _possible(self, local: Array, owner: Array, dst: Array) -> Array:
         """Numbers of the edges that are possible when they arrive.

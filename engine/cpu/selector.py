@@ -20,6 +20,12 @@ class CpuSelector(CpuRunner):
         self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), limit, rest, most, sizes)
         return sizes
 
+    def update_frontier(self, depth: int, *edges: np.ndarray) -> np.ndarray:
+        kernel, then = self.kernels.update_frontier, np.empty(edges[0].size, np.int64)
+        given = (self.graph.arrays, self.params, np.uint64(self.seed), depth, *edges, then)
+        self.in_slices(np.arange(then.size), SLICE, lambda some, bad, _: kernel(some, *given, bad))
+        return then
+
     def draw_numbers(self, instance: np.ndarray, slot: np.ndarray, bound: np.ndarray, tries: int) -> np.ndarray:
         out, seed = np.empty((instance.size, tries), np.int64), np.uint64(self.seed)
         draw = self.kernels.draw_numbers

@@ -38,6 +38,14 @@ class CudaSelector(CudaRunner):
         )
         return sizes
 
+    def update_frontier(self, depth: int, *edges: Array) -> Array:
+        then, seed = cupy.empty(edges[0].size, np.int64), np.uint64(self.seed)
+        self.kernels.over(
+            "update_frontier", then.size, then.size, self.kernels.params, seed, depth, *edges, then, self.bad
+        )
+        self.check()
+        return then
+
     def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
         out = cupy.empty((instance.size, tries), np.int64)
         self.kernels.over("draw_numbers", out.size, len(out), tries, np.uint64(self.seed), instance, slot, bound, out)

@@ -8,7 +8,8 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     walk selection   trial number                       (rejection: 0, 1, 2, ...; every other method: 0)
     pick j of k      j + k * trial
     exponential key  position of the edge in its row
-    hooks            HOOK_DRAWS + call site of ``random`` in the hook
+    hooks            HOOK_DRAWS + call site of ``random`` in the hook; of a traversal with a seed of its own for each
+                     edge, UPDATE_DRAWS
     coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS +
                      number
     shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the
@@ -28,6 +29,7 @@ SHIFT = np.uint64(32)
 HOOK_DRAWS = np.uint64(1 << 31)
 POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
+UPDATE_DRAWS = np.uint64(7 << 29)  # the seed of what a traversal's update draws, at the slot of its edge
 REST_DRAWS = HOOK_DRAWS  # what decides a flip that fell on its limit: no hook of a traversal draws anything
 ORDER_DRAWS = HOOK_DRAWS  # of the slot of sources, for which no hook draws: the order of edges that have none
 SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources

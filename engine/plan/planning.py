@@ -148,7 +148,8 @@ def _sample_layout(algorithm: Algorithm, sizes: tuple[int, ...]) -> SampleLayout
     if is_unlimited(algorithm):
         return RAGGED_WALKS
     declared = LAYOUTS[algorithm.layout]
-    return SUBGRAPHS if isinstance(declared, Hops) and min(sizes, default=0) < 0 else declared
+    uneven = min(sizes, default=0) < 0 or (isinstance(algorithm, Traversal) and algorithm.unique)
+    return SUBGRAPHS if isinstance(declared, Hops) and uneven else declared
 
 
 def _limits(devices: tuple[Gpu, ...], options: RunOptions, rates: Rates) -> Limits:

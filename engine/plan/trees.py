@@ -2,6 +2,7 @@
 instance takes.
 """
 
+from csaw.engine.api.algorithm import Traversal
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.residency import Residency
@@ -40,6 +41,8 @@ def _suits(shape: Shape, memory: MemoryPlan) -> bool:
         or not isinstance(shape.drawn_layout, Subgraphs)
         or memory.residency.streams
     ):
+        return False
+    if type(a).update is not Traversal.update:
         return False
     if a.is_unlimited or a.revisits or a.induced or shape.store.max_degree >= 2**32:
         return False

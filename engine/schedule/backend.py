@@ -158,6 +158,14 @@ class Backend(Specialization, ABC):
         """int64 [n]: the number of neighbors that coins say each frontier entry asks for, at most ``most``."""
 
     @abstractmethod
+    def update_frontier(self, depth: int, *edges: Array) -> Array:
+        """int64 [n]: the vertices that the algorithm's ``update`` has follow sampled edges; -1: none.
+
+        ``edges``: int64 [n] each: the instance, the slot of the edge's end, the source, the previous vertex (-1: none)
+        and both ends.
+        """
+
+    @abstractmethod
     def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
         """int64 [n, tries]: random numbers below ``bound`` [n], which may repeat."""
 
@@ -227,14 +235,14 @@ def check_bias(store: Store, bad: Array) -> None:
     """Raise the error that a kernel has noted in ``bad`` (three integers: code, a, b); return if the code is 0.
 
     code 1  BiasError: the bias of edge a -> b is none; with b = -1, the vertex bias of a
-    code 2  OptionError: a hook of a walk at vertex a returned b, which is no vertex
+    code 2  OptionError: a hook at vertex a returned b, which is no vertex
     """
     failed, src, dst = (int(number) for number in bad)
     if failed == 2:
         [src] = store.original_ids(np.asarray([src], store.id_dtype))
         raise OptionError(
-            f"update or dead_end of a walk at {src}: expected a vertex below e.vertices = "
-            f"{store.vertices}, or -1 to stop, found {dst}"
+            f"update or dead_end at {src}: expected a vertex below e.vertices = {store.vertices}, or -1 for none, "
+            f"found {dst}"
         )
     if failed and dst < 0:
         [src] = store.original_ids(np.asarray([src], store.id_dtype))

@@ -148,7 +148,9 @@ class Subject:
         self.view = GraphView(graph, self.weighted)
         self.degree = np.diff(self.view.indptr)
         bias, others = hooks.edge_bias(algorithm, self.weighted), hooks.others(algorithm, self.weighted)
-        reads = bias.reads.union(*(hook.reads for hook in others.values() if hook))
+        self.updates = isinstance(algorithm, Traversal) and others["update"] is not None
+        of_law = [hook for name, hook in others.items() if hook and not (self.updates and name == "update")]
+        reads = bias.reads.union(*(hook.reads for hook in of_law))
         self.reads_path = "path" in reads
         if self.reads_path:
             reads |= {"depth", "instance"}  # which name the path

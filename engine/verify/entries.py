@@ -46,7 +46,7 @@ class Entries:
         edges, sources = np.cumsum([0, *group.counts]), np.cumsum([0, *group.source_counts])
         for i in range(len(group.counts) if self.judged else 0):
             span = slice(edges[i], edges[i + 1])
-            taken = zip(group.depth[span].tolist(), group.src[span].tolist(), group.dst[span].tolist(), strict=True)
+            taken = zip(*(of[span].tolist() for of in (group.depth, group.src, group.dst, group.then)), strict=True)
             begun = group.sources[sources[i] : sources[i + 1]].tolist()
             for depth, frontier, visited, selected in self._depths(begun, taken):
                 looks = 1 + len(selected) if self.algorithm.unique else 1
@@ -65,15 +65,17 @@ class Entries:
         """
         once, only_new = self.algorithm.visited_once, self.algorithm.only_new
         found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for depth, src, dst in edges:
+        entering: dict[int, list[int]] = defaultdict(list)
+        for depth, src, dst, then in edges:
             found[depth].append((src, dst))
+            entering[depth].append(then)
         held, visited, met = Counter(sources), set(sources) if once else set(), len(sources)
         most = self.algorithm.total or LARGEST
         for depth in count() if self.algorithm.is_unlimited else range(len(self.algorithm.sizes())):
             # the selections of a vertex that is in the frontier twice cannot be told apart
             frontier = sorted(v for v, times in held.items() if once or times == 1)
             yield depth, frontier, visited if only_new else set(), found[depth]
-            held = Counter(dst for _, dst in found[depth] if dst not in visited)
+            held = Counter(then for then in entering[depth] if then >= 0 and then not in visited)
             met += len(held)
             if not held or met >= most:
                 break

@@ -9,6 +9,7 @@ from csaw.engine.sources.sources import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.kernels import pool_sizes
 from csaw.engine.verify.trees import copies, count_missing
+from csaw.engine.verify.updates import vertices_after
 
 MOVED = "{} moved to one of some ranges of {}"
 
@@ -26,6 +27,8 @@ class Group:
         vertices = subject.view.vertices
         self.src_key, self.dst_key = self.instance * vertices + self.src, self.instance * vertices + self.dst
         self.source_key = self.source_instance * vertices + self.sources
+        self.then = self.dst
+        """The vertex that enters the frontier after each edge; -1: none."""
 
 
 def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[Group]:
@@ -42,6 +45,7 @@ def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[
                 else max(asked.size, group.sources.size)
             )
         if min(group.src.min(initial=0), group.dst.min(initial=0), group.sources.min(initial=0)) >= 0:
+            group.then = vertices_after(subject, group) if subject.updates else group.dst
             yield group
 
 

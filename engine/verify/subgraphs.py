@@ -58,8 +58,9 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
     at = _find(entry_key, entry_depth, group.src_key, group.depth)
     wrong["depths"] += int((at < 0).sum())
     if algorithm.only_new:
-        visited = np.searchsorted(entry_key, group.dst_key)
-        wrong["visits"] += int((entry_depth[visited] != group.depth + 1).sum())
+        visited = np.minimum(np.searchsorted(entry_key, group.dst_key), entry_key.size - 1)
+        before = (entry_key[visited] == group.dst_key) & (entry_depth[visited] <= group.depth)
+        wrong["visits"] += int(before.sum())
     if not algorithm.replace:
         wrong["repeats"] += repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
     pool = np.empty(entry_key.size, np.int64)
@@ -87,8 +88,9 @@ def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -
 
 def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Frontier entries by (key, depth), and how often each occurs; if ``once``, only the first visit of a vertex."""
-    key = np.concatenate([group.source_key, group.dst_key])
-    depth = np.concatenate([np.zeros(group.source_key.size, np.int64), group.depth + 1])
+    on = group.then >= 0
+    key = np.concatenate([group.source_key, (group.dst_key - group.dst + group.then)[on]])
+    depth = np.concatenate([np.zeros(group.source_key.size, np.int64), group.depth[on] + 1])
     order = np.lexsort((depth, key))
     key, depth = key[order], depth[order]
     fresh = np.ones(key.size, bool)

@@ -4,6 +4,7 @@ with every trouble in them.
 
 import numpy as np
 import pytest
+from helpers import nextdoor, updates
 from helpers.gpu import GRAPHS, TREES, device_or_skip, ends_store, every_case, on_cpu, usable
 from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
@@ -107,6 +108,15 @@ def test_own_classes_come_back_and_divide_by_zero_alike(tmp_path):
     name, store = f"{tmp_path / 'mine.py'}:Mine", random_store(tmp_path / "g.zarr")
     expected = arrays_of(store, tmp_path / "s.zarr", name, seed=5)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", name, seed=5, device="cuda"))
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize("name", updates.NAMES)
+def test_updates_of_traversals_are_the_same(tmp_path, name, residency):
+    (tmp_path / "mine.py").write_text(updates.CLASSES)
+    own, store = f"{tmp_path / 'mine.py'}:{name}", random_store(tmp_path / "g.zarr", partitions=5)
+    expected = arrays_of(store, tmp_path / "s.zarr", own, seed=5)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", own, seed=5, device="cuda", residency=residency))
 
 
 COLUMNS = [
@@ -314,6 +324,14 @@ def test_hooks_of_ones_own_are_checked_where_trials_are(tmp_path, residency):
         arrays_of(store, tmp_path / "s.zarr", own, far=-1.0, **given)
     with pytest.raises(OptionError, match="expected a vertex below"):
         arrays_of(store, tmp_path / "s.zarr", own, jump=10**6, **given)
+
+
+@pytest.mark.parametrize("name", nextdoor.SAME)
+def test_samplers_in_nextdoors_shape_are_drawn_alike(tmp_path, name):
+    store, own = random_store(tmp_path / "g.zarr", clusters=24), f"{nextdoor.written(tmp_path)}:{name}"
+    options = nextdoor.SAME[name][0]
+    expected = arrays_of(store, tmp_path / "s.zarr", own, **options)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", own, device="cuda", **options))
 
 
 def test_what_does_not_fit_is_refused_with_the_numbers(tmp_path):

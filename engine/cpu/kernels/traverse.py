@@ -8,8 +8,18 @@ the number of each neighbor's edge, counted through all rows.
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import away, borrowed, degree, neighbor_at, prefetch_edge, row_of
-from csaw.engine.cpu.kernels.constants import EACH_EDGE_ONCE, INDUCED, KEYED, PLACED, POOLED, REPLACE, SELECT, UNIFORM
+from csaw.engine.cpu.kernels.access import away, borrowed, degree, neighbor_at, prefetch_edge, row_of, vertex_count
+from csaw.engine.cpu.kernels.constants import (
+    EACH_EDGE_ONCE,
+    INDUCED,
+    KEYED,
+    PLACED,
+    POOLED,
+    REPLACE,
+    SELECT,
+    UNIFORM,
+    update,
+)
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.select import (
     by_inverse_transform,
@@ -21,7 +31,7 @@ from csaw.engine.cpu.kernels.select import (
 )
 from csaw.engine.cpu.kernels.walk import drawn_neighbor
 from csaw.engine.cpu.kernels.weigh import accumulate, weigh
-from csaw.engine.draws.random import REST_DRAWS, SIZE_DRAWS, below, draw64, philox
+from csaw.engine.draws.random import REST_DRAWS, SIZE_DRAWS, UPDATE_DRAWS, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 
 AHEAD = 32
@@ -78,6 +88,21 @@ def geometric_sizes(instance, slot, seed, limit, rest, most, sizes):
 def rest_succeeds(seed, instance, slot, number, rest):
     """Whether a coin that fell on its limit is a success, with chance rest / 2^64."""
     return rest > uint64(0) and draw64(seed, uint64(instance), uint64(slot), REST_DRAWS + number) < rest
+
+
+@njit(nogil=True)
+def update_frontier(edges, graph, params, seed, depth, instance, slot, source, prev, src, dst, then, bad):
+    """Ask ``update`` which vertices follow the sampled ``edges``: to ``then``, -1 for none.
+
+    ``slot``: the number of each edge's end in its instance. Where a hook returns no vertex, ``bad`` names the place.
+    """
+    graph = borrowed(graph)
+    for e in edges:
+        own = draw64(seed, uint64(instance[e]), uint64(slot[e]), UPDATE_DRAWS)
+        to = int64(update(params, graph, own, instance[e], depth, source[e], prev[e], src[e], dst[e], 1.0))
+        if to >= vertex_count(graph):
+            bad[0], bad[1], bad[2] = 2, src[e], to
+        then[e] = max(to, -1)
 
 
 @njit(nogil=True)

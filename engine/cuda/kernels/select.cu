@@ -207,6 +207,20 @@ extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Fron
     }
 }
 
+#if HAS_UPDATE
+// The vertices that follow sampled edges, as `update` says: the twin of update_frontier in engine/cpu/kernels/traverse.py.
+extern "C" __global__ void update_frontier(i64 edges, const Params params, u64 seed, i64 depth, const i64* instance, const i64* slot, const i64* source, const i64* prev, const i64* src, const i64* dst, i64* then, i64* bad)
+{
+    const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= edges) return;
+    const Context context = {prev[e], src[e], dst[e], prev[e] < 0 ? Place{0, 0} : locate(prev[e]), locate(src[e]), locate(dst[e])};
+    const u64 own = draw64(seed, (u64)instance[e], (u64)slot[e], UPDATE_DRAWS);
+    const i64 to = update(params, context, own, instance[e], depth, source[e], prev[e], src[e], dst[e], 1.0);
+    if (to >= GRAPH.vertices && atomicCAS((u64*)bad, 0ull, 2ull) == 0) { bad[1] = src[e]; bad[2] = to; }
+    then[e] = to < -1 ? -1 : to;
+}
+#endif
+
 // Forest fire's neighbor sizes: successes of a coin before the first failure, most[e] at most.
 extern "C" __global__ void geometric_sizes(i64 entries, const i64* instance, const i64* slot, u64 seed, u64 limit, u64 rest, const i64* most, i64* sizes)
 {

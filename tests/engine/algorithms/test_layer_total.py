@@ -55,6 +55,19 @@ def test_neither_threads_nor_partitions_change_a_byte(tmp_path, store, weighted)
     assert_same(reference, arrays_of(store, tmp_path / "s.zarr", "layer", in_flight=7, residency="disk", **options))
 
 
+@pytest.mark.parametrize("options", [{}, {"unique": True}, {"bias": "none", "total": TOTAL}])
+def test_layers_without_a_limit_are_those_of_a_limit_that_is_never_reached(tmp_path, store, options):
+    options = LAYERS | options
+    endless = arrays_of(store, tmp_path / "n.zarr", "layer", **options | {"depth": None})
+    assert_same(endless, arrays_of(store, tmp_path / "l.zarr", "layer", **options | {"depth": 300}))
+    assert_same(
+        endless,
+        arrays_of(store, tmp_path / "d.zarr", "layer", in_flight=7, residency="disk", **options | {"depth": None}),
+    )
+    report = verify(tmp_path / "n.zarr")
+    assert report.ok, [check for check in report.checks if not check.ok]
+
+
 def test_verify_finds_layers_beyond_the_total(tmp_path, store):
     job = prepare(store, "layer", total=TOTAL, **LAYERS)
     drawn = sample(store, tmp_path / "s.zarr", "layer", **LAYERS | {"depth": len(job.algorithm.sizes())})

@@ -68,6 +68,21 @@ def test_edges_are_drawn_one_after_the_other(tmp_path, algo, size, together):
     assert verify(tmp_path / "s.zarr", algo=own).ok
 
 
+def test_hops_of_different_vertices_have_the_law_of_their_frontiers(tmp_path):
+    store = store_of(tmp_path / "g.zarr", SHARED + [(3, 4, 1), (3, 5, 2), (4, 5, 1), (4, 2, 1)], directed=True)
+    options = {"fanout": (2, 1), "unique": True, "seed": 4, "sources": [0], "instances": 12_000}
+    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    edges = list(zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True))
+    found = Counter(tuple(edges[a:b]) for a, b in zip(drawn["instance_ptr"], drawn["instance_ptr"][1:], strict=False))
+    rows, law = rows_of(store, True), defaultdict(float)
+    for first, chance in sequences(rows, (0,), 2, False).items():
+        for second, then in sequences(rows, tuple(u for _, u in first), 1, False).items():
+            law[first + second] += chance * then
+    assert found.keys() <= law.keys()
+    assert_drawn_from([found[one] for one in law], list(law.values()))
+    assert verify(tmp_path / "s.zarr").ok
+
+
 def two_sources(folder):
     """Snowball sampling from two sources together."""
     (folder / "two.py").write_text(
@@ -79,10 +94,11 @@ def two_sources(folder):
 CASES = {
     "layer": {"depth": 3, "neighbor_size": 9, "frontier_size": 3},
     "snowball": {"depth": 3, "neighbor_size": 2},
+    "neighbor": {"fanout": (4, 3, 2)},
 }
 
 
-@pytest.mark.parametrize(("algo", "weighted"), [("layer", False), ("snowball", True)])
+@pytest.mark.parametrize(("algo", "weighted"), [("layer", False), ("snowball", True), ("neighbor", True)])
 def test_neither_batches_nor_partitions_change_a_byte(tmp_path, algo, weighted):
     store, cut = random_store(tmp_path / "a.zarr"), random_store(tmp_path / "b.zarr", partitions=4)
     options = CASES[algo] | {"unique": True, "weighted": weighted}
@@ -137,7 +153,6 @@ def test_faults_are_found_by_name(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize(
     ("base", "said"),
     [
-        ("neighbor:Neighbor", "unique = True and layout = .hops. cannot stand together"),
         ("ladies:Ladies", "unique = True and (replace = True|draws_from = .neighbors.) cannot stand together"),
         (
             "multidimensional:Multidimensional",
@@ -156,3 +171,8 @@ def test_what_cannot_be_unique_is_refused(tmp_path, base, said):
     )
     with pytest.raises(OptionError, match=said):
         arrays_of(random_store(tmp_path / "g.zarr"), tmp_path / "s.zarr", f"{tmp_path / 'mine.py'}:Mine")
+
+
+def test_neighbors_are_not_different_and_drawn_with_replacement(tmp_path):
+    with pytest.raises(OptionError, match="--unique: expected no --replace beside it"):
+        arrays_of(random_store(tmp_path / "g.zarr"), tmp_path / "s.zarr", "neighbor", unique=True, replace=True)

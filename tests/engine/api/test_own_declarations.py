@@ -115,12 +115,6 @@ REFUSED = {
         (2,),
         "mine.visited_once: expected True beside depth = None, found False",
     ),
-    "no end of layers": (
-        "Traversal",
-        "depth = None; collective = True",
-        (2,),
-        "mine.collective: expected False beside depth = None, found True",
-    ),
     "draws of a pool": (
         "Traversal",
         "collective = True; replace = True",

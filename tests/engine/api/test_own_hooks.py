@@ -59,7 +59,7 @@ TRAVERSALS = {
         "mine.geometric: expected a chance",
     ),
     "a frontier in words": ("    frontier_size = 'a'\n" + SIZES + "(2,)", "mine.frontier_size: expected an integer"),
-    "an update": (UPDATE + "return e.dst\n" + SIZES + "(2,)", "mine.update: a Traversal never calls it"),
+    "an update": (UPDATE + "return e.weight\n" + SIZES + "(2,)", "mine.update: e.weight is not known here"),
     "a vertex bias": (
         "    def vertex_bias(self, v):\n        return 1.0\n" + SIZES + "(2,)",
         "mine.vertex_bias: only a Traversal with clocks",
@@ -101,9 +101,7 @@ def test_a_file_that_ends_or_fails_is_no_algorithm(tmp_path, text):
 )
 def test_a_vertex_that_is_none_is_named_with_its_place(tmp_path, hook):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (1, 2, 1)], directed=True)
-    with pytest.raises(
-        CsawError, match=r"of a walk at \d: expected a vertex below e.vertices = 3, or -1 to stop, found"
-    ):
+    with pytest.raises(CsawError, match=r"at \d: expected a vertex below e.vertices = 3, or -1 for none, found"):
         arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, f"class Mine(Walk):\n{hook}\n"))
 
 

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 import pytest
 from cuda.bindings import nvrtc
+from helpers import nextdoor, updates
 from helpers.edge_columns import LATER, READERS, with_columns
 from helpers.graphs import WideStore, random_store
 
@@ -67,7 +68,9 @@ MORE = [
     ("forest-fire", {"weighted": False}),
     ("snowball", {"weighted": False, "neighbor_size": 2}),
     ("layer", {"weighted": False}),
+    ("neighbor", {"unique": True}),
     ("layer", {"unique": True}),
+    ("layer", {"weighted": False, "depth": None}),
     ("snowball", {"weighted": False, "unique": True, "neighbor_size": 3}),
     ("layer", {"weighted": False, "neighbor_size": 10**6}),
     ("multidimensional", {"edge_bias": "e.weight"}),
@@ -220,6 +223,21 @@ def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeyp
     (tmp_path / "mine.py").write_text(OWN)
     job = prepare(store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", FOR_OWN, 132, 1 << 40))
     check(builder_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
+
+
+def test_a_walk_in_nextdoors_shape_compiles(store, caplog, tmp_path, cubins):
+    own = f"{nextdoor.written(tmp_path)}:PersonalizedPagerank"
+    job = prepare(store, own, device=Device(0, "none", OLDEST, 132, 1 << 40))
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), OLDEST, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+def test_an_update_of_a_traversal_compiles(residency, store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    (tmp_path / "mine.py").write_text(updates.CLASSES)
+    algo, device = f"{tmp_path / 'mine.py'}:Jumps", Device(0, "none", FOR_OWN, 132, 1 << 40)
+    job = prepare(store, algo, device=device, residency=residency)
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])

@@ -24,6 +24,8 @@ CASES = [
     ("ladies", {}, "layers", "layers"),
     ("fastgcn", {}, "layers", "layers"),
     ("layer", {"unique": True}, "unique", "unique"),
+    ("neighbor", {"unique": True}, "unique", "unique"),
+    ("layer", {"depth": None, "weighted": False}, "pools", "pools"),
     ("forest-fire", {"weighted": False}, "frontiers", "trees"),
     ("forest-fire", {"weighted": False, "burn_prob": 0.999}, "frontiers", "frontiers"),
     ("neighbor", {"bias": "none"}, "hop-tables", "hop-tables"),

@@ -1,0 +1,54 @@
+"""The frontiers of a traversal with an ``update`` of its own: its text in plain Python, at the address of each edge."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.api import hooks
+from csaw.engine.api.plain_hooks import ENGINE
+from csaw.engine.draws.random import UPDATE_DRAWS, below_wide, draw64, fraction, hook_word
+from csaw.engine.verify.checks import Subject
+
+
+def vertices_after(subject: Subject, group: Any) -> np.ndarray:
+    """int64 [edges]: the vertex that enters the frontier after each sampled edge of a group; -1: none.
+
+    The edges of an instance are in the order in which they were drawn, so that their places say their slots.
+    """
+    update, params = _plain_update(subject), hooks.params(subject.algorithm)
+    seed, first = np.uint64(subject.samples.manifest["request"]["seed"]), np.cumsum([0, *group.source_counts])
+    then, edge = np.empty(group.src.size, np.int64), 0
+    for i, count in enumerate(group.counts.tolist()):
+        width, source = int(group.source_counts[i]), int(group.sources[first[i]]) if group.source_counts[i] else -1
+        before: dict[int, int] = {}
+        instance = group.start + i
+        for slot in range(width, width + count):
+            src, dst, depth = int(group.src[edge]), int(group.dst[edge]), int(group.depth[edge])
+            own = np.uint64(draw64(seed, np.uint64(instance), np.uint64(slot), UPDATE_DRAWS))
+            to = int(update(params, None, own, instance, depth, source, before.get(src, -1), src, dst, 1.0))
+            then[edge] = max(to, -1)
+            before.setdefault(to, src)
+            edge += 1
+    return then
+
+
+def _plain_update(subject: Subject) -> Callable[..., Any]:
+    """The update as compiled code has it: the same text, with the graph's numbers as they are."""
+    view, columns = subject.view, subject.algorithm.vertex_columns
+    hook = hooks.others(subject.algorithm, subject.weighted)["update"]
+    assert hook is not None
+    scope: dict[str, Any] = ENGINE | {
+        "inner": lambda **_: lambda function: function,
+        "int64": int,
+        "uint64": np.uint64,
+        "degree": lambda _, v: view.degree(v),
+        "vertex_count": lambda _: view.vertices,
+        "is_neighbor": lambda _, a, b: view.is_neighbor(a, b),
+        "column_value": lambda _, k, v: columns.value(columns.names[k], v),
+        "hook_word": lambda *address: np.uint64(hook_word(*address)),
+        "fraction": fraction,
+        "below_wide": below_wide,
+    }
+    exec(f"import math\nimport numpy as np\n{hook.source}", scope)  # noqa: S102 - the user's own code, as with --algo FILE
+    return scope["update"]
