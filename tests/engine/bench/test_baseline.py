@@ -82,6 +82,10 @@ def selected(way, rate, collisions=0.0, searches=1.0):
     return row(f"w, {way}", rate, way=way, iterations_an_edge=1 + collisions, searches_an_edge=searches)
 
 
+def both_ways(work, rate):
+    return row(f"{work}, sample-parallel", 1.0), row(f"{work}, transit-parallel", rate)
+
+
 def timed(what, work, times, **more):
     return row(work, 1.0, suite=what, times=times, **more)
 
@@ -116,15 +120,12 @@ def timed(what, work, times, **more):
         ("selection", [selected("bipartite", 3.0), selected("bipartite, linear", 3.0, searches=0.5)], False),
         ("selection", [selected("bipartite", 3.0)], None),
         ("neighbor-size", [row("1", 1.0, 2.0, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], True),
-        ("neighbor-size", [row("1", 1.0, 3.5, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], False),
+        ("neighbor-size", [row("1", 1.0, 3.5, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], None),
+        ("neighbor-size", [row("1", 5.0, 6.0, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], False),
         ("instances", [row("1", 2.0, instances=2000), row("8", 1.0, instances=16000)], False),
         ("instances", [row("1", 2.0, instances=2000)], None),
-        ("transit", [timed("transit", "a, transit-parallel", 1.1), timed("transit", "b, transit-parallel", 2.0)], True),
-        (
-            "transit",
-            [timed("transit", "a, transit-parallel", 0.9), timed("transit", "b, transit-parallel", 2.0)],
-            False,
-        ),
+        ("transit", [*both_ways("a", 1.1), *both_ways("b", 2.0)], True),
+        ("transit", [*both_ways("a", 0.9), *both_ways("b", 2.0)], False),
         (
             "from-disk",
             [
