@@ -209,8 +209,7 @@ class Traversals:
         if self.backend.others["update"] is not None:
             source = self.sources[local, 0]
             then = self.backend.update_frontier(self.depth, local + self.first, slot, source, previous, src, dst)
-            on = xp.flatnonzero(then >= 0)
-            local, slot, src, dst = local[on], slot[on], src[on], then[on]
+            local, slot, src, dst = (array[then >= 0] for array in (local, slot, src, then))
         keep = self._first_visits(local, dst) if self.algorithm.visited_once else xp.arange(dst.size)
         if self.algorithm.total is not None:
             keep = keep[xp.diff(self.seen_ptr)[local[keep]] < self.algorithm.total]
