@@ -162,7 +162,7 @@ SPEED = (
     Line("run_seconds", "whole run", seconds),
     Line("seps_run", "rate of the whole run", rate),
     Line("kernel_seconds", "in kernels of a streamed graph", seconds),
-    Line("kernel_deviation", "deviation of kernels between streams", share),
+    Line("kernel_deviation", "deviation of work between multiprocessors", share),
 )
 SELECTION = (
     Line("draws", "random draws"),

@@ -108,14 +108,14 @@ class Timed:
         return [count / seconds for count, seconds in zip(edges[1:], self.seconds[1:], strict=True)]
 
     def _streaming(self) -> Row:
-        """Medians over turns of the counters of streaming, and the deviation between streams.
+        """Medians over turns of the counters of streaming, and the deviation between multiprocessors, on a GPU.
 
         Empty if nothing is streamed.
         """
         if not self.backend.streamed:
             return {}
         found = {name: statistics.median(turn[name] for turn in self.moved[1:]) for name in self.moved[0]}
-        return found | {"kernel_deviation": self.backend.kernel_seconds()[1]}
+        return found | ({"kernel_deviation": self.backend.kernel_seconds()[1]} if self.device != "cpu" else {})
 
 
 def in_turns(store: GraphStore, works: Iterable[Work], *, device: str, threads: int | None, repeats: int) -> list[Row]:

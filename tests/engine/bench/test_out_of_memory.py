@@ -72,15 +72,15 @@ def of(work, way, rate=1.0, **columns):
     )
 
 
-def steps(work, times=4.0, after=2):
+def steps(work, times=4.0, after=2, deviation=0.25):
     ways = [
         of(work, "baseline"),
         of(work, "batching", times),
-        of(work, "and workload-aware", times, transfers=after),
+        of(work, "and workload-aware", times, transfers=after, kernel_deviation=0.5),
     ]
     return [
         *ways,
-        of(work, "and balancing", times),
+        of(work, "and balancing", times, kernel_deviation=deviation),
         of(work, "and in place", transfers=0, transfer_bytes=0, in_place=3),
     ]
 
@@ -92,6 +92,7 @@ def test_rows_read_in_place_are_not_nothing():
         "4 times the baseline with batching (a)",
         "4 times the baseline with workload-aware (a)",
         "4 times the baseline with balancing (a)",
+        "2 times less deviation between multiprocessors with balancing (a)",
         "2 times fewer transfers with scheduling (a)",
     ]
     still = steps("a")
@@ -100,6 +101,16 @@ def test_rows_read_in_place_are_not_nothing():
         False,
         "the suite failed: its graph was in memory, as nothing was moved for a, batching",
     )
+
+
+def test_balancing_that_evens_out_nothing_fails():
+    holds, found = suite.verdict(steps("a", deviation=0.6))
+    assert holds is False
+    assert "0.833 times less deviation between multiprocessors with balancing (a)" in found
+    unmeasured = [{name: one for name, one in row.items() if name != "kernel_deviation"} for row in steps("a")]
+    holds, found = suite.verdict(unmeasured)
+    assert holds is None
+    assert "the imbalance between multiprocessors was not measured" in found
 
 
 def test_works_that_fail_are_named_and_no_pair_of_transfers_is_dropped():
