@@ -49,8 +49,7 @@ class Traversals:
         self.seen = xp.sort(self.sources, axis=1).ravel()
         self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
         self.samples: dict[str, Array] = {}  # once all is done
-        self.depth = -1
-        self.dead = self.found_edges = 0
+        self.depth, self.dead, self.found_edges = -1, 0, 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
         self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
