@@ -49,8 +49,7 @@ class Traversals:
         self.seen = xp.sort(self.sources, axis=1).ravel()
         self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
         self.samples: dict[str, Array] = {}  # once all is done
-        self.depth = -1
-        self.dead = self.found_edges = 0
+        self.depth, self.dead, self.found_edges = -1, 0, 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
         self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
@@ -209,8 +208,7 @@ class Traversals:
         if self.backend.others["update"] is not None:
             source = self.sources[local, 0]
             then = self.backend.update_frontier(self.depth, local + self.first, slot, source, previous, src, dst)
-            on = xp.flatnonzero(then >= 0)
-            local, slot, src, dst = local[on], slot[on], src[on], then[on]
+            local, slot, src, dst = (array[then >= 0] for array in (local, slot, src, then))
         keep = self._first_visits(local, dst) if self.algorithm.visited_once else xp.arange(dst.size)
         if self.algorithm.total is not None:
             keep = keep[xp.diff(self.seen_ptr)[local[keep]] < self.algorithm.total]

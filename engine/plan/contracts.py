@@ -34,6 +34,8 @@ class Store(Protocol):
     max_degree: int
     id_kind: str
     """Kind of the original ids: int or string."""
+    clusters: Clusters | None
+    """What is known of its clusters of vertices; None: it has none."""
     id_dtype: np.dtype
     """Type of a dense id: uint32, or uint64 in a graph of 2^32 vertices or more. All ones stand for no vertex."""
     fingerprint: str
@@ -79,6 +81,9 @@ class Store(Protocol):
     @property
     def id_bytes(self) -> int:
         """Bytes of memory that the original ids take, unless they are mapped."""
+
+    def read_clusters(self) -> np.ndarray:
+        """int32 [vertices]: the cluster of each vertex; StoreError where there are none."""
 
     def stored_ids(self) -> np.ndarray | Words | None:
         """The original id of each vertex; None where they are 0, 1, 2, ..."""
