@@ -41,8 +41,6 @@ class Store(Protocol):
     fingerprint: str
     """Digest of the content: equal graphs have equal ones, however they are cut into partitions."""
     partitions: list[Partition]
-    clusters: Clusters | None
-    """What is known of its clusters; None where it has none."""
 
     @property
     def largest_partition(self) -> int:
@@ -55,9 +53,6 @@ class Store(Protocol):
     @property
     def is_plain(self) -> bool:
         """Whether single rows can be read from its files."""
-
-    def read_clusters(self) -> np.ndarray:
-        """int32 [vertices]: the cluster of each vertex."""
 
     def read_indptr(self) -> np.ndarray:
         """int64 [vertices + 1]: where the row of each vertex begins among all edges."""
