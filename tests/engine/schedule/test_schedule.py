@@ -138,6 +138,14 @@ def test_scheduling_never_moves_more_for_walks_than_loading_in_order(parts, fit,
         assert moved[True] * 1.3 < moved[False]
 
 
+def test_a_partition_where_all_began_and_none_returns_does_not_stay():
+    to = paths(7, 0, 0, 1, walkers=100, steps=1200) % 6
+    to[:, 0] = 6
+    without = paths(6, 0, 0, 1, walkers=100, steps=1200)
+    moved = run(Walkers, to, [10] * 7, 30, aware=True).transfers
+    assert moved < 1.2 * run(Walkers, without, [10] * 6, 30, aware=True).transfers
+
+
 @pytest.mark.parametrize(("parts", "fit"), SHAPES)
 @pytest.mark.parametrize("most", [1, 4, 1000])
 def test_scheduling_moves_no_more_for_traversals_than_loading_in_order(parts, fit, most):
