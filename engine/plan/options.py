@@ -214,7 +214,8 @@ class RunOptions:
     balancing: bool = declared(
         True,
         BASELINES,
-        "give each partition threads by its work; off: a GPU gives every partition the same number",
+        "on a GPU, serve all partitions in memory by one launch, whose blocks go where instances wait; off: launch for "
+        "each partition on a stream of its own, all with the same number of blocks",
         bool,
     )
     in_place: bool = declared(
