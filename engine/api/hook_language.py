@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from csaw.engine.api.hook_place import HookError
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
 
 Scope: TypeAlias = dict[str, Any]
 """The values that a function can see outside itself, by name."""
@@ -74,13 +74,14 @@ def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
     """OptionError about what a function of numbers that a GPU runs too cannot be written with."""
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, ast.Constant) and not _is_plain(node.value):
-            raise OptionError(f"{where}: expected numbers of 64 bits, found {quoted(node.value)}")
+            raise HookError(node, f"{where}: expected numbers of 64 bits, found {quoted(node.value)}")
         if divides_by_zero(node):
-            raise OptionError(f"{where}: {ast.unparse(node)} divides by zero")
+            raise HookError(node, f"{where}: {ast.unparse(node)} divides by zero")
         if type(node) in FOREIGN:
-            raise OptionError(
+            raise HookError(
+                node,
                 f"{where}: {FOREIGN[type(node)]} cannot be used here; a hook may use numbers, assignments, "
-                "if, for, while, return and functions of math"
+                "if, for, while, return and functions of math",
             )
 
 
@@ -130,7 +131,7 @@ class Portable(ast.NodeTransformer):
             return call_of(PORTABLE[name], *node.args)
         if name in BASES and len(node.args) == 1:
             return ast.BinOp(call_of(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
-        raise OptionError(rounded_apart(self.where, name))
+        raise HookError(node, rounded_apart(self.where, name))
 
     def _library_function(self, function: ast.expr) -> str | None:
         """The name of a called function of math or NumPy; None for any other call."""

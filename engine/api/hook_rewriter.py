@@ -2,11 +2,12 @@
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.expression import no_field
 from csaw.engine.api.hook_language import call_of
+from csaw.engine.api.hook_place import HookError
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
@@ -48,6 +49,15 @@ class Rewriter(ast.NodeTransformer):
         self.columns_read: set[str] = set()
         self.sites = 0
         self.engine: set[str] = set()  # engine functions that the text calls
+
+    def visit(self, node: ast.AST) -> Any:
+        """Rewrite a node; an error is about the innermost node that it comes from."""
+        try:
+            return super().visit(node)
+        except HookError:
+            raise
+        except OptionError as error:
+            raise HookError(node, str(error)) from error
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         target = node.func

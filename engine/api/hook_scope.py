@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.engine.api.hook_place import placed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -66,8 +67,11 @@ def _helper(function: FunctionType, name: str, where: str) -> str:
     tree = ast.parse(source_of(function)).body[0]
     if not isinstance(tree, ast.FunctionDef):
         raise OptionError(f"{where}: {name} must be a function written with def")
-    refuse_foreign(tree.body, where)
-    tree = Portable(scope_of(function), where).visit(tree)
+    try:
+        refuse_foreign(tree.body, where)
+        tree = Portable(scope_of(function), where).visit(tree)
+    except OptionError as error:
+        raise placed(error, function) from error
     tree.decorator_list = []
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     stored |= {a.arg for a in tree.args.args} | set(BUILTINS)

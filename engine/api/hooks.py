@@ -19,6 +19,7 @@ from functools import cached_property
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import VERTEX_HOOKS, Columns, Rewriter, numeric
 from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
@@ -113,19 +114,19 @@ def _check_update(algorithm: Traversal, update: Hook) -> None:
     """OptionError if the update of a traversal reads what is not known once its edge is drawn."""
     if update.by_edge:
         read = min(update.columns or {"weight"})
-        raise OptionError(
-            f"{algorithm.name()}.update: e.{read} is not known here, where only the ends of an edge are; edge_bias may "
-            "read it"
-        )
-    if "prev" in update.reads and algorithm.collective:
-        raise OptionError(
-            f"{algorithm.name()}.update: e.prev is not known beside collective = True, where edges share a pool"
-        )
+        said = f"e.{read} is not known here, where only the ends of an edge are; edge_bias may read it"
+    elif "prev" in update.reads and algorithm.collective:
+        said = "e.prev is not known beside collective = True, where edges share a pool"
+    else:
+        return
+    raise placed(OptionError(f"{algorithm.name()}.update: {said}"), type(algorithm).update)
 
 
 def _rewrite(algorithm: Algorithm, name: str, weighted: bool, columns: Columns, random: bool) -> Hook:
     try:
         return _rewritten(algorithm, name, weighted, columns, random)
+    except OptionError as error:
+        raise placed(error, getattr(type(algorithm), name)) from error
     except RecursionError as error:
         raise OptionError(
             f"{algorithm.name()}.{name}: nested too deeply, or calls itself; write it in steps"

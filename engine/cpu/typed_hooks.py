@@ -6,6 +6,7 @@ import numpy as np
 from numba import float64, int64, typeof, types, uint64
 from numba.core.errors import NumbaError
 
+from csaw.engine.api.hook_place import placed
 from csaw.engine.api.user_code import is_own
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.specialize import Kernels
@@ -42,10 +43,12 @@ def check_own_hooks(backend: Specialization) -> None:
         try:
             function.compile(signature)
         except NumbaError as error:
-            raise OptionError(f"{where} cannot be compiled: {_reason(error)}") from error
+            said = OptionError(f"{where} cannot be compiled: {_reason(error)}")
+            raise placed(said, getattr(type(algorithm), hook.name)) from error
         returned = types.unliteral(function.overloads[signature].signature.return_type)
         if not isinstance(returned, (types.Integer, types.Float)):
-            raise OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {_named(returned)}")
+            said = OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {_named(returned)}")
+            raise placed(said, getattr(type(algorithm), hook.name))
 
 
 def _graph(backend: Specialization) -> Any:

@@ -270,7 +270,7 @@ GRAPHS = {
     "square": "# Undirected graph\n0 1 1\n1 2 2\n2 3 3\n3 0 4\n0 2 5\n3 4 0.5\n",
     "plain": "0 1\n0 2\n1 2\n2 0\n2 3\n3 0\n3 1\n",
 }
-NAMES = ("mine", "Mine", "--", "g.zarr", "the bias of edge", "the vertex bias of", "update or dead_end of")
+NAMES = ("mine", "Mine", "--", "g.zarr", "the bias of edge", "the vertex bias of", "update or dead_end at")
 
 
 class Classes:

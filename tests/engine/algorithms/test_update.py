@@ -77,7 +77,7 @@ def test_verify_finds_a_frontier_that_update_does_not_give(tmp_path, store, mine
 @pytest.mark.parametrize(
     ("rules", "update", "said"),
     [
-        ("", "return e.weight", "mine.update: e.weight is not known here"),
+        ("", "return e.weight", "line 8 of own.py: mine.update: e.weight is not known here"),
         (
             "    layout = 'hops'\n    visited_once = False\n",
             "return e.dst",

@@ -90,6 +90,27 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path, store, base, name, case):
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("x = e.src\n        return x + e.nothing", "line {} of mine.py: mine.edge_bias: no e.nothing"),
+        (
+            "x = 1.0\n        return x if e.random() < 0.5 else 2.0",
+            "line {} of mine.py: mine.edge_bias: a bias must be",
+        ),
+        ("x = {1}\n        return 1.0", "line {0} of mine.py: mine.edge_bias: a set cannot be used here"),
+        ("x = 'a'\n        return x", "line {0} of mine.py: mine.edge_bias"),
+    ],
+)
+def test_what_is_wrong_names_its_line(tmp_path, store, line, said):
+    text = f"class Mine(Walk):\n    def edge_bias(self, e):\n        {line}\n"
+    first = HEAD.count("\n") + 2  # of the hook
+    at = first + (0 if "x = 'a'" in line else 1 if "{0}" in said else 2)
+    with pytest.raises(CsawError) as error:
+        arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, text))
+    assert said.format(at) in str(error.value)
+
+
 @pytest.mark.parametrize("text", ["sys.exit(0)", "raise SystemExit", "class Mine(:", "1 / 0"])
 def test_a_file_that_ends_or_fails_is_no_algorithm(tmp_path, text):
     with pytest.raises(CsawError, match="mine.py cannot be imported: [A-Z]"):
