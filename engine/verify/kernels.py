@@ -4,6 +4,9 @@ import numpy as np
 
 from csaw.partition.base.compile import njit, prange
 
+LONGER = 16  # times as long a row is searched for each entry of another
+WORD_BITS = np.uint64(6)  # of the number of a bit in its word
+
 
 @njit(parallel=True)
 def first_edge(indptr, indices, src, dst, out):
@@ -86,29 +89,55 @@ def replay(counts, src, dst, source_counts, sources, out):
 
 
 @njit(nogil=True)
-def one_law(indptr, indices, bias, p, q, v, prev, outcome, chance, kind):
+def mark_common(indices, row, end, other, other_end, bits, common):
+    """Set ``common`` of each entry of the row indices[row:end] that indices[other:other_end] has, too, both ascending.
+
+    ``bits`` has a zero for each vertex, and has them again afterwards. Marks there cost less than a merge, of which a
+    processor cannot foretell how it goes on; a much longer row is searched.
+    """
+    one, low = np.uint64(1), np.uint64(63)
+    if other_end - other > LONGER * (end - row):
+        for entry in range(row, end):
+            first, left = other, other_end - other
+            while left > 1:
+                half = left >> 1
+                first = first + half if indices[first + half] <= indices[entry] else first
+                left -= half
+            common[entry - row] = indices[first] == indices[entry]
+        return
+    for entry in range(other, other_end):
+        to = np.uint64(indices[entry])
+        bits[to >> WORD_BITS] |= one << (to & low)
+    for entry in range(row, end):
+        to = np.uint64(indices[entry])
+        common[entry - row] = (bits[to >> WORD_BITS] >> (to & low)) & one
+    for entry in range(other, other_end):
+        bits[np.uint64(indices[entry]) >> WORD_BITS] = 0
+
+
+@njit(nogil=True)
+def one_law(indptr, indices, bias, p, q, v, prev, bits, common, outcome, chance, kind):
     """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common
     neighbor, 0 another; return their number.
+
+    ``bits`` is that of ``mark_common``; ``common`` has room for the row.
     """
     filled, total, each = 0, 0.0, np.int64(bias.size > 1)
-    other, end = (indptr[prev], indptr[prev + 1]) if prev >= 0 else (0, 0)
-    for edge in range(indptr[v], indptr[v + 1]):
+    row, end = indptr[v], indptr[v + 1]
+    if prev >= 0:
+        mark_common(indices, row, end, indptr[prev], indptr[prev + 1], bits, common)
+    for edge in range(row, end):
         dst = np.int64(indices[edge])
-        while other < end and np.int64(indices[other]) < dst:
-            other += 1
-        beside = other < end and np.int64(indices[other]) == dst
-        share = np.float64(bias[edge * each])
-        if dst == prev:
-            share /= p
-        elif prev >= 0 and not beside:
-            share /= q
+        beside = prev >= 0 and common[edge - row] != 0
+        away = prev >= 0 and not beside
+        share = np.float64(bias[edge * each]) / (p if dst == prev else q if away else 1.0)
         if share <= 0.0:
             continue
         total += share
         if filled > 0 and outcome[filled - 1] == dst:
             chance[filled - 1] += share
             continue
-        outcome[filled], chance[filled], kind[filled] = dst, share, 2 if dst == prev else np.int64(beside)
+        outcome[filled], chance[filled], kind[filled] = dst, share, np.int8(2) if dst == prev else np.int8(beside)
         filled += 1
     for cell in range(filled):
         chance[cell] /= total
@@ -117,19 +146,23 @@ def one_law(indptr, indices, bias, p, q, v, prev, outcome, chance, kind):
 
 @njit(nogil=True)
 def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance, common, size):
-    """The law of one step from each ``vertex``, by a merge of its row with that of the vertex ``before`` it (-1: none).
+    """The law of one step from each ``vertex``, whose row is compared with that of the vertex ``before`` it (-1: none).
 
     Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or
     -1 alone at a dead end. ``bias`` has a number for each edge, or one for all.
     """
-    kind = np.empty(np.max(np.diff(room)) if vertex.size else 0, np.int64)  # of the longest row
+    longest = 0
     for s in range(vertex.size):
-        first = room[s]
-        filled = one_law(indptr, indices, bias, p, q, vertex[s], before[s], outcome[first:], chance[first:], kind)
+        longest = max(longest, room[s + 1] - room[s])
+    bits = np.zeros((indptr.size >> 6) + 1, np.uint64)
+    kind, beside = np.empty(longest, np.int8), np.empty(longest, np.int8)
+    for s in range(vertex.size):
+        at, cells = room[s], (outcome[room[s] :], chance[room[s] :])
+        filled = one_law(indptr, indices, bias, p, q, vertex[s], before[s], bits, beside, *cells, kind)
         for cell in range(filled):
-            common[first + cell] = kind[cell] == 1
+            common[at + cell] = kind[cell] == 1
         if filled == 0:
-            outcome[first], chance[first], common[first] = -1, 1.0, False
+            outcome[at], chance[at], common[at] = -1, 1.0, False
             filled = 1
         size[s] = filled
 
@@ -186,6 +219,31 @@ def find_outcomes(start, outcome, situation, wanted, at):
 
 
 @njit(nogil=True)
+def likeliest_first(chance, order, room):
+    """The numbers of the chances, the largest chance first and equal ones in their order, in ``order`` or ``room``.
+
+    Runs that are sorted are merged; np.argsort, with all that it can sort, takes two seconds to compile.
+    """
+    size, width = chance.size, 1
+    for cell in range(size):
+        order[cell] = cell
+    while width < size:
+        for begin in range(0, size, 2 * width):
+            middle, end = min(begin + width, size), min(begin + 2 * width, size)
+            a, b = begin, middle
+            for place in range(begin, end):
+                if a < middle and (b == end or chance[order[a]] >= chance[order[b]]):
+                    room[place] = order[a]
+                    a += 1
+                else:
+                    room[place] = order[b]
+                    b += 1
+        order, room = room, order
+        width *= 2
+    return order
+
+
+@njit(nogil=True)
 def likelier(start, chance, first, at, low):
     """The chance of all outcomes before that of each choice, likeliest first, then in their order.
 
@@ -195,9 +253,9 @@ def likelier(start, chance, first, at, low):
     for s in range(start.size - 1):
         cells = chance[start[s] : start[s + 1]]
         if first[s + 1] - first[s] > 16:
-            ranked = np.argsort(-cells, kind="mergesort")
+            order, room = np.empty(cells.size, np.int64), np.empty(cells.size, np.int64)
             before, total = np.empty(cells.size), 0.0
-            for cell in ranked:
+            for cell in likeliest_first(cells, order, room):
                 before[cell] = total
                 total += cells[cell]
             for i in range(first[s], first[s + 1]):

@@ -12,6 +12,7 @@ from csaw.engine.samples import open_samples
 from csaw.engine.verify.choice_kernels import judge_choices
 from csaw.engine.verify.forms import row_form
 from csaw.engine.verify.ids import DenseIds
+from csaw.engine.verify.kernels import LONGER, likelier, mark_common
 from csaw.engine.verify.shares import LARGEST
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.walk_kernels import check_walks
@@ -108,3 +109,30 @@ def test_situations_are_grouped_whatever_their_numbers(scale):
     assert np.array_equal(counts, times)
     assert np.array_equal(rows[order], np.repeat(expected, times, axis=0))
     assert np.array_equal(rows[order[start]], expected)
+
+
+@pytest.mark.parametrize(
+    "sizes", [(40, 60), (3, 3 * LONGER + 9), (0, 5), (5, 0)], ids=["marked", "searched", "", "none"]
+)
+def test_common_neighbors_are_those_of_two_sets(sizes):
+    rng, bits = np.random.default_rng(2), np.zeros(4, np.uint64)
+    for _ in range(20):
+        row, other = (np.sort(rng.integers(0, 200, size)).astype(np.uint32) for size in sizes)
+        indices, common = np.concatenate([row, other]), np.full(row.size, 7, np.int8)
+        mark_common(indices, 0, row.size, row.size, indices.size, bits, common)
+        assert common.tolist() == [int(u in set(other.tolist())) for u in row.tolist()]
+        assert not bits.any()
+
+
+def test_the_place_of_a_choice_in_its_law_counts_the_likelier_outcomes_and_equal_ones_before_it():
+    rng = np.random.default_rng(3)
+    sizes, times = [1, 2, 7, 64, 1000], [3, 40, 40, 5, 200]
+    start, first = np.cumsum([0, *sizes]), np.cumsum([0, *times])
+    chance = rng.integers(1, 9, start[-1]) / 8  # with many equal ones, and sums without rounding
+    at = np.concatenate([rng.integers(a, b, n) for (a, b), n in zip(pairwise(start), times, strict=True)])
+    low = np.empty(at.size)
+    likelier(start, chance, first, at, low)
+    for (a, b), (c, d) in zip(pairwise(start.tolist()), pairwise(first.tolist()), strict=True):
+        laid = sorted(range(a, b), key=lambda cell: (-chance[cell], cell))
+        for i in range(c, d):
+            assert low[i] == sum(chance[cell] for cell in laid[: laid.index(at[i])])
