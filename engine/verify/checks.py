@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from csaw.engine.verify.classes import class_tests
 from csaw.engine.verify.contexts import Counted, counted_here
 from csaw.engine.verify.forms import RowLaws, row_form
 from csaw.engine.verify.ids import DenseIds
-from csaw.engine.verify.pooled import pooled_test
+from csaw.engine.verify.pooled import Pooled, pooled_test
 from csaw.engine.verify.power import Result, Situation
 from csaw.engine.verify.statistics import Choices, holm
 from csaw.engine.verify.tables import Law, Laws
@@ -181,6 +182,23 @@ class Subject:
         return RowLaws(law, cost, self.budget, self.view, form, self.columns)
 
 
+class SingleChoices(NamedTuple):
+    """What a part of the sample that is kept tells of choices one by one: by classes of degree, which are the number of
+    situations, that of choices and the results; and of all of them together.
+    """
+
+    by_class: tuple[int, int, list[Result]]
+    pooled: Pooled
+
+
+def single_choices(choices: Choices, laws: Laws) -> SingleChoices:
+    """Judge the ``choices`` one by one; in any thread where ``laws`` have a closed form, which nothing changes."""
+    by_class: tuple[int, int, list[Result]] = (0, 0, [])
+    if isinstance(laws, RowLaws) and not laws.form.goes:
+        by_class = class_tests(choices, laws)
+    return SingleChoices(by_class, pooled_test(choices, laws))
+
+
 def statistics(
     checks: Checks,
     choices: Choices,
@@ -189,16 +207,18 @@ def statistics(
     what: str = "transitions",
     of: int | None = None,
     counted: Counted | None = None,
+    single: SingleChoices | None = None,
 ) -> None:
     """Add all tests of single choices against their law.
 
     ``sizes``, by the first column of a situation, sorts situations into strata; ``of``: number of choices of the
-    sample. ``counted``: counts of the choices of the whole sample, where ``choices`` are a part of it.
+    sample. ``counted``: counts of the choices of the whole sample, where ``choices`` are a part of it. ``single``: what
+    the ``choices`` tell, where that is known.
     """
     counted = counted or counted_here(choices, laws, sizes)
     checks.situations(what, list(counted.results()) if counted else [], "choices")
-    _by_degree(checks, f"{what}, by degree", choices, laws, sizes, counted)
-    pooled = pooled_test(choices, laws)
+    by_class, pooled = single or single_choices(choices, laws)
+    _by_degree(checks, f"{what}, by degree", choices, sizes, by_class, counted)
     total = max(len(choices.situations), of or 0)
     few = f"too few choices: {pooled.used:,} of {total:,} are neither forced nor left out"
     looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} of them not forced"
@@ -210,15 +230,17 @@ def statistics(
 
 
 def _by_degree(
-    checks: Checks, name: str, choices: Choices, laws: Laws, sizes: np.ndarray, counted: Counted | None
+    checks: Checks,
+    name: str,
+    choices: Choices,
+    sizes: np.ndarray,
+    by_class: tuple[int, int, list[Result]],
+    counted: Counted | None,
 ) -> None:
     """Add the tests of the deviations with a meaning by classes of degree, over single choices where there is a closed
     form, and over counted situations.
     """
-    situations = choice_count = 0
-    results: list[Result] = []
-    if isinstance(laws, RowLaws) and not laws.form.goes:
-        situations, choice_count, results = class_tests(choices, laws)
+    situations, choice_count, results = by_class
     if counted is not None:
         situations, choice_count = situations + len(counted.rows), choice_count + int(counted.times.sum())
         results = results + counted.shares(sizes, choices.degree)

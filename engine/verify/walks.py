@@ -3,17 +3,20 @@ step.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.law import next_law
 from csaw.engine.api.termination import cut_by, may_end
-from csaw.engine.verify.checks import Check, Checks, Subject, statistics
+from csaw.engine.verify.checks import Check, Checks, SingleChoices, Subject, single_choices, statistics
 from csaw.engine.verify.contexts import Counter
+from csaw.engine.verify.forms import RowLaws
+from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.walk_lengths import verify_lengths
-from csaw.engine.verify.walk_pass import Notes, WalkPass
+from csaw.engine.verify.walk_pass import Found, Notes, WalkPass
 
 
 def verify_walks(subject: Subject, checks: Checks) -> None:
@@ -27,7 +30,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     laws = subject.laws(_law_of(subject, walk, walks.paths))
     choices = walks.kept() if lawful else None
     counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
-    found = walks.run(counter)
+    found, single = _looked_at(walks, counter, choices, laws)
     checks.count("lengths", found.counts["lengths"], "walks whose vertices do not match their length")
     checks.count("sources", found.counts["sources"], "walks that start at another vertex than asked for")
     limit = subject.samples.walk_length
@@ -51,7 +54,21 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     _exceptions(checks, "edges", "steps along no edge", found.jumps, laws, steps)
     _exceptions(checks, "ends", "walks that end where they could go on", found.ends, laws, subject.samples.instances)
     counted = counter.counted() if counter else None
-    statistics(checks, choices, laws, subject.degree, of=steps + found.counts["early"], counted=counted)
+    of = steps + found.counts["early"]
+    statistics(checks, choices, laws, subject.degree, of=of, counted=counted, single=single)
+
+
+def _looked_at(
+    walks: WalkPass, counter: Counter | None, choices: Choices | None, laws: Laws
+) -> tuple[Found, SingleChoices | None]:
+    """The findings in all walks; and meanwhile, as half of that work is one thread's, what ``choices`` tell, where the
+    laws have a closed form: others share a budget, so their work has an order.
+    """
+    if choices is None or not isinstance(laws, RowLaws):
+        return walks.run(counter), None
+    with ThreadPoolExecutor(1) as aside:
+        single = aside.submit(single_choices, choices, laws)
+        return walks.run(counter), single.result()
 
 
 def _law_of(subject: Subject, walk: Walk, paths: dict[int, np.ndarray]) -> Callable[..., dict[int, float]]:

@@ -9,7 +9,7 @@ from csaw.partition.arrays.nodes import read_group
 from csaw.partition.base.compile import njit
 from csaw.partition.base.sizes import format_size
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.fingerprint import Fingerprint
+from csaw.partition.graph.fingerprint import Fingerprint, fingerprint_of_arrays
 from csaw.partition.graph.store import INDICES, Graph, GraphStore
 
 
@@ -26,7 +26,8 @@ class StoreCheck:
     """Reads a whole store, a partition at a time, and collects the values with which its attributes must agree."""
 
     def __init__(self, store: GraphStore) -> None:
-        self.store, self.fingerprint = store, Fingerprint(columns=store.further_columns)
+        self.store = store
+        self.fingerprint = Fingerprint(1, store.further_columns)  # of a partition while its rows are looked at
         self.max_degree, self.unsorted, self.repeats = 0, 0, 0
         self.bytes = 0
 
@@ -71,17 +72,19 @@ class StoreCheck:
 
 def check_store(store: GraphStore) -> list[Finding]:
     """Check all properties of a store on disk; see StoreCheck.findings."""
-    return list(StoreCheck(store).findings())
+    check = StoreCheck(store)
+    try:
+        return list(check.findings())
+    finally:
+        check.fingerprint.close()
 
 
 def fingerprint_of(store: GraphStore, graph: Graph) -> str:
     """Compute the fingerprint of ``graph``, all of ``store`` in memory, with the columns that hooks can read."""
-    fingerprint = Fingerprint(columns=store.further_columns)
     weights = {} if graph.weights is None else {"weights": graph.weights}
     further = {column.array: graph.columns[column.name] for column in store.further_columns}
-    fingerprint.add(graph.indptr, {INDICES: graph.indices, **weights, **further})
-    fingerprint.add_ids(*store.id_arrays)
-    return fingerprint.hexdigest()
+    arrays = {INDICES: graph.indices, **weights, **further}
+    return fingerprint_of_arrays(graph.indptr, arrays, store.id_arrays, store.further_columns)
 
 
 def _error(work: Callable[[], None]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.graph.edge_columns import EdgeColumn
 
+SMALL = 1 << 20  # bytes that are hashed while a thread is started
 STREAMS = ("degrees", "indices", "weights", "ids")
 
 
@@ -58,6 +59,21 @@ class Fingerprint:
         """Let the threads go."""
         for thread in self.threads.values():
             thread.shutdown(cancel_futures=True)
+
+
+def fingerprint_of_arrays(
+    indptr: np.ndarray, arrays: Mapping[str, np.ndarray], ids: Iterable[np.ndarray], columns: Iterable[EdgeColumn]
+) -> str:
+    """The fingerprint of a graph in memory, whose arrays are those of ``Fingerprint``; large streams are hashed side by
+    side.
+    """
+    fingerprint = Fingerprint(int(sum(array.nbytes for array in arrays.values()) > SMALL), columns)
+    try:
+        fingerprint.add(indptr, arrays)
+        fingerprint.add_ids(*ids)
+        return fingerprint.hexdigest()
+    finally:
+        fingerprint.close()
 
 
 def _update(stream: "hashlib._Hash", array: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, STRING, Attr
 from csaw.partition.graph.csr import merge_repeats
 from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import WEIGHT
-from csaw.partition.graph.fingerprint import Fingerprint
+from csaw.partition.graph.fingerprint import fingerprint_of_arrays
 from csaw.partition.graph.given_rows import checked_rows
 from csaw.partition.graph.store import INDICES, GraphStore
 
@@ -62,11 +62,9 @@ class InMemory(GraphStore):
         self.arrays = {INDICES: self.indices} | further
         if rows.weights is not None:
             self.arrays[WEIGHT.array] = rows.weights
-        fingerprint = Fingerprint(columns=rows.columns)
-        fingerprint.add(self.indptr, self.arrays)
-        fingerprint.add_ids(*self.id_arrays)
+        fingerprint = fingerprint_of_arrays(self.indptr, self.arrays, self.id_arrays, rows.columns)
         listed = {EDGE_COLUMNS: [column.attributes for column in rows.columns]} if rows.columns else {}
-        super().__init__(Path(name), self._attributes(directed, fingerprint.hexdigest()) | listed)
+        super().__init__(Path(name), self._attributes(directed, fingerprint) | listed)
 
     def _attributes(self, directed: bool, fingerprint: str) -> Attributes:
         degrees = np.diff(self.indptr)

@@ -3,6 +3,7 @@
 The samples come from a slow sampler of its own.
 """
 
+import importlib
 import json
 
 import numpy as np
@@ -19,9 +20,11 @@ from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law
 from csaw.engine.verify.statistics import Choices, chi_square, fit
 from csaw.engine.verify.tables import Laws
+from csaw.partition.arrays.nodes import digest, write_group
 from csaw.partition.errors import StoreError
 
 ROUNDS = 60
+verifying = importlib.import_module("csaw.engine.verify")  # ``engine`` has the function of this name
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +200,20 @@ def test_another_graph_fails_and_a_missing_one_is_an_error(tmp_path, store, trou
     assert {check.name for check in verify(path, troubled.path).checks if not check.ok} == {"graph"}
     with pytest.raises(StoreError, match="does not exist"):
         verify(path, tmp_path / "none")
+
+
+@pytest.mark.parametrize("vertices", [29, 31])
+def test_a_graph_that_claims_the_fingerprint_of_the_samples_has_no_other_checks(tmp_path, store, vertices, monkeypatch):
+    drawn = slow.slow_walks(store, "deepwalk", every_vertex(store, 2), walk_length=4)
+    path = walk_store(tmp_path, store, "deepwalk", drawn)
+    other = graphs.random_store(tmp_path / "other", vertices=vertices, edges=110)
+    said = {name: value for name, value in other.attributes.items() if name != "digest"}
+    said["fingerprint"] = store.fingerprint
+    write_group(other.path, said | {"digest": digest(said)})
+    for contents in (lambda *_, **__: 1 / 0, verifying._contents):  # whatever comes of such a graph
+        monkeypatch.setattr(verifying, "_contents", contents)
+        checks = verify(path, other.path).checks
+        assert [(check.name, check.ok) for check in checks] == [("checksums", True), ("graph", False)]
 
 
 def test_samples_with_strings_large_and_negative_ids_pass(tmp_path, store):
