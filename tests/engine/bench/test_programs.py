@@ -195,6 +195,22 @@ class sampling:
             found.append(at := step)
         return torch.from_numpy(np.column_stack(found)), None
 """
+GSAMPLER = """
+import torch
+class Matrix:
+    def load_graph(self, kind, tensors):
+        assert kind == "CSC"
+        self.rows, self.columns = tensors
+    def random_walk(self, starts, length):
+        generator = torch.Generator().manual_seed(1)
+        degrees, found = self.rows.diff(), [starts]
+        for _ in range(length):
+            chance = torch.rand(starts.numel(), generator=generator) ** POWER
+            found.append(self.columns[self.rows[found[-1]] + (chance * degrees[found[-1]]).long()])
+        return torch.cat(found).reshape(starts.numel(), -1)
+class matrix_api:
+    Matrix = Matrix
+"""
 
 
 def modules(folder, monkeypatch, **texts):
@@ -316,6 +332,15 @@ def test_cugraphs_samples_are_tested_and_counted_on_the_gpu_that_is_named(tmp_pa
     assert peer_loop.count(opened, opened.draw()) == 2 * expected
 
 
+def test_gsamplers_walks_are_tested_as_they_lie_in_memory(tmp_path, how, monkeypatch):
+    pytest.importorskip("torch")
+    modules(tmp_path / "right", monkeypatch, gs=GSAMPLER.replace("POWER", "1"))
+    peers._check_law("gsampler", sys.executable, how | {"device": "cpu"})
+    modules(tmp_path / "wrong", monkeypatch, gs=GSAMPLER.replace("POWER", "1.5"))
+    with pytest.raises(PeerError, match="it draws from another law"):
+        peers._check_law("gsampler", sys.executable, how | {"device": "cpu"})
+
+
 @pytest.mark.parametrize("power", ["1", "1.5"])
 def test_dgls_walks_by_degree_are_tested(tmp_path, how, monkeypatch, power):
     pytest.importorskip("torch")
@@ -330,8 +355,8 @@ def test_dgls_walks_by_degree_are_tested(tmp_path, how, monkeypatch, power):
 
 def test_each_device_has_peers_and_works_of_its_own():
     of = {kind: {name for name in peers.NAMES if kind in peers._devices(name)} for kind in ("cpu", "cuda")}
-    assert of["cuda"] == {"csaw", "cugraph", "dgl", "flowwalker", "nextdoor", "pyg-lib", "skywalker"}
-    assert of["cuda"] - of["cpu"] == {"cugraph", "flowwalker", "nextdoor", "skywalker"}
+    assert of["cuda"] == {"csaw", "cugraph", "dgl", "flowwalker", "gsampler", "nextdoor", "pyg-lib", "skywalker"}
+    assert of["cuda"] - of["cpu"] == {"cugraph", "flowwalker", "gsampler", "nextdoor", "skywalker"}
     assert "thunderrw" in of["cpu"]
     assert peers._works("pyg-lib", "cuda:0") == ("uniform walk",)
     assert "node2vec p=2 q=.5" in peers._works("dgl", "cpu")
