@@ -38,7 +38,8 @@ def asked(how, graph):
     if "walkers" in how:
         algo = "saint-multidimensional" if "subgraphs" in how else "multidimensional"
         sizes = {"frontier_size": how["walkers"], "walk_length": how["steps"]}
-        return {"algo": algo, "instances": how.get("subgraphs") or how["instances"]} | sizes
+        drawn = how["instances" if on_gpu(how) else "instances_on_cpu"] if "instances" in how else how["subgraphs"]
+        return {"algo": algo, "instances": drawn} | sizes
     if "layer" in how:
         sizes = {"neighbor_size": how["layer"], "total": how["total"], "depth": None}
         return {"algo": "layer", "sources": how["listed"][: how["instances"]]} | sizes
@@ -50,6 +51,10 @@ def asked(how, graph):
         return hub | {"algo": "ppr", "termination_prob": how["ends"]}
     walk = {"walk_length": how["length"], "num_walks": how["rounds"]}
     return walk | ({"algo": "node2vec", "p": how["p"], "q": how["q"]} if "p" in how else {"algo": "deepwalk"})
+
+
+def on_gpu(how):
+    return how.get("device", "cpu") != "cpu"
 
 
 class Tool:

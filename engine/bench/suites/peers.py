@@ -40,7 +40,12 @@ WORKS: dict[str, Row] = {
     "mini-batches 25 x 10": {"fanout": [25, 10], "merged": True},
     "PPR .15 from a hub": {"ends": 0.15},
     "walk by degree 4000 x 2000": {"by_degree": True, "weighted": True, "walks": 4000, "length": 2000},
-    "multidimensional, frontier 2000": {"walkers": 2000, "steps": 20_000, "instances": 2000},
+    "multidimensional, frontier 2000": {
+        "walkers": 2000,
+        "steps": 20_000,
+        "instances": 2000,
+        "instances_on_cpu": 500,
+    },
     "MultiRW, 100 roots": {"walkers": 100, "steps": 100, "subgraphs": 2000},
     "layers of 1000 until 2000 vertices": {"layer": 1000, "total": 2000, "instances": 100},
 }

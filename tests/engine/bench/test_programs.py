@@ -391,7 +391,7 @@ def test_walks_by_degree_of_csaw_and_igraph_follow_the_law(tmp_path, how, name):
     ("title", "algorithm", "instances", "parameters"),
     [
         ("walk by degree 4000 x 2000", "biased", 3, {"walk_length": 2000, "bias": "degree"}),
-        ("multidimensional, frontier 2000", "multidimensional", 2000, {"frontier_size": 2000, "walk_length": 20_000}),
+        ("multidimensional, frontier 2000", "multidimensional", 500, {"frontier_size": 2000, "walk_length": 20_000}),
         ("MultiRW, 100 roots", "saint-multidimensional", 2000, {"frontier_size": 100, "walk_length": 100}),
         ("layers of 1000 until 2000 vertices", "layer", 3, {"neighbor_size": 1000, "total": 2000, "depth": None}),
     ],
