@@ -167,7 +167,7 @@ def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy
         if "rate" in row:
             row |= {"way": asked[row["work"]]} | beside(row, base, "baseline")
             row |= {"of_limit": _of_limit(context, row)} if context.on_gpu else {}
-            passes = shares.pass_bytes(shares.job_of(context, graph.store, work, **half))
+            passes = shares.pass_bytes(shares.job_of(context, graph.store, context.shrunk(work), **half))
             row |= {} if passes is None else {"pass_bytes": passes}
         yield row
 
