@@ -16,6 +16,7 @@ import numpy as np
 
 from csaw.engine.api.law import edge_biases
 from csaw.engine.api.option import LARGEST
+from csaw.engine.api.starts import sources_each
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import Pool, set_tests
@@ -36,7 +37,7 @@ class Entries:
         self.pools: list[tuple[tuple[int, ...], Biases]] = []  # frontier vertices and possible edges of each situation
         self.drawn: list[int] = []  # the situation of each entry
         self.picks: list[list[int]] = []
-        single = getattr(subject.algorithm, "frontier_size", 1) == 1
+        single = sources_each(subject.algorithm) == 1
         self.judged = "prev" not in subject.columns and (single or "source" not in subject.columns)
         self._possible = lru_cache(100_000)(self._row)
 

@@ -5,7 +5,7 @@ law of every choice.
 import numpy as np
 
 from csaw.engine.api.option import LARGEST
-from csaw.engine.api.starts import SourceKind
+from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
@@ -160,7 +160,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         beside, variance = beside + excess[0], variance + excess[1]
     count(checks, wrong)
     if subject.sources is SourceKind.DISTINCT:
-        size = int(getattr(subject.algorithm, "frontier_size", 1))
+        size = sources_each(subject.algorithm)
         few = "each set holds every vertex" if size >= subject.view.vertices else "too few sets"
         deviation = MOVED.format("vertices drawn", "vertices")
         checks.results(
