@@ -149,7 +149,9 @@ class Subject:
         self.degree = np.diff(self.view.indptr)
         bias, others = hooks.edge_bias(algorithm, self.weighted), hooks.others(algorithm, self.weighted)
         self.updates = isinstance(algorithm, Traversal) and others["update"] is not None
-        of_law = [hook for name, hook in others.items() if hook and not (self.updates and name == "update")]
+        self.pooled = isinstance(algorithm, Traversal) and algorithm.pool_size is not None
+        apart = {"update": self.updates, "vertex_bias": self.pooled}  # followed by their text: updates, frontier_pools
+        of_law = [hook for name, hook in others.items() if hook and not apart.get(name)]
         reads = bias.reads.union(*(hook.reads for hook in of_law))
         self.reads_path = "path" in reads
         if self.reads_path:
