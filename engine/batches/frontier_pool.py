@@ -42,14 +42,15 @@ class FrontierPool:
         order = xp.argsort(pool[0], kind="stable")
         local, slot, vertex, previous = pool = [array[order] for array in pool]
         size, replace = self.backend.algorithm.frontier_size, self.backend.algorithm.frontier_replace
-        chosen = self._with_replacement(depth, size, pool) if replace else self._earliest(depth, size, pool)
+        chosen = self._drawn(depth, size, pool) if replace else self._earliest(depth, size, pool)
         going = xp.zeros(self.instances, bool)
         going[local[chosen]] = True
         left = going[local]
         left[chosen] = False
         rest = xp.flatnonzero(left)
         self.waiting = tuple(array[rest] for array in pool)
-        return local[chosen], self._slots(local[chosen], slot[chosen], chosen), vertex[chosen], previous[chosen]
+        slots = self._slots(local[chosen], slot[chosen], chosen) if replace else slot[chosen]
+        return local[chosen], slots, vertex[chosen], previous[chosen]
 
     def _earliest(self, depth: int, size: int, pool: list[Array]) -> Array:
         """Numbers of the ``size`` entries of each pool that arrive first, in order."""
@@ -63,8 +64,8 @@ class FrontierPool:
         owner = local[able]
         return xp.sort(able[xp.arange(able.size) - begins(xp, owner, self.instances)[owner] < size])
 
-    def _with_replacement(self, depth: int, size: int, pool: list[Array]) -> Array:
-        """Numbers of ``size`` entries drawn from each pool, in order; one that is drawn again is there again."""
+    def _drawn(self, depth: int, size: int, pool: list[Array]) -> Array:
+        """Numbers of ``size`` entries drawn from each pool with replacement, in order, each as often as it is drawn."""
         xp, (local, _, vertex, previous) = self.xp, pool
         bounds, source = begins(xp, local, self.instances), self.sources[local, 0]
         picks = self.backend.draw_pool(depth, size, bounds, local + self.first, source, previous, vertex).ravel()

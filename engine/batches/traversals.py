@@ -53,12 +53,12 @@ class Traversals:
         self.depth, self.dead, self.found_edges = -1, 0, 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
-        self.pool = None if self.algorithm.pool_size is None else FrontierPool(backend, first, self.sources)
+        self.waiting = None if self.algorithm.pool_size is None else FrontierPool(backend, first, self.sources)
         self._enter(*self._expanding(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64)))
 
     def _expanding(self, *entries: Array) -> tuple[Array, ...]:
         """The entries that expand at the next depth: these, or those that are selected once these are in the pool."""
-        return entries if self.pool is None else self.pool.select(self.depth + 1, *entries)
+        return entries if self.waiting is None else self.waiting.select(self.depth + 1, *entries)
 
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with these frontier entries."""
@@ -91,7 +91,7 @@ class Traversals:
             upto = xp.cumsum(capacity)
             self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
-            held = sum(local.size for local, *_ in self.sampled) + (self.pool.size if self.pool else 0)
+            held = sum(local.size for local, *_ in self.sampled) + (self.waiting.size if self.waiting else 0)
             self.backend.claim(self.edge_bytes * (total + held))
         self.out = xp.full(total, self.none, self.dtype)
         self.edge = xp.empty(total if self.places else 0, np.int64)  # number of the edge to each neighbor
@@ -178,7 +178,7 @@ class Traversals:
         self.found_edges, self.sampled, nothing = self.edges(), [], np.zeros(0, np.int64)
         self.out = self.edge = self.keys = self.found = self.start = self.capacity = self.visits.seen = nothing
         self._hold(nothing, nothing, nothing, nothing)
-        self.pool = None
+        self.waiting = None
 
     def _select(self, entries: Array) -> None:
         """Select neighbors of these entries."""

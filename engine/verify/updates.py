@@ -10,7 +10,6 @@ from csaw.engine.api.plain_hooks import ENGINE
 from csaw.engine.draws.random import UPDATE_DRAWS, below_wide, draw64, fraction, hook_word
 from csaw.engine.verify.checks import Subject
 
-
 Update = Callable[[int, int, int, int, int, int, int], int]
 
 

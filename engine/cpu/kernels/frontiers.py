@@ -31,6 +31,8 @@ def race_pool(entries, graph, params, seed, depth, instance, slot, source, prev,
     graph = borrowed(graph)
     for e in entries:
         bias = waiting_bias(params, graph, seed, depth, instance[e], source[e], prev[e], vertex[e], bad)
+        if bias < 0.0:
+            return
         word = draw64(seed, uint64(instance[e]), uint64(slot[e]), FRONTIER_DRAWS + uint64(depth))
         times[e] = neg_log(word) / bias if bias > 0.0 else -1.0
 
