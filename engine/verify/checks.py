@@ -140,7 +140,17 @@ def percent(share: float) -> str:
 class Subject:
     """A sample together with its graph in memory and its algorithm."""
 
-    def __init__(self, samples: Samples, store: GraphStore, graph: Graph, algorithm: Algorithm, budget: int) -> None:
+    def __init__(
+        self,
+        samples: Samples,
+        store: GraphStore,
+        graph: Graph,
+        algorithm: Algorithm,
+        budget: int,
+        number: Callable[[int], int] = int,
+    ) -> None:
+        """``number``: the number by which each instance of ``samples`` was drawn."""
+        self.number = number
         request = samples.manifest["request"]
         self.samples, self.store, self.graph, self.algorithm, self.budget = samples, store, graph, algorithm, budget
         self.induced = bool(request.get("induced", False))

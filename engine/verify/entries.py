@@ -43,13 +43,15 @@ class Entries(Situations):
     def add(self, group: Any) -> None:
         """Add the first instances of a group, until its share of the budget is spent."""
         share = self.subject.budget * len(group.counts) / max(1, self.subject.samples.instances)
-        edges, sources = np.cumsum([0, *group.counts]), np.cumsum([0, *group.source_counts])
+        edges, sources, sizes = group.first_edge, group.first_source, self.algorithm.sizes()
         for i in range(len(group.counts) if self.judged else 0):
             span = slice(edges[i], edges[i + 1])
             taken = zip(*(of[span].tolist() for of in (group.depth, group.src, group.dst, group.then)), strict=True)
             begun = group.sources[sources[i] : sources[i + 1]].tolist()
-            depths = self._depths(begun, taken) if self.frontiers is None else self.frontiers.entries(group, i)
+            depths = self._depths(begun, taken) if self.frontiers is None else self.frontiers.entries(i)
             for depth, frontier, visited, selected in depths:
+                if sizes[min(depth, len(sizes) - 1)] == 0:
+                    continue  # nothing is drawn, and no bias is asked for
                 looks = 1 + len(selected) if self.algorithm.unique else 1
                 share -= looks * sum(1 + self.subject.view.degree(v) for v in frontier)
                 self._note(

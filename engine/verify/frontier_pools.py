@@ -47,10 +47,10 @@ class Depth(NamedTuple):
     biases: list[float]
     chosen: list[int]
     """Numbers in the pool, in the order in which they were drawn."""
-    visited: set[int]
-    """The vertices that have entered the pool by now."""
-    edges: range
-    """Numbers of the sampled edges in their group."""
+    edges: list[tuple[int, int]]
+    """The sampled edges, src and dst."""
+    entered: dict[int, int]
+    """The depth from which on each vertex of the instance has been in the pool; all of them, once it is followed."""
 
 
 class FrontierPools:
@@ -65,67 +65,80 @@ class FrontierPools:
         asks = "is_neighbor" in hook.reads
         self.reads = hook.reads | ({"prev", "source"} if asks else set())
         self._plain, self._known = plain_hook(subject.algorithm, "vertex_bias"), lru_cache(1 << 18)(self._bias)
+        self.kept: list[list[Depth]] = []
+        """What was selected in the first instances of the group that was followed last."""
 
     def follow(self, group: Group) -> None:
         """Set what follows the edges of a group, and its frontiers."""
         share = self.subject.budget * len(group.counts) / max(1, self.subject.samples.instances)
-        group.then, keys, depths = np.full(group.src.size, -1), list[int](), list[int]()
+        group.then, self.kept = np.full(group.src.size, -1), []
+        keys, depths = list[int](), list[int]()
+        columns = tuple(column.tolist() for column in (group.depth, group.src, group.dst))
         for i in range(len(group.counts)):
-            for depth in self.depths(group, i):
+            here = list[Depth]()
+            for depth in self._depths(group, columns, i):
                 keys += [i * self.subject.view.vertices + depth.pool[n].vertex for n in depth.chosen]
                 depths += [depth.number] * len(depth.chosen)
                 share -= len(depth.pool)
                 if share >= 0:
                     self._note(depth)
+                    here.append(depth)
+            if share >= 0:
+                self.kept.append(here)
         rows, times = np.unique(np.array([keys, depths], np.int64), axis=1, return_counts=True)
         group.frontier = rows[0], rows[1], times
 
-    def depths(self, group: Group, i: int) -> Iterator[Depth]:
-        """Follow the pool of instance ``i`` of a group; what its edges lead to is noted there."""
-        algorithm, instance = self.algorithm, group.start + i
-        edge, end = group.first_edge[i : i + 2]
-        sources = group.sources[slice(*group.first_source[i : i + 2])].tolist()
-        pool, visited = [Entry(slot, v, -1) for slot, v in enumerate(sources)], set(sources)
-        slot, met, most = len(sources), len(sources), algorithm.total or LARGEST
-        for number in count() if algorithm.is_unlimited else range(len(algorithm.sizes())):
-            biases = [self._known(*self._read(instance, number, sources[0], entry)) for entry in pool]
-            chosen = self._chosen(instance, number, pool, biases)
-            if not chosen or met >= most:
-                return
-            first = edge
-            while edge < end and group.depth[edge] == number:
-                edge += 1
-            yield Depth(number, pool, biases, chosen, visited, range(first, edge))
-            owners = _owners(group, [pool[n] for n in sorted(chosen)], range(first, edge))
-            leaving = set(chosen)
-            pool = [entry for n, entry in enumerate(pool) if n not in leaving]
-            for at, previous in zip(range(first, edge), owners, strict=True):
-                src, dst = int(group.src[at]), int(group.dst[at])
-                then = self.update(instance, slot, number, sources[0], previous, src, dst)
-                group.then[at] = then
-                if then >= 0 and not (algorithm.visited_once and then in visited):
-                    pool.append(Entry(slot, then, src))
-                    visited.add(then)
-                    met += 1
-                slot += 1
-
-    def entries(self, group: Group, i: int) -> Iterator[tuple[int, list[int], set[int], list[tuple[int, int]]]]:
-        """Yield (depth, frontier, vertices visited by then, selected edges) of an instance, as Entries has them.
+    def entries(self, i: int) -> Iterator[tuple[int, list[int], set[int], list[tuple[int, int]]]]:
+        """Yield (depth, frontier, vertices visited by then, selected edges) of a kept instance, as Entries has them.
 
         Without the vertices that select twice, whose selections cannot be told apart.
         """
-        for depth in self.depths(group, i):
+        for depth in self.kept[i] if i < len(self.kept) else []:
             times = Counter(depth.pool[n].vertex for n in depth.chosen)
             alone = sorted(v for v, often in times.items() if often == 1)
             if self.algorithm.collective and len(alone) < len(times):
                 continue
-            edges = [(int(group.src[at]), int(group.dst[at])) for at in depth.edges]
-            yield depth.number, alone, depth.visited if self.algorithm.only_new else set(), edges
+            by_now = {v for v, since in depth.entered.items() if since <= depth.number}
+            yield depth.number, alone, by_now if self.algorithm.only_new else set(), depth.edges
 
-    def _read(self, instance: int, depth: int, source: int, entry: Entry) -> tuple[int, ...]:
-        """What a bias reads of an entry: its vertex, prev, source, depth and instance."""
+    def _depths(self, group: Group, columns: tuple[list[int], ...], i: int) -> Iterator[Depth]:
+        """Follow the pool of instance ``i`` of a group; what its edges lead to is noted there.
+
+        ``columns``: depth, src and dst of the edges of the group.
+        """
+        algorithm, instance = self.algorithm, self.subject.number(group.start + i)
+        (edge, end), (depth_of, src_of, dst_of) = group.first_edge[i : i + 2], columns
+        sources = group.sources[slice(*group.first_source[i : i + 2])].tolist()
+        pool, entered = [Entry(slot, v, -1) for slot, v in enumerate(sources)], dict.fromkeys(sources, 0)
+        slot, met, most = len(sources), len(sources), algorithm.total or LARGEST
+        biases: list[float] = []
+        for number in count() if algorithm.is_unlimited else range(len(algorithm.sizes())):
+            known = 0 if "depth" in self.reads else len(biases)
+            biases = biases[:known] + [self._of_entry(instance, number, sources[0], e) for e in pool[known:]]
+            chosen = self._chosen(instance, number, pool, biases)
+            if not chosen or met >= most:
+                return
+            first = edge
+            while edge < end and depth_of[edge] == number:
+                edge += 1
+            edges, leaving = list(zip(src_of[first:edge], dst_of[first:edge], strict=True)), set(chosen)
+            yield Depth(number, pool, biases, chosen, edges, entered)
+            owners = _owners([pool[n] for n in sorted(chosen)], edges)
+            stay = [n for n in range(len(pool)) if n not in leaving]
+            pool, biases = [pool[n] for n in stay], [biases[n] for n in stay]
+            for at, (src, dst) in enumerate(edges, first):
+                then = self.update(instance, slot, number, sources[0], owners[at - first], src, dst)
+                group.then[at] = then
+                if then >= 0 and not (algorithm.visited_once and then in entered):
+                    pool.append(Entry(slot, then, src))
+                    entered.setdefault(then, number + 1)
+                    met += 1
+                slot += 1
+
+    def _of_entry(self, instance: int, depth: int, source: int, entry: Entry) -> float:
+        """The bias of an entry, kept by what it reads of vertex, prev, source, depth and instance."""
         known = {"prev": entry.previous, "source": source, "depth": depth, "instance": instance}
-        return (entry.vertex, *(known[name] if name in self.reads else unread for name, unread in UNREAD.items()))
+        return self._known(entry.vertex, *(known[n] if n in self.reads else unread for n, unread in UNREAD.items()))
 
     def _bias(self, v: int, prev: int, source: int, depth: int, instance: int) -> float:
         view = self.subject.view
@@ -170,17 +183,16 @@ class FrontierPools:
             self.selections.sets(checks)
 
 
-def _owners(group: Group, frontier: list[Entry], edges: range) -> list[int]:
+def _owners(frontier: list[Entry], edges: list[tuple[int, int]]) -> list[int]:
     """The vertex before the src of each edge, on the path of the entry that selected it; -1: none is known.
 
     Entries of the same vertex have selected equally many edges, one entry after the other.
     """
-    entries, edges_of = defaultdict[int, list[Entry]](list), Counter(int(group.src[at]) for at in edges)
+    entries, edges_of = defaultdict[int, list[Entry]](list), Counter(src for src, _ in edges)
     for entry in frontier:
         entries[entry.vertex].append(entry)
     seen, out = Counter[int](), []
-    for at in edges:
-        src = int(group.src[at])
+    for src, _ in edges:
         several = entries.get(src)
         out.append(several[seen[src] * len(several) // edges_of[src]].previous if several else -1)
         seen[src] += 1

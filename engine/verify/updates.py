@@ -24,7 +24,8 @@ def update_of(subject: Subject) -> Update:
 
     def after(instance: int, slot: int, depth: int, source: int, prev: int, src: int, dst: int) -> int:
         own = np.uint64(draw64(seed, np.uint64(instance), np.uint64(slot), UPDATE_DRAWS))
-        return max(int(update(params, None, own, instance, depth, source, prev, src, dst, 1.0)), -1)
+        to = update(params, None, own, instance, depth, source, prev, src, dst, 1.0)
+        return int(to) if to >= 0 else -1
 
     return after
 
@@ -41,7 +42,7 @@ def vertices_after(subject: Subject, group: Any) -> np.ndarray:
         before: dict[int, int] = {}
         for slot in range(width, width + count):
             src, dst, depth = int(group.src[edge]), int(group.dst[edge]), int(group.depth[edge])
-            then[edge] = update(group.start + i, slot, depth, source, before.get(src, -1), src, dst)
+            then[edge] = update(subject.number(group.start + i), slot, depth, source, before.get(src, -1), src, dst)
             before.setdefault(int(then[edge]), src)
             edge += 1
     return then

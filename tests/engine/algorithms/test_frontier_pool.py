@@ -132,6 +132,18 @@ def test_a_pool_of_which_one_moves_is_multidimensional(tmp_path, law):
     assert_frontier_walks_follow(drawn, rows_of(store, False), start)
 
 
+def test_a_pool_that_is_selected_whole_is_a_frontier(tmp_path, store):
+    """Vertices have the same slots, and so the same neighbors."""
+    (tmp_path / "own.py").write_text(
+        "from csaw.engine.algorithm import Traversal\n\n\nclass Plain(Traversal):\n    frontier_size = 3\n\n"
+        "    def sizes(self):\n        return (3, 2, 2)\n\n\n"
+        "class Pooled(Plain):\n    pool_size = 3\n    frontier_size = 10**9\n\n"
+        "    def vertex_bias(self, v):\n        return 1.0 + v.id\n"
+    )
+    whole, pooled = (arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'own.py'}:{n}") for n in ("Plain", "Pooled"))
+    assert_same(whole, pooled)
+
+
 def test_an_instance_ends_with_the_chances_of_its_pool(tmp_path, law):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     drawn = arrays_of(store, tmp_path / "s.zarr", f"{law}:All", sources=[0, 0, 0, 0, 0, 3])
