@@ -123,7 +123,7 @@ class FrontierPools:
                 edge += 1
             edges, leaving = list(zip(src_of[first:edge], dst_of[first:edge], strict=True)), set(chosen)
             yield Depth(number, pool, biases, chosen, edges, entered)
-            owners = _owners([pool[n] for n in sorted(chosen)], edges)
+            owners = _owners([pool[n] for n in sorted(chosen)], edges) if self.subject.updates else [-1] * len(edges)
             stay = [n for n in range(len(pool)) if n not in leaving]
             pool, biases = [pool[n] for n in stay], [biases[n] for n in stay]
             for at, (src, dst) in enumerate(edges, first):

@@ -12,6 +12,7 @@ from helpers.laws import assert_frontier_walks_follow
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import sample
+from csaw.engine.runs import base_instances
 from csaw.engine.verify import frontier_pools, verify
 from csaw.partition.errors import CsawError
 
@@ -162,6 +163,15 @@ def test_no_address_is_used_twice(tmp_path, store, mine):
     assert len(set(parts)) == len(parts)
     other = arrays_of(store, tmp_path / "b.zarr", f"{mine}:Picks", seed=2, **options)
     assert drawn["dst"].tobytes() != other["dst"].tobytes()
+
+
+def test_base_instances_of_a_target_pass_their_checks(tmp_path, store, mine, monkeypatch):
+    """Their frontiers are selected again by the numbers that drew them, and so is what update draws."""
+    monkeypatch.setattr(base_instances, "MOST", 64)
+    sample(store, tmp_path / "s.zarr", f"{mine}:Again", seed=3, device="cpu", instances=3, target=60)
+    report = verify(tmp_path / "s.zarr", algo=f"{mine}:Again")
+    assert report.ok, [check for check in report.checks if not check.ok]
+    assert "base depths" in [check.name for check in report.checks]
 
 
 RACE, DRAW = "neg_log(word) / bias", "biases[e])\n        total"
