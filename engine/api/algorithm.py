@@ -186,7 +186,7 @@ class Walk(Algorithm):
 
 class Traversal(Algorithm):
     """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are
-    the next frontier.
+    the next frontier, or with ``pool_size`` wait until ``vertex_bias`` selects them.
     """
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
