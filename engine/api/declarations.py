@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
+from csaw.engine.api.misspelled import refuse_misspelled
 from csaw.engine.api.pool_rules import check_pool
 from csaw.engine.api.user_code import users_code
 from csaw.partition.base.quoting import quoted
@@ -142,6 +143,7 @@ def check_declarations(algorithm: Algorithm) -> None:
     """OptionError if a user's own class declares something that the engine cannot use, or that contradicts itself."""
     base = next(kind for kind in (MiniBatches, Traversal, Walk) if isinstance(algorithm, kind))
     _check_options(algorithm)
+    refuse_misspelled(algorithm, {*dir(base), *HOOKS})
     _refuse_unused(algorithm, Walk if base is Walk else Traversal)
     _check_types(algorithm, base)
     check_pool(algorithm)
