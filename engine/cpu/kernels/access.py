@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.constants import STREAMED, TABLE, UNDIRECTED
+from csaw.engine.cpu.kernels.constants import MEMBERSHIP, STREAMED, TABLE, UNDIRECTED
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.partition.base.compile import inner, njit
 
@@ -217,18 +217,25 @@ def prefetch_membership(graph, a, b):
         prefetch(graph.bloom, uint64(word))
 
 
+@njit(inline="always")
+def may_have(graph, a, b):
+    """Whether the edge a -> b may exist: False if the filter of a's row, where there is one, tells that it does not."""
+    if graph.bloom.size == 0:
+        return True
+    row = graph.indptr[a]
+    word, bits = bloom_word(row, graph.indptr[a + 1] - row, b)
+    return graph.bloom[word] & bits == bits
+
+
 @inner(forceinline=True)
 def is_neighbor(graph, a, b):
     """Whether the edge a -> b exists: what is known, then the row's filter, then an exact search."""
     if a < 0 or b < 0:
         return False
-    if STREAMED and graph.known[2] >= 0 and graph.known[0] == a and graph.known[1] == b:
+    if MEMBERSHIP and graph.known[2] >= 0 and graph.known[0] == a and graph.known[1] == b:
         return graph.known[2] == 1
-    if graph.bloom.size > 0:
-        low = graph.indptr[a]
-        word, bits = bloom_word(low, graph.indptr[a + 1] - low, b)
-        if graph.bloom[word] & bits != bits:
-            return False
+    if not may_have(graph, a, b):
+        return False
     low, high, goal = row_to_search(graph, a, b)
     found = first_at_least(graph, low, high, goal)
     return found < high and neighbor_at(graph, found) == goal
