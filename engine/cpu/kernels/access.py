@@ -9,6 +9,8 @@ sums          i64   [E]       running sums of a row's biases, if selection searc
 possible      u32   [V]       number of a vertex's edges with a bias above zero, beside sums
 strength      f64   [V]       sum of a row's biases, if the return edge is drawn apart
 bloom         u64   [E / 8]   8 bits an edge, row after row; empty when there is none
+members       u32   [2 E + 8 V]  rows as hash tables, in place of filters; see find_member
+member_weights  f32       the same memory as floats
 moved         i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it
                               is not loaded
 loaded        u8    [P + 1]   whether each partition can be read, and last, whether there are single rows
@@ -28,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.constants import MEMBERSHIP, STREAMED, TABLE, UNDIRECTED
+from csaw.engine.cpu.kernels.constants import HASHED, MEMBERSHIP, MEMBER_WEIGHTS, STREAMED, TABLE, UNDIRECTED
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.partition.base.compile import inner, njit
 
@@ -44,6 +46,8 @@ class GraphArrays(NamedTuple):
     possible: np.ndarray
     strength: np.ndarray
     bloom: np.ndarray
+    members: np.ndarray
+    member_weights: np.ndarray
     moved: np.ndarray
     loaded: np.ndarray
     near: np.ndarray
@@ -210,8 +214,41 @@ def bloom_word(row, width, value):
 
 
 @njit(inline="always")
+def first_bucket(graph, v, value):
+    """The buckets of the row of v, and the one in which ``value`` is if there is room: (first, number, bucket)."""
+    row, end = uint64(graph.indptr[uint64(v)]), uint64(graph.indptr[uint64(v) + uint64(1)])
+    first, count = (row >> uint64(2)) + uint64(v), (end >> uint64(2)) - (row >> uint64(2)) + uint64(1)
+    mixed = (uint64(value) * uint64(0x9E3779B1)) & uint64(0xFFFFFFFF)
+    return first, count, (mixed * count) >> uint64(32)
+
+
+@njit(inline="always")
+def find_member(graph, v, value):
+    """The place of ``value`` in the hash table of the row of v, or -1.
+
+    A row is a table of buckets of 8 slots, at most half full: one gather answers nearly every question. A slot holds a
+    neighbor + 1, or 0. With MEMBER_WEIGHTS the weights of a bucket's neighbors follow them: 64 bytes, a cache line,
+    instead of 32. Row v has the buckets from row / 4 + v on, so no table says where they are. graph.cuh has the same.
+    """
+    first, count, bucket = first_bucket(graph, v, value)
+    asked = np.uint32(value + 1)
+    found, there = int64(-1), True
+    while found < 0 and there:
+        place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
+        for slot in range(uint64(8)):
+            if graph.members[place + slot] == asked:
+                found = int64(place + slot)
+        there = graph.members[place + uint64(7)] != 0  # else nothing went on to the next bucket
+        bucket = bucket + uint64(1) if bucket + uint64(1) < count else uint64(0)
+    return found
+
+
+@njit(inline="always")
 def prefetch_membership(graph, a, b):
-    if graph.bloom.size > 0 and a >= 0:
+    if HASHED:
+        first, _, bucket = first_bucket(graph, a, b)
+        prefetch(graph.members, (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8))
+    elif graph.bloom.size > 0:
         row = graph.indptr[a]
         word, _ = bloom_word(row, graph.indptr[a + 1] - row, b)
         prefetch(graph.bloom, uint64(word))
@@ -229,11 +266,13 @@ def may_have(graph, a, b):
 
 @inner(forceinline=True)
 def is_neighbor(graph, a, b):
-    """Whether the edge a -> b exists: what is known, then the row's filter, then an exact search."""
+    """Whether the edge a -> b exists: what is known, then the row's hash table, or its filter and an exact search."""
     if a < 0 or b < 0:
         return False
     if MEMBERSHIP and graph.known[2] >= 0 and graph.known[0] == a and graph.known[1] == b:
         return graph.known[2] == 1
+    if HASHED:
+        return find_member(graph, a, b) >= 0
     if not may_have(graph, a, b):
         return False
     low, high, goal = row_to_search(graph, a, b)

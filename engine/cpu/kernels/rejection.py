@@ -12,6 +12,7 @@ from csaw.engine.cpu.kernels.access import (
     borrowed,
     can_ask,
     degree,
+    find_member,
     for_hooks,
     may_have,
     neighbor_at,
@@ -24,9 +25,11 @@ from csaw.engine.cpu.kernels.access import (
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     EXTREME,
+    HASHED,
     HAS_DEAD_END,
     HAS_UPDATE,
     MEMBERSHIP,
+    MEMBER_WEIGHTS,
     QUESTIONS,
     SIMPLE,
     STREAMED,
@@ -58,7 +61,7 @@ HOPELESS = (
 TRIALS = 64  # trials, and one for each neighbor, before the row is examined, which costs no more than they did
 TRY_ON = -2  # returned instead of a vertex
 LEAST_LANES = 48  # three groups, so that no two of the turns of one fall together
-NOTHING, EDGE, RETURNS = 0, 1, 2  # what a lane searches for: whether an edge exists, or its return edges
+NOTHING, EDGE, RETURNS, RETURN = 0, 1, 2, 3  # what a lane looks for: whether an edge exists; its return edges, or the one in a table
 
 
 @inner
@@ -108,7 +111,12 @@ def request_candidates(group, graph, bounds, lane, here, back, words, returns, s
     """
     _, high, returning = bounds
     for j in range(uint64(group), uint64(group + GROUP)):
-        if lane[j] < 0 or searching[j] != NOTHING:
+        if lane[j] < 0:
+            continue
+        if HASHED and searching[j] == RETURN:
+            returns[j] = weight_of_member(graph, here[j], back[j])
+            searching[j] = NOTHING
+        if searching[j] != NOTHING:
             continue
         v = uint64(here[j])
         counts[j], decided[j] = uint64(degree(graph, v)), 0
@@ -146,6 +154,15 @@ def request_answers(group, graph, bounds, lane, back, words, searching, coin, de
 
 
 @njit(inline="always")
+def weight_of_member(graph, v, neighbor):
+    """The weight of an edge of v by the hash table of its row, 1 in a graph without weights, or 0 if there is none."""
+    place = find_member(graph, v, neighbor)
+    if place < 0:
+        return 0.0
+    return np.float64(graph.member_weights[uint64(place) + uint64(8)]) if MEMBER_WEIGHTS else 1.0
+
+
+@njit(inline="always")
 def begin_return(j, graph, here, back, returns, searching, low, width, end, wanted):
     """Begin to look for the return edges of lane j, whose sum of weights is wanted, where it is not known.
 
@@ -155,6 +172,10 @@ def begin_return(j, graph, here, back, returns, searching, low, width, end, want
     known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
     returns[j] = 1.0 if known and back[j] >= 0 else 0.0
     if known or back[j] < 0:
+        return
+    if HASHED and SIMPLE and (MEMBER_WEIGHTS or not WEIGHTED):
+        prefetch_membership(graph, here[j], back[j])
+        searching[j] = RETURN
         return
     first, count, wanted[j] = row_of(graph, here[j]), degree(graph, here[j]), back[j]
     if SIMPLE and UNDIRECTED and not STREAMED and degree(graph, back[j]) < count:
@@ -246,6 +267,8 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
                                 tally[0] += 1
                                 continue
                             goal[j], paused, decided[j] = int64(-1), True, 1
+                        elif HASHED:
+                            exists = int64(find_member(graph, back[j], goal[j]) >= 0)
                         elif may_have(graph, back[j], goal[j]):
                             begin, last, wanted[j] = row_to_search(graph, back[j], goal[j])
                             low[j], width[j], end[j] = uint64(begin), uint64(last - begin), uint64(last)

@@ -15,6 +15,7 @@ from csaw.engine.cpu.kernels.access import (
     bloom_word,
     borrowed,
     degree,
+    first_bucket,
     for_hooks,
     is_loaded,
     neighbor_at,
@@ -31,6 +32,7 @@ from csaw.engine.cpu.kernels.constants import (
     HAS_UPDATE,
     LOGGED,
     MEMBERSHIP,
+    MEMBER_WEIGHTS,
     NEIGHBOR_WEIGHTS,
     READS_PATH,
     TABLE,
@@ -280,3 +282,25 @@ def build_bloom(graph, bloom, first_vertex, last_vertex):
         for i in range(width):
             word, bits = bloom_word(row, width, neighbor_at(graph, row + i))
             bloom[word] |= bits
+
+
+@njit(nogil=True)
+def build_members(graph, first_vertex, last_vertex):
+    """Fill the hash tables of some vertices' rows; see access.find_member."""
+    graph = borrowed(graph)
+    members = graph.members
+    for v in range(first_vertex, last_vertex):
+        row = row_of(graph, v)
+        for position in range(row, row + degree(graph, v)):
+            neighbor = neighbor_at(graph, position)
+            first, count, bucket = first_bucket(graph, v, neighbor)
+            asked, slot = np.uint32(neighbor + 1), uint64(0)
+            place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
+            while members[place + slot] != 0 and members[place + slot] != asked:
+                slot += uint64(1)
+                if slot == uint64(8):
+                    slot, bucket = uint64(0), bucket + uint64(1) if bucket + uint64(1) < count else uint64(0)
+                    place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
+            members[place + slot] = asked
+            if MEMBER_WEIGHTS:
+                graph.member_weights[place + slot + uint64(8)] = graph.weights[position]
