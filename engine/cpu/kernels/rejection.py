@@ -52,7 +52,7 @@ from csaw.engine.cpu.kernels.walk import (
     with_path,
 )
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
-from csaw.engine.draws.random import SHIFT, below, draw64, fraction, philox
+from csaw.engine.draws.random import SHIFT, below, draw64, fraction_of, philox
 from csaw.partition.base.compile import inner, njit
 
 HOPELESS = (
@@ -100,57 +100,53 @@ def draw_trials(group, seed, instance, steps, trial, words, coin):
     for j in range(uint64(group), uint64(group + GROUP)):
         w0, w1, w2, w3 = philox(seed, instance[j], steps[j], trial[j])
         words[j] = (w0 << SHIFT) | w1
-        coin[j] = fraction((w2 << SHIFT) | w3)
+        coin[j] = fraction_of(w2, w3)
 
 
 @njit(inline="always")
-def request_candidates(group, graph, bounds, lane, here, back, words, returns, searching, coin, decided, counts, spots):
-    """Find the edges that the words of a group choose, and ask for their memory lines.
-
-    A lane whose coin takes the part of the return edge's bias above ``high`` is decided.
-    """
-    _, high, returning = bounds
+def request_candidates(group, graph, here, words, counts, spots, weight, decided):
+    """Find the edges that the words of a group choose, and ask for their memory lines."""
     for j in range(uint64(group), uint64(group + GROUP)):
-        if lane[j] < 0:
-            continue
-        if HASHED and searching[j] == RETURN:
-            returns[j] = weight_of_member(graph, here[j], back[j])
-            searching[j] = NOTHING
-        if searching[j] != NOTHING:
-            continue
         v = uint64(here[j])
         counts[j], decided[j] = uint64(degree(graph, v)), 0
-        if returning > high and counts[j] > uint64(0) and back[j] >= 0:
-            more = returns[j] * (returning - high)
-            whole = (graph.strength[v] if WEIGHTED else float(counts[j])) * high + more
-            share = more / whole if whole > 0.0 else 0.0
-            if coin[j] < share:
-                decided[j] = 1
-                continue
-            coin[j] = (coin[j] - share) / (1.0 - share)
+        weight[j] = graph.strength[v] if WEIGHTED and graph.strength.size > 0 else float(int64(counts[j]))
         spots[j] = uint64(row_of(graph, v)) + below(words[j], counts[j])
         prefetch_edge(graph, spots[j])
 
 
 @njit(inline="always")
-def request_answers(group, graph, bounds, lane, back, words, searching, coin, decided, counts, spots, goal):
+def take_apart(group, bounds, weight, returns, coin, decided):
+    """Decide the lanes of a group whose coin takes the part of the return edge's bias above ``high``.
+
+    The rest of the coins becomes a coin again.
+    """
+    _, high, returning = bounds
+    for j in range(uint64(group), uint64(group + GROUP)):
+        more = returns[j] * (returning - high)
+        whole = weight[j] * high + more
+        share = more / whole if whole > 0.0 else 0.0
+        rest = (coin[j] - share) / (1.0 - share)
+        decided[j] = int64(1) if coin[j] < share else int64(0)
+        coin[j] = rest
+
+
+@njit(inline="always")
+def request_answers(group, graph, bounds, lane, back, words, coin, decided, counts, spots, goal):
     """Look at the candidates of a group, and ask for the memory lines that tell whether the previous vertex has edges
     to them, and for those of their rows.
     """
     low, high, _ = bounds
     for j in range(uint64(group), uint64(group + GROUP)):
-        if lane[j] < 0 or searching[j] != NOTHING:
-            continue
-        if decided[j]:
-            goal[j] = back[j]
+        if lane[j] < 0:
             continue
         dst = drawn_neighbor(graph, spots[j], counts[j], words[j])
+        dst = back[j] if decided[j] != 0 else dst
         goal[j] = dst
-        if dst < 0 or (dst != back[j] and coin[j] * high < low):
-            decided[j] = 1
-        elif MEMBERSHIP and dst != back[j]:
-            prefetch_membership(graph, back[j], dst)
+        sure = (dst < 0) | ((dst != back[j]) & (coin[j] * high < low))
+        decided[j] |= int64(sure)
         prefetch(graph.indptr, uint64(max(dst, 0)))
+        if MEMBERSHIP and decided[j] == 0 and dst != back[j]:
+            prefetch_membership(graph, back[j], dst)
 
 
 @njit(inline="always")
@@ -160,6 +156,15 @@ def weight_of_member(graph, v, neighbor):
     if place < 0:
         return 0.0
     return np.float64(graph.member_weights[uint64(place) + uint64(8)]) if MEMBER_WEIGHTS else 1.0
+
+
+@njit(inline="always")
+def look_up_returns(group, graph, lane, here, back, returns, searching):
+    """Look up the return edges of a group's lanes that have asked for their memory lines."""
+    for j in range(uint64(group), uint64(group + GROUP)):
+        if lane[j] >= 0 and searching[j] == RETURN:
+            returns[j] = weight_of_member(graph, here[j], back[j])
+            searching[j] = NOTHING
 
 
 @njit(inline="always")
@@ -217,7 +222,8 @@ def trial_lanes():
         np.empty(LANES, np.int64),
         np.zeros(LANES, np.uint64),
         np.empty(LANES, np.float64),
-        np.empty(LANES, np.uint8),
+        np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.float64),
         np.empty(LANES, np.float64),
         np.zeros(LANES, np.uint8),
         np.empty(LANES, np.int64),
@@ -226,7 +232,7 @@ def trial_lanes():
     )
 
 
-@inner
+@inner(error_model="numpy")
 def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad, tally, state):
     """Walk as walk_by_rejection says, in the lanes of ``state``."""
     graph, out = borrowed(graph), borrowed_out(out)
@@ -236,8 +242,8 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
     trials, asked, sure = borrow(questions.trials), borrow(questions.asked), borrow(questions.sure)
     candidates, coins = borrow(questions.candidates), borrow(questions.coins)
     lane, here, back, instance, steps, words, counts, spots, goal = borrow(state[:9])
-    trial, coin, decided, returns, searching, asks, answer = borrow(state[9:16])
-    _, low, width, end, wanted = borrow(state[16])
+    trial, coin, decided, returns, weight, searching, asks, answer = borrow(state[9:17])
+    _, low, width, end, wanted = borrow(state[17])
     high, apart = bounds[1], bounds[2] > bounds[1]
     lanes = min(LANES, max(LEAST_LANES, -(-todo.size // GROUP) * GROUP))
     told = for_hooks(graph, graph.path, answer)
@@ -258,7 +264,7 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
                             continue
                         exists = int64(low[j] < end[j] and neighbor_at(graph, low[j]) == wanted[j])
                         searching[j] = NOTHING
-                    elif MEMBERSHIP and not decided[j] and back[j] >= 0 and goal[j] != back[j]:
+                    elif MEMBERSHIP and decided[j] == 0 and back[j] >= 0 and goal[j] != back[j]:
                         if ASKS_LATER and not can_ask(graph, back[j], goal[j]):
                             candidates[w, asks[j]], coins[w, asks[j]] = goal[j], coin[j]
                             asks[j] += 1
@@ -276,7 +282,7 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
                             prefetch_edge(graph, uint64((begin + last) >> 1))
                             continue
                     tally[0] += 1
-                    if not decided[j]:
+                    if decided[j] == 0:
                         answer[0], answer[1], answer[2] = back[j], goal[j], exists
                         bias = edge_bias(params, told, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
                         if not coin[j] * high < bias:
@@ -324,10 +330,10 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
                         begin_return(j, graph, here, back, returns, searching, low, width, end, wanted)
                     taken += 1
             draw_trials(group, seed, instance, steps, trial, words, coin)
-            request_candidates(
-                before, graph, bounds, lane, here, back, words, returns, searching, coin, decided, counts, spots
-            )
-            request_answers(
-                earlier, graph, bounds, lane, back, words, searching, coin, decided, counts, spots, goal
-            )
+            if apart and HASHED:
+                look_up_returns(before, graph, lane, here, back, returns, searching)
+            request_candidates(before, graph, here, words, counts, spots, weight, decided)
+            if apart:
+                take_apart(before, bounds, weight, returns, coin, decided)
+            request_answers(earlier, graph, bounds, lane, back, words, coin, decided, counts, spots, goal)
             earlier, before = before, group
