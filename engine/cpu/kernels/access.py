@@ -31,7 +31,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.constants import HASHED, MEMBERSHIP, MEMBER_WEIGHTS, STREAMED, TABLE, UNDIRECTED
-from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.memory import borrow, matches, prefetch
 from csaw.partition.base.compile import inner, njit
 
 BLOCK_BITS = 6  # log2 of the vertices that share an entry of ``near``
@@ -231,16 +231,26 @@ def find_member(graph, v, value):
     instead of 32. Row v has the buckets from row / 4 + v on, so no table says where they are. graph.cuh has the same.
     """
     first, count, bucket = first_bucket(graph, v, value)
-    asked = np.uint32(value + 1)
-    found, there = int64(-1), True
-    while found < 0 and there:
+    asked, slots, there = np.uint32(value + 1), uint64(0), True
+    place = uint64(0)
+    while slots == uint64(0) and there:
         place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
-        for slot in range(uint64(8)):
-            if graph.members[place + slot] == asked:
-                found = int64(place + slot)
+        slots = matches(graph.members, place, asked)
         there = graph.members[place + uint64(7)] != 0  # else nothing went on to the next bucket
         bucket = bucket + uint64(1) if bucket + uint64(1) < count else uint64(0)
-    return found
+    while slots > uint64(1):
+        slots >>= uint64(1)
+        place += uint64(1)
+    return int64(place) if slots != uint64(0) else int64(-1)
+
+
+@njit(inline="always")
+def is_member(graph, v, value, place, decided):
+    """Whether the row of v has ``value``, whose first bucket is at ``place``; nothing to rely on if that is decided."""
+    slots = matches(graph.members, place, np.uint32(value + 1))
+    if slots == uint64(0) and graph.members[place + uint64(7)] != 0 and not decided and v >= 0:
+        return find_member(graph, v, value) >= 0
+    return slots != uint64(0)
 
 
 @njit(inline="always")

@@ -13,7 +13,9 @@ from csaw.engine.cpu.kernels.access import (
     can_ask,
     degree,
     find_member,
+    first_bucket,
     for_hooks,
+    is_member,
     may_have,
     neighbor_at,
     prefetch_edge,
@@ -131,22 +133,34 @@ def take_apart(group, bounds, weight, returns, coin, decided):
 
 
 @njit(inline="always")
-def request_answers(group, graph, bounds, lane, back, words, coin, decided, counts, spots, goal):
-    """Look at the candidates of a group, and ask for the memory lines that tell whether the previous vertex has edges
-    to them, and for those of their rows.
+def look_at_candidates(group, graph, bounds, lane, back, words, coin, decided, counts, spots, goal):
+    """Look at the candidates of a group, decide those that any bias accepts, and ask for their rows.
+
+    There are no branches, because no processor would predict them; a coin below zero is one that any bias accepts.
     """
     low, high, _ = bounds
     for j in range(uint64(group), uint64(group + GROUP)):
-        if lane[j] < 0:
+        if STREAMED and lane[j] < 0:
             continue
-        dst = drawn_neighbor(graph, spots[j], counts[j], words[j])
-        dst = back[j] if decided[j] != 0 else dst
+        before, dst = back[j], drawn_neighbor(graph, spots[j], counts[j], words[j])
+        dst = before if decided[j] != 0 else dst
         goal[j] = dst
-        sure = (dst < 0) | ((dst != back[j]) & (coin[j] * high < low))
-        decided[j] |= int64(sure)
+        decided[j] |= int64((dst < 0) | ((dst != before) & (coin[j] * high < low)))
+        coin[j] -= 2.0 * float(decided[j])
         prefetch(graph.indptr, uint64(max(dst, 0)))
-        if MEMBERSHIP and decided[j] == 0 and dst != back[j]:
-            prefetch_membership(graph, back[j], dst)
+
+
+@njit(inline="always")
+def request_answers(group, graph, lane, back, decided, goal, places):
+    """Ask for the memory lines that tell whether the previous vertices of a group have edges to the candidates."""
+    for j in range(uint64(group), uint64(group + GROUP)):
+        if HASHED:
+            first, _, bucket = first_bucket(graph, max(back[j], 0), goal[j])
+            place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
+            places[j] = place & (uint64(decided[j]) - uint64(1))  # a line that is there, if nothing is asked
+            prefetch(graph.members, places[j])
+        elif lane[j] >= 0 and decided[j] == 0 and goal[j] != back[j]:
+            prefetch_membership(graph, back[j], goal[j])
 
 
 @njit(inline="always")
@@ -213,21 +227,22 @@ def trial_lanes():
     return (
         np.full(LANES, -1),
         np.zeros(LANES, np.int64),
-        np.empty(LANES, np.int64),
+        np.full(LANES, -1),
         np.zeros(LANES, np.uint64),
         np.zeros(LANES, np.uint64),
         np.empty(LANES, np.uint64),
-        np.empty(LANES, np.uint64),
-        np.empty(LANES, np.uint64),
-        np.empty(LANES, np.int64),
         np.zeros(LANES, np.uint64),
-        np.empty(LANES, np.float64),
+        np.zeros(LANES, np.uint64),
+        np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.uint64),
+        np.zeros(LANES, np.float64),
         np.zeros(LANES, np.int64),
         np.zeros(LANES, np.float64),
         np.empty(LANES, np.float64),
         np.zeros(LANES, np.uint8),
         np.empty(LANES, np.int64),
         np.full(3, -1),
+        np.zeros(LANES, np.uint64),
         search_scratch(LANES),
     )
 
@@ -242,19 +257,19 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
     trials, asked, sure = borrow(questions.trials), borrow(questions.asked), borrow(questions.sure)
     candidates, coins = borrow(questions.candidates), borrow(questions.coins)
     lane, here, back, instance, steps, words, counts, spots, goal = borrow(state[:9])
-    trial, coin, decided, returns, weight, searching, asks, answer = borrow(state[9:17])
-    _, low, width, end, wanted = borrow(state[17])
+    trial, coin, decided, returns, weight, searching, asks, answer, places = borrow(state[9:18])
+    _, low, width, end, wanted = borrow(state[18])
     high, apart = bounds[1], bounds[2] > bounds[1]
     lanes = min(LANES, max(LEAST_LANES, -(-todo.size // GROUP) * GROUP))
     told = for_hooks(graph, graph.path, answer)
-    taken, ended, before, earlier = 0, 0, lanes - GROUP, lanes - 2 * GROUP
+    tried, taken, ended, before, earlier = 0, 0, 0, lanes - GROUP, lanes - 2 * GROUP
     while ended < todo.size:
         for group in range(0, lanes, GROUP):
             for j in range(uint64(group), uint64(group + GROUP)):
                 w = lane[j]
                 if w >= 0:
                     v, t = here[j], int64(steps[j])
-                    paused, exists = False, int64(0)
+                    paused, exists, bias = False, int64(0), 0.0
                     if searching[j] != NOTHING:
                         if not search_on(j, graph, low, width, wanted):
                             continue
@@ -264,41 +279,42 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
                             continue
                         exists = int64(low[j] < end[j] and neighbor_at(graph, low[j]) == wanted[j])
                         searching[j] = NOTHING
+                    elif HASHED:
+                        exists = int64(is_member(graph, back[j], goal[j], places[j], decided[j] != 0))
                     elif MEMBERSHIP and decided[j] == 0 and back[j] >= 0 and goal[j] != back[j]:
                         if ASKS_LATER and not can_ask(graph, back[j], goal[j]):
                             candidates[w, asks[j]], coins[w, asks[j]] = goal[j], coin[j]
                             asks[j] += 1
                             trial[j] += uint64(1)
                             if asks[j] < QUESTIONS:
-                                tally[0] += 1
+                                tried += 1
                                 continue
                             goal[j], paused, decided[j] = int64(-1), True, 1
-                        elif HASHED:
-                            exists = int64(find_member(graph, back[j], goal[j]) >= 0)
                         elif may_have(graph, back[j], goal[j]):
                             begin, last, wanted[j] = row_to_search(graph, back[j], goal[j])
                             low[j], width[j], end[j] = uint64(begin), uint64(last - begin), uint64(last)
                             searching[j] = EDGE
                             prefetch_edge(graph, uint64((begin + last) >> 1))
                             continue
-                    tally[0] += 1
-                    if decided[j] == 0:
+                    tried += 1
+                    if HASHED or decided[j] == 0:  # known where it is decided already, but not branched on
                         answer[0], answer[1], answer[2] = back[j], goal[j], exists
-                        bias = edge_bias(params, told, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
-                        if not coin[j] * high < bias:
-                            if EXTREME and not bias >= 0.0:
-                                bad[0], bad[1], bad[2] = 1, v, goal[j]
-                                return
-                            trial[j] += uint64(1)
-                            if not EXTREME or trial[j] != uint64(TRIALS) + counts[j]:
-                                continue
-                            row, count, k = row_of(graph, v), int64(counts[j]), trial[j]
-                            given = seed, first + w, t, source[w], back[j], v, row, count, high, k, bad
-                            goal[j] = from_whole_row(params, graph, *given)
-                            if bad[0] != 0:
-                                return
-                            if goal[j] == TRY_ON:
-                                continue
+                        if goal[j] >= 0:
+                            bias = edge_bias(params, told, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
+                    if not coin[j] * high < bias and decided[j] == 0:
+                        if EXTREME and not bias >= 0.0:
+                            bad[0], bad[1], bad[2] = 1, v, goal[j]
+                            return
+                        trial[j] += uint64(1)
+                        if not EXTREME or trial[j] != uint64(TRIALS) + counts[j]:
+                            continue
+                        row, count, k = row_of(graph, v), int64(counts[j]), trial[j]
+                        given = seed, first + w, t, source[w], back[j], v, row, count, high, k, bad
+                        goal[j] = from_whole_row(params, graph, *given)
+                        if bad[0] != 0:
+                            return
+                        if goal[j] == TRY_ON:
+                            continue
                     if ASKS_LATER and (paused or asks[j] > 0):
                         at[w], prev[w], step[w] = v, back[j], t
                         trials[w], asked[w], sure[w] = trial[j], asks[j], goal[j]
@@ -335,5 +351,8 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
             request_candidates(before, graph, here, words, counts, spots, weight, decided)
             if apart:
                 take_apart(before, bounds, weight, returns, coin, decided)
-            request_answers(earlier, graph, bounds, lane, back, words, coin, decided, counts, spots, goal)
+            look_at_candidates(earlier, graph, bounds, lane, back, words, coin, decided, counts, spots, goal)
+            if MEMBERSHIP:
+                request_answers(earlier, graph, lane, back, decided, goal, places)
             earlier, before = before, group
+    tally[0] += tried
