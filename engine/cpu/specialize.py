@@ -46,7 +46,7 @@ import math
 import numpy as np
 from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import GraphArrays, borrowed
-from csaw.engine.cpu.kernels.memory import borrow, matches, prefetch
+from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.draws.random import *
 from csaw.partition.base.compile import inner, njit

@@ -27,6 +27,7 @@ PATHS_SHARE, MOST_PATHS = 24, 64 << 20  # of the memory, for steps of walks on t
 PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that writing and sorting steps pays
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
+HASHED_STEPS = 0.5  # of the number of edges: making hash tables takes as long as they save in a third of these steps
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -41,7 +42,7 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
     rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape)
     membership, answers = _membership(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
-    parts["filters"] = answers
+    parts["members" if membership == "hash" else "filters"] = answers
     fixed = sum(parts.values())
     streams = limits.residency is not None and limits.residency.streams
     layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
@@ -65,13 +66,15 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
 def _membership(shape: Shape, room: int) -> tuple[str, int]:
     """The way in which a graph that is all in memory answers whether an edge exists, and its bytes.
 
-    ``room``: bytes that are left beside the graph.
+    Hash tables of rows serve walks by rejection of so many steps that building them pays. ``room``: bytes that are left
+    beside the graph.
     """
     store, needs = shape.store, shape.needs
     if not needs.second_order or (shape.by_steps and isinstance(shape.algorithm, Traversal)):
         return "search", 0
     tables = 4 * member_slots(store.edges, store.vertices) * (2 if needs.weighs_members else 1)
-    if shape.request.select is Method.REJECTION and needs.edge.id == 4 and tables <= room:
+    hashed = shape.request.select is Method.REJECTION and needs.edge.id == 4 and tables <= room
+    if hashed and shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges:
         return "hash", tables
     return "filter", store.edges
 

@@ -30,8 +30,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.constants import HASHED, MEMBERSHIP, MEMBER_WEIGHTS, STREAMED, TABLE, UNDIRECTED
-from csaw.engine.cpu.kernels.memory import borrow, matches, prefetch
+from csaw.engine.cpu.kernels.constants import HASHED, MEMBER_WEIGHTS, MEMBERSHIP, STREAMED, TABLE, UNDIRECTED
+from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
 from csaw.partition.base.compile import inner, njit
 
 BLOCK_BITS = 6  # log2 of the vertices that share an entry of ``near``
@@ -238,17 +238,14 @@ def find_member(graph, v, value):
         slots = matches(graph.members, place, asked)
         there = graph.members[place + uint64(7)] != 0  # else nothing went on to the next bucket
         bucket = bucket + uint64(1) if bucket + uint64(1) < count else uint64(0)
-    while slots > uint64(1):
-        slots >>= uint64(1)
-        place += uint64(1)
-    return int64(place) if slots != uint64(0) else int64(-1)
+    return int64(place + lowest(slots)) if slots != uint64(0) else int64(-1)
 
 
 @njit(inline="always")
 def is_member(graph, v, value, place, decided):
     """Whether the row of v has ``value``, whose first bucket is at ``place``; nothing to rely on if that is decided."""
     slots = matches(graph.members, place, np.uint32(value + 1))
-    if slots == uint64(0) and graph.members[place + uint64(7)] != 0 and not decided and v >= 0:
+    if graph.members[place + uint64(7)] != 0 and slots == uint64(0) and not decided and v >= 0:  # few are full
         return find_member(graph, v, value) >= 0
     return slots != uint64(0)
 

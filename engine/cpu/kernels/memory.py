@@ -92,3 +92,13 @@ def matches(typingctx, array, index, value):
         return builder.zext(mask, ir.IntType(64))
 
     return kind, codegen
+
+
+@intrinsic
+def lowest(typingctx, bits):
+    """The number of the lowest bit of ``bits`` that is set; they are not all zero."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), codegen

@@ -27,11 +27,11 @@ from csaw.engine.cpu.kernels.access import (
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     EXTREME,
-    HASHED,
     HAS_DEAD_END,
     HAS_UPDATE,
-    MEMBERSHIP,
+    HASHED,
     MEMBER_WEIGHTS,
+    MEMBERSHIP,
     QUESTIONS,
     SIMPLE,
     STREAMED,
@@ -63,7 +63,12 @@ HOPELESS = (
 TRIALS = 64  # trials, and one for each neighbor, before the row is examined, which costs no more than they did
 TRY_ON = -2  # returned instead of a vertex
 LEAST_LANES = 48  # three groups, so that no two of the turns of one fall together
-NOTHING, EDGE, RETURNS, RETURN = 0, 1, 2, 3  # what a lane looks for: whether an edge exists; its return edges, or the one in a table
+NOTHING, EDGE, RETURNS, RETURN = (
+    0,
+    1,
+    2,
+    3,
+)  # what a lane looks for: whether an edge exists; its return edges, or the one in a table
 
 
 @inner
@@ -211,9 +216,9 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, walkers,
     drawn apart, so the expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP
     2019, section 4.3). For ``questions`` see questions.py.
 
-    Groups of lanes take turns, as in walk_by_edge: a group decides on its trials, and draws words for the next ones; the
-    group before it asks for the edges that they choose, and the one before that for what tells whether edges exist. A
-    lane that searches a row makes one halving a turn.
+    Groups of lanes take turns, as in walk_by_edge: a group decides on its trials and draws words for the next ones, the
+    group before it asks for the edges that they choose, and the one before that for the lines that tell whether edges
+    exist. A lane that searches a row makes one halving a turn.
     """
     take_turns(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad, tally, trial_lanes())
 

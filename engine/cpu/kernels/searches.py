@@ -9,14 +9,12 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import (
     borrowed,
     can_ask,
-    degree,
     neighbor_at,
     prefetch_edge,
-    row_of,
     row_to_search,
     stored_weight,
 )
-from csaw.engine.cpu.kernels.constants import HAS_DEAD_END, HAS_UPDATE, SIMPLE, STREAMED, UNDIRECTED, WEIGHTED
+from csaw.engine.cpu.kernels.constants import WEIGHTED
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner, njit
 

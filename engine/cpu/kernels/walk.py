@@ -31,8 +31,8 @@ from csaw.engine.cpu.kernels.constants import (
     HAS_DEAD_END,
     HAS_UPDATE,
     LOGGED,
-    MEMBERSHIP,
     MEMBER_WEIGHTS,
+    MEMBERSHIP,
     NEIGHBOR_WEIGHTS,
     READS_PATH,
     TABLE,
@@ -40,12 +40,13 @@ from csaw.engine.cpu.kernels.constants import (
     dead_end,
     update,
 )
-from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.draws.random import SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 
 LANES = 64
+PAGE_WORDS = 1024  # of 4 bytes
 GROUP = 16  # of these lanes take turns in walk_by_edge
 
 
@@ -288,19 +289,25 @@ def build_bloom(graph, bloom, first_vertex, last_vertex):
 def build_members(graph, first_vertex, last_vertex):
     """Fill the hash tables of some vertices' rows; see access.find_member."""
     graph = borrowed(graph)
-    members = graph.members
+    members, empty, width = graph.members, np.uint32(0), uint64(16 if MEMBER_WEIGHTS else 8)
     for v in range(first_vertex, last_vertex):
-        row = row_of(graph, v)
+        row, last = row_of(graph, v), int64(-1)
+        first, count, _ = first_bucket(graph, v, 0)
+        for word in range(first * width, (first + count) * width, uint64(PAGE_WORDS)):
+            members[word] = empty  # the system maps a page twice that is read before it is written
         for position in range(row, row + degree(graph, v)):
             neighbor = neighbor_at(graph, position)
+            if neighbor == last:  # a repeated edge
+                continue
+            last = neighbor
             first, count, bucket = first_bucket(graph, v, neighbor)
-            asked, slot = np.uint32(neighbor + 1), uint64(0)
-            place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
-            while members[place + slot] != 0 and members[place + slot] != asked:
-                slot += uint64(1)
-                if slot == uint64(8):
-                    slot, bucket = uint64(0), bucket + uint64(1) if bucket + uint64(1) < count else uint64(0)
-                    place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
-            members[place + slot] = asked
+            place = (first + bucket) * width
+            slots = matches(members, place, empty)
+            while slots == uint64(0):
+                bucket = bucket + uint64(1) if bucket + uint64(1) < count else uint64(0)
+                place = (first + bucket) * width
+                slots = matches(members, place, empty)
+            place += lowest(slots)
+            members[place] = np.uint32(neighbor + 1)
             if MEMBER_WEIGHTS:
-                graph.member_weights[place + slot + uint64(8)] = graph.weights[position]
+                graph.member_weights[place + uint64(8)] = graph.weights[position]
