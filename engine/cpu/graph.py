@@ -116,6 +116,7 @@ class HostGraph(Partitions):
             alone=self.places.alone,
             columns=columns.ravel(),
             edge_columns=tuple(column.array for column in self.edge_columns),
+            word=np.uint64(0),
             path=np.empty(0, self.store.id_dtype),
             known=np.full(3, -1, np.int64),
             edge=0,

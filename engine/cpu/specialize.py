@@ -25,10 +25,13 @@ from csaw.partition.base.kernel_time import finds
 FOLDER = Path(__file__).with_name("kernels")
 FILES = (
     "constants.py",
+    "members.py",
     "access.py",
     "weigh.py",
+    "build_members.py",
     "walk.py",
     "searches.py",
+    "trials.py",
     "rejection.py",
     "questions.py",
     "select.py",

@@ -19,6 +19,7 @@ LOGGED = False  # out is a log of steps: see put in walk.py
 UNLIMITED = False  # walks end by themselves: a kernel takes those of a round to its last step
 HAS_UPDATE = False
 HAS_DEAD_END = False
+DRAWS_AHEAD = False  # update reads its first random word from the graph, in walk_by_edge
 CHECKED = False  # update and dead_end are a user's own, and may return no vertex
 UNIFORM = True  # every edge has the same bias
 NEIGHBOR_WEIGHTS = False  # some hook reads e.weight

@@ -12,10 +12,8 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import (
     at_edge,
-    bloom_word,
     borrowed,
     degree,
-    first_bucket,
     for_hooks,
     is_loaded,
     neighbor_at,
@@ -23,15 +21,16 @@ from csaw.engine.cpu.kernels.access import (
     row_of,
     stored_weight,
     vertex_count,
+    with_word,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     CHECKED,
+    DRAWS_AHEAD,
     EDGE_COLUMNS,
     HAS_DEAD_END,
     HAS_UPDATE,
     LOGGED,
-    MEMBER_WEIGHTS,
     MEMBERSHIP,
     NEIGHBOR_WEIGHTS,
     READS_PATH,
@@ -40,13 +39,12 @@ from csaw.engine.cpu.kernels.constants import (
     dead_end,
     update,
 )
-from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
-from csaw.engine.draws.random import SHIFT, below, draw64, philox
+from csaw.engine.draws.random import HOOK_DRAWS, SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 
 LANES = 64
-PAGE_WORDS = 1024  # of 4 bytes
 GROUP = 16  # of these lanes take turns in walk_by_edge
 
 
@@ -161,6 +159,16 @@ def draw_words(group, seed, instance, steps, words):
 
 
 @njit(inline="always")
+def draw_ahead(group, seed, instance, steps, drawn):
+    """Draw the words that ``update`` reads in a group's next steps, in vector registers: one by one they take as long as
+    the rest of a step.
+    """
+    for j in range(uint64(group), uint64(group + GROUP)):
+        w0, w1, _, _ = philox(seed, instance[j], steps[j], HOOK_DRAWS)
+        drawn[j] = (w0 << SHIFT) | w1
+
+
+@njit(inline="always")
 def request_edges(group, graph, here, words, counts, spots):
     """Find the edges that the words of a group choose, and ask for their memory lines."""
     for j in range(uint64(group), uint64(group + GROUP)):
@@ -184,7 +192,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
     lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
     lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
     instance, steps, words = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.empty(LANES, np.uint64)
-    counts, spots = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
+    counts, spots, drawn = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
     taken, ended, before = 0, 0, lanes - GROUP
     while ended < todo.size:
         for group in range(0, lanes, GROUP):
@@ -194,6 +202,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
                     v, t = here[j], int64(steps[j])
                     dst = drawn_neighbor(graph, spots[j], counts[j], words[j])
                     known = with_path(graph, out, w)
+                    known = with_word(known, drawn[j]) if DRAWS_AHEAD else known
                     then = after(params, known, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
                     if then >= 0:
                         t += 1
@@ -212,6 +221,8 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
                     prefetch(graph.indptr, uint64(here[j]))
                     taken += 1
             draw_words(group, seed, instance, steps, words)
+            if DRAWS_AHEAD:
+                draw_ahead(group, seed, instance, steps, drawn)
             request_edges(before, graph, here, words, counts, spots)
             before = group
 
@@ -269,45 +280,3 @@ def gather_round(low, high, first, walkers, before, steps, places, vertices, out
         place = places[w - first] + before + 1
         for k in range(min(steps[w] - before, vertices.shape[1])):
             out[place + k] = vertices[i, k]
-
-
-@njit(nogil=True)
-def build_bloom(graph, bloom, first_vertex, last_vertex):
-    """Fill the filters of some vertices' rows; see access.bloom_word.
-
-    Neighboring rows share a word: one thread at a time.
-    """
-    for v in range(first_vertex, last_vertex):
-        row = graph.indptr[v]
-        width = graph.indptr[v + 1] - row
-        for i in range(width):
-            word, bits = bloom_word(row, width, neighbor_at(graph, row + i))
-            bloom[word] |= bits
-
-
-@njit(nogil=True)
-def build_members(graph, first_vertex, last_vertex):
-    """Fill the hash tables of some vertices' rows; see access.find_member."""
-    graph = borrowed(graph)
-    members, empty, width = graph.members, np.uint32(0), uint64(16 if MEMBER_WEIGHTS else 8)
-    for v in range(first_vertex, last_vertex):
-        row, last = row_of(graph, v), int64(-1)
-        first, count, _ = first_bucket(graph, v, 0)
-        for word in range(first * width, (first + count) * width, uint64(PAGE_WORDS)):
-            members[word] = empty  # the system maps a page twice that is read before it is written
-        for position in range(row, row + degree(graph, v)):
-            neighbor = neighbor_at(graph, position)
-            if neighbor == last:  # a repeated edge
-                continue
-            last = neighbor
-            first, count, bucket = first_bucket(graph, v, neighbor)
-            place = (first + bucket) * width
-            slots = matches(members, place, empty)
-            while slots == uint64(0):
-                bucket = bucket + uint64(1) if bucket + uint64(1) < count else uint64(0)
-                place = (first + bucket) * width
-                slots = matches(members, place, empty)
-            place += lowest(slots)
-            members[place] = np.uint32(neighbor + 1)
-            if MEMBER_WEIGHTS:
-                graph.member_weights[place + uint64(8)] = graph.weights[position]
