@@ -18,7 +18,7 @@ from csaw.engine.cpu.kernels.access import (
     row_to_search,
     stored_weight,
 )
-from csaw.engine.cpu.kernels.constants import ASKS_LATER, EXTREME, HASHED, MEMBERSHIP, QUESTIONS, WEIGHTED, edge_bias
+from csaw.engine.cpu.kernels.constants import ASKS_LATER, EXTREME, HASHED, MEMBERSHIP, QUESTIONS, SIMPLE, WEIGHTED, edge_bias
 from csaw.engine.cpu.kernels.members import is_member, may_have
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.searches import search_on, search_scratch, weight_from
@@ -144,7 +144,7 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
                 if w >= 0:
                     v, t = here[j], int64(steps[j])
                     paused, exists, bias = False, int64(0), 0.0
-                    if searching[j] != NOTHING:
+                    if (not HASHED or not SIMPLE) and searching[j] != NOTHING:
                         if not search_on(j, graph, low, width, wanted):
                             continue
                         if searching[j] == RETURNS:

@@ -96,7 +96,7 @@ def request_answers(group, graph, lane, back, decided, goal, places):
             place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
             places[j] = place & (uint64(decided[j]) - uint64(1))  # a line that is there, if nothing is asked
             prefetch(graph.members, places[j])
-        elif lane[j] >= 0 and decided[j] == 0 and goal[j] != back[j]:
+        elif lane[j] >= 0 and decided[j] == 0 and back[j] >= 0 and goal[j] != back[j]:
             prefetch_membership(graph, back[j], goal[j])
 
 
@@ -129,7 +129,7 @@ def begin_return(j, graph, here, back, returns, searching, low, width, end, want
     returns[j] = 1.0 if known and back[j] >= 0 else 0.0
     if known or back[j] < 0:
         return
-    if HASHED and SIMPLE and (MEMBER_WEIGHTS or not WEIGHTED):
+    if HASHED and SIMPLE:
         prefetch_membership(graph, here[j], back[j])
         searching[j] = RETURN
         return
