@@ -5,6 +5,7 @@ All of it is checked here, before anything is planned.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from csaw.engine.api import hooks
@@ -40,6 +41,7 @@ RULES = (
     "clocks",
     "replace",
 )
+ALIKE = 0.8  # how alike two names are where one of them is misspelled
 OPTIONAL = ("bias_range", "expected_steps", "geometric")
 COUNTS = {  # least, most, and whether there may be none
     "walk_length": (0, MOST_STEPS, True),
@@ -135,6 +137,7 @@ def check_declarations(algorithm: Algorithm) -> None:
     """OptionError if a user's own class declares something that the engine cannot use, or that contradicts itself."""
     base = next(kind for kind in (MiniBatches, Traversal, Walk) if isinstance(algorithm, kind))
     _check_options(algorithm)
+    _refuse_misspelled(algorithm, base)
     _refuse_unused(algorithm, Walk if base is Walk else Traversal)
     _check_types(algorithm, base)
     if isinstance(algorithm, MiniBatches):
@@ -187,6 +190,18 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
     clocks = bool(_value(algorithm, "clocks"))
     if kind is Traversal and not clocks and type(algorithm).vertex_bias is not Traversal.vertex_bias:  # type: ignore[attr-defined]
         raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")
+
+
+def _refuse_misspelled(algorithm: Algorithm, base: type[Algorithm]) -> None:
+    """OptionError about an attribute that nothing reads and that is nearly called as a hook or rule is."""
+    known = [name for name in {*dir(base), *HOOKS} if not name.startswith("_")]
+    own = [kind for kind in type(algorithm).__mro__ if kind.__module__ == type(algorithm).__module__]
+    for name in (name for kind in own for name in vars(kind) if not name.startswith("_")):
+        alike = get_close_matches(name, known, 1, ALIKE)
+        if alike and name not in {*known, *algorithm.options()} and f".{name}" not in algorithm.file_text:
+            raise OptionError(
+                f"{algorithm.name()}.{name}: nothing reads it; did you mean {alike[0]}? If not, choose another name"
+            )
 
 
 def _check_types(algorithm: Algorithm, base: type[Algorithm]) -> None:

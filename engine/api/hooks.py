@@ -3,7 +3,8 @@
     self.NAME          params[k]; options with choices become constants, and branches they rule out are dropped
     e.dst, e.weight    arguments                         e.weight is the literal 1.0 in an unweighted run
     e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
-    e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
+    e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site)),
+                                                                                in a loop of the site and the turn
     e.column("x", a)   column_value(graph, k, a)     k is the number of the column
     e.time             edge_integer(graph, k), edge_real(graph, k)  of an edge column; k is its number among those given
     e.path(i)          path_vertex(graph, depth, i)  of walks
@@ -20,7 +21,7 @@ from functools import cached_property
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.api.hook_place import placed
-from csaw.engine.api.hook_rewriter import VERTEX_HOOKS, Columns, Rewriter, numeric
+from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Columns, Rewriter, numeric
 from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
 
@@ -106,7 +107,8 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
         for name in ("update", "dead_end", "vertex_bias")
     }
     if isinstance(algorithm, Traversal) and found["update"] is not None:
-        _check_update(algorithm, found["update"])
+        weighted_update = found["update"] if weighted else _rewrite(algorithm, "update", True, columns, random=True)
+        _check_update(algorithm, weighted_update)
     return found
 
 
@@ -146,6 +148,10 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
     of_vertex = name in VERTEX_HOOKS
     rewriter = Rewriter(algorithm, where, me, view, weighted, columns, random=random, of_vertex=of_vertex)
     body = _fold(tree.body, rewriter) or [ast.Return(ast.Constant(None))]
+    if rewriter.turns:
+        body.insert(0, ast.Assign([ast.Name(TURN, ast.Store())], ast.Constant(0)))
+        if rewriter.sites > MOST_SITES:
+            raise OptionError(f"{where}: expected at most {MOST_SITES} calls that draw, found {rewriter.sites}")
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
@@ -163,7 +169,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
 def _refuse_shadows(tree: ast.FunctionDef, where: str) -> None:
     """OptionError if a variable of the hook has the name of one of its arguments or of an engine function."""
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE}):
+    for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE, TURN}):
         raise OptionError(f"{where}: a variable cannot be called {name} here; choose another name")
 
 

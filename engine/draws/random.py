@@ -8,8 +8,8 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     walk selection   trial number                       (rejection: 0, 1, 2, ...; every other method: 0)
     pick j of k      j + k * trial
     exponential key  position of the edge in its row
-    hooks            HOOK_DRAWS + call site of ``random`` in the hook; of a traversal with a seed of its own for each
-                     edge, UPDATE_DRAWS
+    hooks            HOOK_DRAWS + call site of ``random`` in the hook, in a loop + 64 * turn; of a traversal with a
+                     seed of its own for each edge, UPDATE_DRAWS
     coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS +
                      number
     shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the

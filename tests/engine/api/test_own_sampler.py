@@ -13,6 +13,7 @@ from csaw.engine.verify import verify
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "own-sampler.md"
 SAME = {
     "Jumps": ({"walk_length": 9}, "jump"),
+    "Teleports": ({"walk_length": 9}, "jump"),
     "Restarts": ({"walk_length": 9}, "restart"),
     "Snowball": ({}, "snowball"),
     "ForestFire": ({}, "forest-fire"),
