@@ -18,7 +18,16 @@ from csaw.engine.cpu.kernels.access import (
     row_to_search,
     stored_weight,
 )
-from csaw.engine.cpu.kernels.constants import ASKS_LATER, EXTREME, HASHED, MEMBERSHIP, QUESTIONS, SIMPLE, WEIGHTED, edge_bias
+from csaw.engine.cpu.kernels.constants import (
+    ASKS_LATER,
+    EXTREME,
+    HASHED,
+    MEMBERSHIP,
+    QUESTIONS,
+    SIMPLE,
+    WEIGHTED,
+    edge_bias,
+)
 from csaw.engine.cpu.kernels.members import is_member, may_have
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.searches import search_on, search_scratch, weight_from
