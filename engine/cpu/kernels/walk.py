@@ -160,8 +160,9 @@ def draw_words(group, seed, instance, steps, words):
 
 @njit(inline="always")
 def draw_ahead(group, seed, instance, steps, drawn):
-    """Draw the words that ``update`` reads in a group's next steps, in vector registers: one by one they take as long as
-    the rest of a step.
+    """Draw the words that ``update`` reads in a group's next steps, in vector registers.
+
+    One by one they take as long as the rest of a step.
     """
     for j in range(uint64(group), uint64(group + GROUP)):
         w0, w1, _, _ = philox(seed, instance[j], steps[j], HOOK_DRAWS)

@@ -1,5 +1,6 @@
-"""Hash tables and filters of rows: they say of every pair of vertices what lists of neighbors say, and no sample depends
-on which of them a plan uses.
+"""Hash tables and filters of rows say of every pair of vertices what lists of neighbors say.
+
+No sample depends on which of them a plan uses.
 """
 
 import numpy as np
