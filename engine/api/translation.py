@@ -14,7 +14,7 @@ import ast
 from typing import Any
 
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, MiniBatches, Traversal, Walk, every_hop
-from csaw.engine.api.derived_law import law_of
+from csaw.engine.api.derived_law import law_by, readable
 from csaw.engine.api.next_vertex import Choice, read_next, read_transits, written_method
 from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling, TransitSampling
 from csaw.engine.api.user_code import users_code
@@ -70,9 +70,9 @@ def _walk(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm],
     attributes: dict[str, Any] = {"walk_length": property(_walk_length)}
     if choice.update is not None:
         attributes["update"] = choice.update
-        law = law_of(choice.update, choice.edge)
-        if law is not None and not (hasattr(kind, "law") or hasattr(kind, "dead_end")):
-            attributes["law"] = law
+        found = readable(choice.update, "update", choice.edge)
+        if found and not (hasattr(kind, "law") or hasattr(kind, "dead_end")):
+            attributes["law"] = law_by(found, None)
     return Walk, attributes
 
 
@@ -122,7 +122,12 @@ def _hops(kind: type[TransitSampling]) -> dict[str, Any]:
 
     def sizes(self: Any) -> tuple[int, ...]:
         steps = _depth(self)
-        return every_hop(self.sample_size(0), None) if steps is None else tuple(map(self.sample_size, range(steps)))
+        found = tuple(map(self.sample_size, range(1 if steps is None else steps)))
+        for size in found:
+            if not isinstance(size, int) or isinstance(size, bool):
+                line = written_method(kind, "sample_size")
+                raise line.wrong(line.tree.lineno, f"expected a number of vertices, found {quoted(size)}")
+        return every_hop(found[0], None) if steps is None else found
 
     def unique(self: Any) -> bool:
         steps = range(_depth(self) or 1)
@@ -150,7 +155,8 @@ def _counted(self: Any, most: int) -> int | None:
         steps = self.steps()
     if steps is None or (isinstance(steps, int) and not isinstance(steps, bool) and 0 <= steps <= most):
         return steps
-    raise OptionError(f"steps: expected an integer from 0 to {most:,}, or None, found {quoted(steps)}")
+    line = written_method(type(self), "steps")
+    raise line.wrong(line.tree.lineno, f"expected an integer from 0 to {most:,}, or None, found {quoted(steps)}")
 
 
 def _refuse_made(kind: type[TransitSampling], attributes: dict[str, Any], base: type[Algorithm]) -> None:

@@ -15,8 +15,9 @@ The share that is in memory at first is moved once, and no way loads more partit
 move what is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less.
 """
 
+from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
-from csaw.engine.plan.costs import loading_seconds, met_row
+from csaw.engine.plan.costs import expanding, loading_seconds, met_row
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.request import Request
@@ -120,9 +121,10 @@ def _rows(shape: Shape, in_flight: int) -> float:
     if shape.by_steps:
         return float(in_flight * planned_steps(shape.algorithm))
     traversal = shape.traversal
-    wide, rows = float(in_flight * traversal.frontier_size), 0.0
+    waiting, rows = float(in_flight * sources_each(traversal)), 0.0
     for size in shape.sizes:
-        wide = min(wide, shape.store.vertices)
+        wide = min(expanding(traversal, waiting, in_flight), shape.store.vertices)
         rows += wide
-        wide = (in_flight if traversal.collective else wide) * (met_row(shape.store) if size < 0 else size)
+        found = (in_flight if traversal.collective else wide) * (met_row(shape.store) if size < 0 else size)
+        waiting = found if traversal.pool_size is None else waiting - wide + found
     return rows
