@@ -4,7 +4,7 @@ table.
 
 import numpy as np
 
-from csaw.engine.verify.kernels import one_law
+from csaw.engine.verify.law_kernels import one_law
 from csaw.partition.base.compile import njit
 
 

@@ -22,7 +22,7 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
 from csaw.engine.api.law import GraphView
 from csaw.engine.api.plain_hooks import plain_hook
-from csaw.engine.verify.kernels import elsewhere, row_laws
+from csaw.engine.verify.law_kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
 from csaw.engine.verify.threads import in_order
 

@@ -12,7 +12,8 @@ from csaw.engine.samples import open_samples
 from csaw.engine.verify.choice_kernels import judge_choices
 from csaw.engine.verify.forms import row_form
 from csaw.engine.verify.ids import DenseIds
-from csaw.engine.verify.kernels import LONGER, likelier, mark_common
+from csaw.engine.verify.kernels import likelier
+from csaw.engine.verify.law_kernels import LONGER, mark_common
 from csaw.engine.verify.shares import LARGEST
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.walk_kernels import check_walks
