@@ -162,7 +162,7 @@ def sweep(table, row, count, units, turns):
     A turn fills the next light bucket, or, once the heavy one has become light itself, that one from the next heavy
     one. Which of the two it is no processor can foresee, so it is computed, not branched on.
     """
-    bucket, one, three = int64(1) << 32, uint64(1), uint64(3)
+    bucket, one = int64(1) << 32, uint64(1)
     lights, heavies, behind = uint64(0), uint64(0), uint64(count)
     for i in range(count):
         heavy = uint64(units[i] > bucket)
