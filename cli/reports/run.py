@@ -10,6 +10,7 @@ from csaw.cli.reports.sections import Facts, Line, Section, counted, lines_of, m
 from csaw.engine.api.option import flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
 from csaw.engine.plan.parts import PARTS
+from csaw.engine.plan.residency import Residency
 from csaw.engine.sources.digest import SourcesDigest
 
 WAYS = "Where it could run"
@@ -206,6 +207,7 @@ def plan_sections(graph: str, request: Facts, plan: Facts) -> list[Section]:
         ("Expected of streaming", lines_of(plan, PIECES, zeros=False) + lines_of(plan["expected"], STREAMED)),
         ("Ways to bring the graph, as expected", _strategies(plan)),
         ("Expected time", lines_of(plan["expected"], EXPECTED, zeros=False)),
+        ("With more memory, as expected", _larger(plan)),
         (WAYS, ways(plan)),
         ("Rates of this machine, a second", _rates(plan["rates"], kind)),
         ("Faster residencies that cannot be used", refused),
@@ -236,6 +238,21 @@ def _strategies(plan: Facts) -> list[tuple[str, str]]:
             ),
         )
         for way, each in plan.get("strategies", {}).items()
+    ]
+
+
+def _larger(plan: Facts) -> list[tuple[str, str]]:
+    """A line for each larger budget: what is moved and the whole time, beside what this budget is expected to take."""
+    now = plan["expected"]
+    return [
+        (
+            option,
+            (
+                f"{seconds(each['seconds'])} in place of {seconds(now['seconds'])}, {size(each['bytes'])} read in "
+                f"place of {size(now['bytes'])}{', all in memory' * (each['residency'] == Residency.RESIDENT)}"
+            ),
+        )
+        for option, each in plan.get("larger", {}).items()
     ]
 
 
