@@ -136,6 +136,14 @@ def test_a_second_order_walk_never_waits_for_pairs_where_it_can_ask_later(store,
         assert ways[PARTITIONS]["bytes"] < ways[PAIRS]["bytes"]
 
 
+def test_rows_that_a_gpu_reads_over_the_bus_move_their_picks_and_not_whole_rows(store):
+    picks = WALK["instances"] * WALK["walk_length"]
+    given = WALK | {"device": GPU, "residency": "streamed", "weighted": True}
+    ways = prepare(store, "deepwalk", gpu_memory=1 << 20, **given).plan.strategies
+    most = store.edges * 12 + picks * 4 * 32  # the graph once, and up to four reads of 32 bytes for each pick
+    assert 0 < ways[ROWS]["bytes"] <= most
+
+
 def test_a_dry_run_shows_each_way_with_its_bytes_and_seconds_and_the_one_it_takes(store):
     line = [
         "sample",
