@@ -47,8 +47,17 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
             signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
             return
         frame = frame.f_back
-    sys.unraisablehook = lambda _: None  # what is half made, as of a compiler, fails to take itself apart
+    sys.unraisablehook = _dropped
     raise KeyboardInterrupt
+
+
+def _dropped(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Interrupt again where Python has dropped the interruption, as in ``__del__`` and in callbacks of weak references.
+
+    Of what else is dropped nothing is said: what is half made, as of a compiler, fails to take itself apart.
+    """
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
+from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.transit_sampling import TransitSampling
@@ -174,7 +175,11 @@ def _from_file(name: str, text: bytes) -> type[Algorithm]:
         raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")
     if found.__module__ == module.__name__:
         found.file_text = decode_source(text)
-    return translated(found) if issubclass(found, TransitSampling) else found
+    if issubclass(found, TransitSampling):
+        return translated(found)
+    if issubclass(found, Walk) and (law := law_of_walk(found)):
+        found.law = law  # type: ignore[method-assign]
+    return found
 
 
 def _defined_in(value: object, module: str) -> bool:

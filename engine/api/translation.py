@@ -14,7 +14,7 @@ import ast
 from typing import Any
 
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, MiniBatches, Traversal, Walk, every_hop
-from csaw.engine.api.derived_law import law_of
+from csaw.engine.api.derived_law import law_by, readable
 from csaw.engine.api.next_vertex import Choice, read_next, read_transits, written_method
 from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling, TransitSampling
 from csaw.engine.api.user_code import users_code
@@ -70,9 +70,9 @@ def _walk(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm],
     attributes: dict[str, Any] = {"walk_length": property(_walk_length)}
     if choice.update is not None:
         attributes["update"] = choice.update
-        law = law_of(choice.update, choice.edge)
-        if law is not None and not (hasattr(kind, "law") or hasattr(kind, "dead_end")):
-            attributes["law"] = law
+        found = readable(choice.update, "update", choice.edge)
+        if found and not (hasattr(kind, "law") or hasattr(kind, "dead_end")):
+            attributes["law"] = law_by(found, None)
     return Walk, attributes
 
 

@@ -155,14 +155,28 @@ def beside_expected(job: Job, row: Row, link: float, *, begins_empty: bool = Fal
     ``row`` has its transfer_bytes. ``begins_empty``: whether the run begins with nothing in memory, so that the share
     that fits is moved too.
     """
-    edge, store, plan = job.plan.needs.edge, job.store, job.plan
-    graph = store.edges * (edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.kept)
-    parts = len(store.partitions)
-    away = 1 - min(plan.capacity * parts // max(graph, 1), parts) / parts
+    graph, away = _graph_and_away(job)
     walk = isinstance(job.algorithm, Walk)
-    graphs = planned_steps(job.algorithm) * away**2 if walk else len(plan.sizes) * away
+    graphs = planned_steps(job.algorithm) * away**2 if walk else len(job.plan.sizes) * away
     expected = round((graphs + (1 - away if begins_empty else 0)) * graph)
     limits = {"limits": {MOVING: row["transfer_bytes"] / link}} if row["transfer_bytes"] else {}
     if not expected:
         return limits
     return {"expected_bytes": expected, "of_expected": row["transfer_bytes"] / expected} | limits
+
+
+def pass_bytes(job: Job) -> int | None:
+    """The bytes that a traversal moves if each depth passes once over the partitions that are not in memory.
+
+    That is the least where instances go from every partition to every other one. None of walks.
+    """
+    graph, away = _graph_and_away(job)
+    return None if isinstance(job.algorithm, Walk) else round(len(job.plan.sizes) * away * graph)
+
+
+def _graph_and_away(job: Job) -> tuple[int, float]:
+    """The bytes of the graph once it is in memory, and the share of it for which there is no room."""
+    edge, store, plan = job.plan.needs.edge, job.store, job.plan
+    graph = store.edges * (edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.kept)
+    parts = len(store.partitions)
+    return graph, 1 - min(plan.capacity * parts // max(graph, 1), parts) / parts

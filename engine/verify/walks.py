@@ -41,7 +41,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
             )
         )
     if choices is None:
-        why = f"{walk.name()} defines update or dead_end without law"
+        why = f"{walk.name()} defines update or dead_end without law, and not every way through them can be followed"
         off, early = found.counts["off"], found.counts["early"]
         checks.not_tested("edges", f"{off:,} steps off the edges and {early:,} ends: {why}")
         checks.not_tested("transitions", why)

@@ -174,6 +174,31 @@ def test_what_an_interruption_leaves_half_made_says_nothing():
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
 
 
+DROPPED = """
+import os, signal, time
+from csaw.cli.__main__ import _interrupted
+
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+
+for number in (signal.SIGINT, signal.SIGALRM):
+    signal.signal(number, _interrupted)
+try:
+    Last()
+    print("dropped", flush=True)
+    time.sleep(5)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interruption_that_python_drops_is_made_again():
+    done = subprocess.run([sys.executable, "-c", DROPPED], env=ENV, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("dropped\ninterrupted\n", "")
+
+
 STARTED = """
 import os, runpy, signal, threading
 

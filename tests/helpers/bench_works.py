@@ -146,6 +146,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
             "share_options": _always({}),
             "job_of": _always(job),
             "beside_expected": _always({}),
+            "pass_bytes": _always(None),
             "read_rates": _always([1.0]),
         },
         out_of_memory: {"in_partitions": lambda store, count, folder: store},

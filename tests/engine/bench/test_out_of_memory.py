@@ -125,6 +125,31 @@ def test_works_that_fail_are_named_and_no_pair_of_transfers_is_dropped():
     assert suite.verdict([row("a, all in memory", 1.0)]).holds is None
 
 
+def test_a_traversal_that_passes_over_the_graph_once_a_depth_has_nothing_to_save_but_must_not_move_more():
+    alike = [one | {"transfers": 2, "pass_bytes": 10} for one in steps("b")]
+    holds, found = suite.verdict([*steps("a"), *alike])
+    assert holds is True
+    assert "2 times fewer transfers with scheduling (a); 1 times fewer where one pass a depth is made in order" in found
+    more = [one | {"transfers": 3 if "workload" in one["work"] else 2} for one in alike]
+    holds, found = suite.verdict([*steps("a"), *more])
+    assert holds is False
+    assert "0.667 times fewer where one pass a depth is made in order (b)" in found
+    twice = [one | {"pass_bytes": 5} for one in alike]
+    assert suite.verdict([*steps("a"), *twice]).holds is False
+
+
+def test_a_pass_a_depth_moves_what_has_no_room(tmp_path):
+    context = Context([], instances=100)
+    made = generate("rmat:scale=14,edge_factor=4", tmp_path / "made.zarr")
+    store = in_partitions(made, suite.PARTITIONS, tmp_path)
+    options = shares.share_options(context, store, suite.NEIGHBORS, 0.5)
+    job = shares.job_of(context, store, suite.NEIGHBORS, **options)
+    graph = store.edges * job.plan.needs.edge.in_partition(job.plan.graph_layout)
+    assert shares.pass_bytes(job) == pytest.approx(2 * graph / 2, rel=0.05)  # two depths, half of the graph
+    walk = shares.job_of(context, store, suite.WALKS, **options)
+    assert shares.pass_bytes(walk) is None
+
+
 def test_the_walk_of_the_paper_is_measured_by_the_policies_that_end_in_time(monkeypatch):
     context, half = Context([], devices=(GPU,)), Graph("g", SimpleNamespace(vertices=8, edges=9))
     asked = []
