@@ -31,12 +31,12 @@ def larger_budgets(
     if not memory.residency.streams:
         return {}
     on_device = memory.residency is Residency.STREAMED
-    field, option = ("device_bytes", "--gpu-memory") if on_device else ("host_bytes", "--memory")
-    now, most = getattr(limits, field), device_bytes if on_device else MOST
+    option, most = ("--gpu-memory", device_bytes) if on_device else ("--memory", MOST)
+    now, free = limits.device_bytes if on_device else limits.host_bytes, replace(limits, residency=None)
 
     def having(budget: int) -> MemoryPlan | None:
         with suppress(BudgetError):  # a layout that was asked for may need still more
-            return planned(replace(limits, **{field: budget, "residency": None}))
+            return planned(replace(free, device_bytes=budget) if on_device else replace(free, host_bytes=budget))
         return None
 
     def enough(budget: int) -> bool:
