@@ -242,18 +242,14 @@ def _strategies(plan: Facts) -> list[tuple[str, str]]:
 
 
 def _larger(plan: Facts) -> list[tuple[str, str]]:
-    """A line for each larger budget: what is moved and the whole time, beside what this budget is expected to take."""
-    now = plan["expected"]
-    return [
-        (
-            option,
-            (
-                f"{seconds(each['seconds'])} in place of {seconds(now['seconds'])}, {size(each['bytes'])} read in "
-                f"place of {size(now['bytes'])}{', all in memory' * (each['residency'] == Residency.RESIDENT)}"
-            ),
-        )
-        for option, each in plan.get("larger", {}).items()
-    ]
+    """A line for each larger budget: the time and the bytes, beside those that this budget is expected to take."""
+
+    def said(each: Facts, now: Facts) -> str:
+        bytes_read = f"{size(each['bytes'])} read in place of {size(now['bytes'])}"
+        where = ", all in memory" if each["residency"] == Residency.RESIDENT else ""
+        return f"{seconds(each['seconds'])} in place of {seconds(now['seconds'])}, {bytes_read}{where}"
+
+    return [(option, said(each, plan["expected"])) for option, each in plan.get("larger", {}).items()]
 
 
 def _memory(plan: Facts, kind: str) -> list[tuple[str, str]]:

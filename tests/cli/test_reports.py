@@ -172,6 +172,7 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
         "fixed_bytes",
         "rates",
         "strategies",
+        "larger",
         "ways",
     }
     assert (job.plan.request.as_dict() | job.plan.as_dict() | results).keys() - shown_otherwise <= known
