@@ -57,9 +57,20 @@ def of_sample(results: Facts, place: str) -> list[str]:
     samples = open_samples(place)
     held = f"{_instances(samples)} in {place} ({size(samples.nbytes)})"
     if results.get("resumed") == "nothing was missing":
-        return [f"{held}: nothing was missing.", next_is("verify", place)]
+        return [f"{held}: nothing was missing.", _verify(place, samples)]
     again = f"Resumed: {results['resumed']}." if "resumed" in results else ""
-    return [f"{held}, {took()}{_ends(results)}.", again, _speed(results), next_is("verify", place)]
+    return [f"{held}, {took()}{_ends(results)}.", again, _speed(results), _verify(place, samples)]
+
+
+def _verify(place: str, samples: "Samples") -> str:
+    """The line with the command that verifies a sample, with the files that its law needs."""
+    import click
+
+    algo = samples.manifest["request"]["algorithm"]
+    context = click.get_current_context(silent=True)
+    columns = context.params.get("columns") if context else None
+    files = ["--algo", algo] * (".py:" in algo) + ["--columns", str(columns)] * bool(columns)
+    return next_is("verify", place, *files)
 
 
 def _of_shard(results: Facts, place: str) -> list[str]:

@@ -7,6 +7,7 @@ law that nobody has to write: those that read of an edge its ends, their degrees
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -25,6 +26,10 @@ NEVER = 1e-18  # chance of a way that no sample shows
 MOST_WAYS = 1_000_000
 
 
+class NegligibleWay(BaseException):
+    """Raised in a hook to leave a way that no sample shows, as of a loop that goes on by chance."""
+
+
 class Ways:
     """One way through a hook: the decisions of ``taken``, then the first that is possible.
 
@@ -41,6 +46,8 @@ class Ways:
         if self.depth <= len(self.taken):
             return self.taken[self.depth - 1]
         possible = [(one, self.chance * chance) for one, chance in enumerate(chances) if self.chance * chance > NEVER]
+        if not possible:
+            raise NegligibleWay
         self.others += [((*before, one), chance) for one, chance in possible[1:]]
         first, self.chance = possible[0]
         self.taken = (*before, first)
@@ -96,9 +103,6 @@ def readable(hook: Callable[..., int], name: str, view: str | None = None) -> Re
     random, vertex = f"{view}.random", f"{view}.random_vertex"
     if len(whole) != len(reads) or not {one.attr for one in reads} <= KNOWN[name] | DRAWN:
         return None
-    loops = [one for one in nodes if isinstance(one, ast.For | ast.While)]
-    if any(_is_call(one, call) for loop in loops for one in ast.walk(loop) for call in (random, vertex)):
-        return None  # a call in a loop draws one number again
     if not _only_compared(nodes, random):
         return None
     results = [end for one in nodes if isinstance(one, ast.Return) and one.value for end in _results(one.value)]
@@ -190,8 +194,9 @@ def _outcomes(self: Any, hook: Readable, view: Callable[[Ways, bool], object]) -
         if not waiting:
             return found
         ways = Ways(*waiting.pop())
-        vertex = int(called(view(ways, hook.drawn)))
-        found[vertex] += ways.chance
+        with suppress(NegligibleWay):
+            vertex = int(called(view(ways, hook.drawn)))
+            found[vertex] += ways.chance
         waiting += ways.others
     raise OptionError(f"more than {MOST_WAYS:,} ways through the step; give the class a method law")
 

@@ -8,6 +8,7 @@ from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.expression import no_field
 from csaw.engine.api.hook_language import call_of
 from csaw.engine.api.hook_place import HookError
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ OTHER = "is_neighbor of another edge than prev to dst"  # so that more rows are 
 VERTEX_HOOKS = ("vertex_bias", "dead_end")
 OF_EDGE = ("dst", "dst_degree", "weight")  # what only an edge has
 PLACES = ("src", "dst", "prev", "source")  # always a vertex, or none
+TURN = "csaw_turn"  # the variable of a hook that counts how often bodies of its loops begin
+MOST_SITES = 64  # calls that draw in a hook with loops: each turn has so many addresses
 
 
 def numeric(algorithm: Algorithm) -> list[str]:
@@ -48,6 +51,8 @@ class Rewriter(ast.NodeTransformer):
         self.reads: set[str] = set()
         self.columns_read: set[str] = set()
         self.sites = 0
+        self.loops = 0  # in which the statement stands
+        self.turns = False  # whether a loop draws
         self.engine: set[str] = set()  # engine functions that the text calls
 
     def visit(self, node: ast.AST) -> Any:
@@ -64,6 +69,37 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == self.view:
             return self._engine_call(target.attr, [self.visit(a) for a in node.args])
         self.generic_visit(node)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        return self._loop(node)
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        return self._loop(node)
+
+    def _loop(self, node: ast.For | ast.While) -> ast.stmt:
+        """A loop, which counts its turns if it draws: each turn has random numbers of its own."""
+        before, self.loops = self.sites, self.loops + 1
+        self.generic_visit(node)
+        self.loops -= 1
+        if self.sites > before:
+            self.turns = True
+            node.body.insert(0, ast.AugAssign(ast.Name(TURN, ast.Store()), ast.Add(), ast.Constant(1)))
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        before = self.sites
+        self.generic_visit(node)
+        if self.sites > before:
+            raise OptionError(f"{self.where}: nothing can be drawn in a list; draw in a loop")
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        ends = [node.left, *node.comparators]
+        texts = [one for one in ends if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        if texts and not all(isinstance(one, ast.Constant | ast.Tuple | ast.List) for one in ends):
+            raise OptionError(f"{self.where}: expected numbers, found {quoted(texts[0].value)} in a comparison")
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
@@ -140,7 +176,8 @@ class Rewriter(ast.NodeTransformer):
                 )
             self.sites += 1
             self.engine |= {"hook_word", "fraction", "below_wide", "vertex_count", "uint64", "int64"}
-            word = f"hook_word(seed, instance, depth, {self.sites - 1})"
+            site = f"{self.sites - 1} + {MOST_SITES} * {TURN}" if self.loops else f"{self.sites - 1}"
+            word = f"hook_word(seed, instance, depth, {site})"
             if name == "random":
                 return expression(f"fraction({word})")
             return expression(f"int64(below_wide({word}, uint64(vertex_count(graph))))")

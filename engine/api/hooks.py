@@ -3,7 +3,8 @@
     self.NAME          params[k]; options with choices become constants, and branches they rule out are dropped
     e.dst, e.weight    arguments                         e.weight is the literal 1.0 in an unweighted run
     e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
-    e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
+    e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site)),
+                                                                                in a loop of the site and the turn
     e.column("x", a)   column_value(graph, k, a)     k is the number of the column
     e.time             edge_integer(graph, k), edge_real(graph, k)  of an edge column; k is its number among those given
     e.path(i)          path_vertex(graph, depth, i)  of walks
@@ -20,7 +21,7 @@ from functools import cached_property
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.api.hook_place import placed
-from csaw.engine.api.hook_rewriter import VERTEX_HOOKS, Columns, Rewriter, numeric
+from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Columns, Rewriter, numeric
 from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
 
@@ -94,20 +95,29 @@ def edge_bias(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> 
 
 
 def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dict[str, Hook | None]:
-    """Rewrite the hooks update, dead_end and vertex_bias, by name; None if the algorithm does not override it.
+    """Rewrite the hooks update, dead_end and vertex_bias, by name; None if the algorithm has no use for it: it does not
+    override it, or what it overrides is never called.
 
     ``columns``: as of :func:`edge_bias`.
     """
-    base = Walk if isinstance(algorithm, Walk) else Traversal
     found = {
         name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")
-        if hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
+        if _is_called(algorithm, name)
         else None
         for name in ("update", "dead_end", "vertex_bias")
     }
     if isinstance(algorithm, Traversal) and found["update"] is not None:
-        _check_update(algorithm, found["update"])
+        weighted_update = found["update"] if weighted else _rewrite(algorithm, "update", True, columns, random=True)
+        _check_update(algorithm, weighted_update)
     return found
+
+
+def _is_called(algorithm: Algorithm, name: str) -> bool:
+    """Whether a hook decides anything; that of the base class does where vertices are selected by their degree."""
+    base = Walk if isinstance(algorithm, Walk) else Traversal
+    if isinstance(algorithm, Traversal) and name == "vertex_bias" and (algorithm.clocks or algorithm.pool_size):
+        return True
+    return hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
 
 
 def _check_update(algorithm: Traversal, update: Hook) -> None:
@@ -146,6 +156,10 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
     of_vertex = name in VERTEX_HOOKS
     rewriter = Rewriter(algorithm, where, me, view, weighted, columns, random=random, of_vertex=of_vertex)
     body = _fold(tree.body, rewriter) or [ast.Return(ast.Constant(None))]
+    if rewriter.turns:
+        body.insert(0, ast.Assign([ast.Name(TURN, ast.Store())], ast.Constant(0)))
+        if rewriter.sites > MOST_SITES:
+            raise OptionError(f"{where}: expected at most {MOST_SITES} calls that draw, found {rewriter.sites}")
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
@@ -163,7 +177,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
 def _refuse_shadows(tree: ast.FunctionDef, where: str) -> None:
     """OptionError if a variable of the hook has the name of one of its arguments or of an engine function."""
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE}):
+    for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE, TURN}):
         raise OptionError(f"{where}: a variable cannot be called {name} here; choose another name")
 
 

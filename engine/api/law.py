@@ -1,6 +1,6 @@
 """The exact law of one step in plain Python: slow, obvious, and what every sample is tested against."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,8 +8,11 @@ import numpy as np
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
 from csaw.engine.api.plain_hooks import plain_hook
 from csaw.engine.api.user_code import users_code
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
 from csaw.partition.graph.store import Graph
+
+OFF = 1e-6  # that the sum of a law's chances may be off by
 
 
 class GraphView:
@@ -173,7 +176,12 @@ def next_law(
         path=steps_back(path),
     )
     with users_code(f"{walk.name()}.law failed:"):
-        return {u: chance for u, chance in walk.law(selected, at).items() if chance > 0.0}
+        law = walk.law(selected, at)
+        if not isinstance(law, Mapping):
+            raise OptionError(f"expected a mapping from vertices to chances, found {quoted(law)}")
+        if not abs(sum(law.values()) - 1.0) < OFF:
+            raise OptionError(f"the chances of what follows vertex {v} sum to {sum(law.values()):.6g}, expected 1")
+        return {u: chance for u, chance in law.items() if chance > 0.0}
 
 
 def inclusion_law(biases: list[tuple[int, float]], picks: int) -> dict[int, float]:

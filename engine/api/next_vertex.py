@@ -43,7 +43,7 @@ def read_next(kind: type[TransitSampling]) -> Choice:
     bias = _bias(kind, written, call, me, f"{transits}.graph.edges" if from_graph else f"{transits}.edges")
     _refuse_foreign(written, "next")
     body = [one for one in written.tree.body if not _is_docstring(one)]  # type: ignore[union-attr]
-    _refuse_loops(written, call, random)
+    _refuse_loops(written, call)
     edge = _name_of(written, call)
     if _ends_at_edge(body, call, edge):
         return Choice(bias, from_graph)
@@ -103,15 +103,13 @@ def _choice(written: Written, random: str) -> ast.Call:
     return calls[0]
 
 
-def _refuse_loops(written: Written, call: ast.Call, random: str) -> None:
-    """OptionError about a loop that draws: each call has one random number in a step."""
+def _refuse_loops(written: Written, call: ast.Call) -> None:
+    """OptionError about a loop that draws edges."""
     for loop in (one for one in _nodes(written) if isinstance(one, LOOPS)):
         if call in ast.walk(loop):
             raise written.wrong(
                 loop.lineno, "an edge cannot be drawn in a loop; let the bias of an edge say how likely it is accepted"
             )
-        if any(isinstance(one, ast.Name) and one.id == random for one in ast.walk(loop)):
-            raise written.wrong(loop.lineno, f"{random} cannot be used in a loop, which would draw one number again")
 
 
 def _bias(kind: type[TransitSampling], written: Written, call: ast.Call, me: str, wanted: str) -> Callable[..., float]:

@@ -122,7 +122,12 @@ def _hops(kind: type[TransitSampling]) -> dict[str, Any]:
 
     def sizes(self: Any) -> tuple[int, ...]:
         steps = _depth(self)
-        return every_hop(self.sample_size(0), None) if steps is None else tuple(map(self.sample_size, range(steps)))
+        found = tuple(map(self.sample_size, range(1 if steps is None else steps)))
+        for size in found:
+            if not isinstance(size, int) or isinstance(size, bool):
+                line = written_method(kind, "sample_size")
+                raise line.wrong(line.tree.lineno, f"expected a number of vertices, found {quoted(size)}")
+        return every_hop(found[0], None) if steps is None else found
 
     def unique(self: Any) -> bool:
         steps = range(_depth(self) or 1)
@@ -150,7 +155,8 @@ def _counted(self: Any, most: int) -> int | None:
         steps = self.steps()
     if steps is None or (isinstance(steps, int) and not isinstance(steps, bool) and 0 <= steps <= most):
         return steps
-    raise OptionError(f"steps: expected an integer from 0 to {most:,}, or None, found {quoted(steps)}")
+    line = written_method(type(self), "steps")
+    raise line.wrong(line.tree.lineno, f"expected an integer from 0 to {most:,}, or None, found {quoted(steps)}")
 
 
 def _refuse_made(kind: type[TransitSampling], attributes: dict[str, Any], base: type[Algorithm]) -> None:

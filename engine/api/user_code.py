@@ -1,11 +1,15 @@
 """Calls of what a user has written: whatever it raises is an error of its own, named in one line."""
 
+import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from csaw.partition.errors import CsawError, OptionError
 
 SHIPPED = "csaw.engine.algorithms."
+OURS = str(Path(__file__).resolve().parents[2])  # where csaw's own code lies
 
 
 def is_own(kind: type) -> bool:
@@ -22,7 +26,20 @@ def users_code(what: str) -> Iterator[None]:
     try:
         yield
     except CsawError as error:
+        if str(error).startswith("line "):  # it names its place already
+            raise
         raise OptionError(f"{what} {error}") from error
     except (Exception, SystemExit) as error:
         said = f": {error}" if str(error) else ""
-        raise OptionError(f"{what} {type(error).__name__}{said}") from error
+        raise OptionError(f"{what} {_line_of(error)}{type(error).__name__}{said}") from error
+
+
+def _line_of(error: BaseException) -> str:
+    """The last line of the user's file that led to an error, to begin its message with."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        foreign = (
+            frame.filename.startswith(("<", OURS, sys.prefix, sys.base_prefix)) or "site-packages" in frame.filename
+        )
+        if not foreign and not str(Path(frame.filename).resolve()).startswith(OURS):
+            return f"line {frame.lineno} of {Path(frame.filename).name}: "
+    return ""

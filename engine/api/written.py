@@ -40,7 +40,7 @@ class Written(NamedTuple):
 
     def wrong(self, line: int, said: str) -> OptionError:
         """An error about a line of the file."""
-        text = shown(self.lines[line - 1].strip())
+        text = shown(self.lines[line - 1].strip().removesuffix(":"))
         return OptionError(f"line {line} of {self.file}, {text}: {said}")
 
 

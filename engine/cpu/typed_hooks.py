@@ -29,6 +29,7 @@ NOISE = (
     "Known",
 )
 RETURNS = {"edge_bias": "a number", "vertex_bias": "a number", "update": "a vertex", "dead_end": "a vertex"}
+VERTICES = ("update", "dead_end")
 
 
 def check_own_hooks(backend: Specialization) -> None:
@@ -48,6 +49,9 @@ def check_own_hooks(backend: Specialization) -> None:
         returned = types.unliteral(function.overloads[signature].signature.return_type)
         if not isinstance(returned, (types.Integer, types.Float)):
             said = OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {_named(returned)}")
+            raise placed(said, getattr(type(algorithm), hook.name))
+        if hook.name in VERTICES and isinstance(returned, types.Float):
+            said = OptionError(f"{where}: expected a vertex, an integer, found a number with a fraction; int() cuts it")
             raise placed(said, getattr(type(algorithm), hook.name))
 
 

@@ -7,6 +7,8 @@ machine's rates make seconds of them.
 
 from math import log2
 
+from csaw.engine.api.algorithm import Traversal
+from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
@@ -63,6 +65,13 @@ def met_row(store: Store) -> float:
     """Estimate of the mean degree of the vertices in a frontier, which meets hubs more often than other vertices."""
     mean: float = (store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
     return mean
+
+
+def expanding(algorithm: Traversal, waiting: float, instances: int = 1) -> float:
+    """Of so many vertices that wait at a depth in all ``instances``, those that expand: all, or of each pool
+    frontier_size.
+    """
+    return waiting if algorithm.pool_size is None else min(waiting, algorithm.frontier_size * instances)
 
 
 def loading_seconds(moved: float, graph: int, residency: Residency, rates: Rates) -> float:
@@ -146,11 +155,12 @@ def _frontiers(shape: Shape) -> tuple[float, float]:
     if shape.by_steps:
         return _depths(shape), _depths(shape)
     algorithm, store = shape.traversal, shape.store
-    width, parents, picks = float(algorithm.frontier_size), 0.0, 0.0
+    width, parents, picks, waiting = 0.0, 0.0, 0.0, float(sources_each(algorithm))
     for size in shape.sizes:
+        width = expanding(algorithm, waiting)
         each = drawn(shape, size)
         found = each if algorithm.collective else width * each
-        parents, picks, width = parents + width, picks + found, min(found, store.vertices)
+        parents, picks, waiting = parents + width, picks + found, waiting - width + min(found, store.vertices)
     return parents, picks
 
 

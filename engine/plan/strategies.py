@@ -18,8 +18,9 @@ move what is expected within a factor of 1.5, which a test holds; walks that oft
 walks these are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
 """
 
+from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
-from csaw.engine.plan.costs import drawn, loading_seconds, met_row, read_bytes
+from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.request import Request
@@ -125,10 +126,10 @@ def _rows(shape: Shape, in_flight: int) -> float:
     if shape.by_steps:
         return float(in_flight * planned_steps(shape.algorithm))
     traversal = shape.traversal
-    wide, rows = float(in_flight * traversal.frontier_size), 0.0
+    waiting, rows = float(in_flight * sources_each(traversal)), 0.0
     for size in shape.sizes:
-        wide = min(wide, shape.store.vertices)
+        wide = min(expanding(traversal, waiting, in_flight), shape.store.vertices)
         rows += wide
-        each = drawn(shape, size)
-        wide = (in_flight if traversal.collective else wide) * each
+        found = (in_flight if traversal.collective else wide) * drawn(shape, size)
+        waiting = found if traversal.pool_size is None else waiting - wide + found
     return rows

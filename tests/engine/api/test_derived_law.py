@@ -40,7 +40,6 @@ UNKNOWN = {
     "the weight": "def update(self, e):\n    return e.dst if e.weight > 1 else -1",
     "a number that is computed with": "def update(self, e):\n    return e.dst if math.sqrt(e.random()) < 0.5 else -1",
     "a random vertex that is looked at": "def update(self, e):\n    u = e.random_vertex()\n    return u + 0",
-    "a loop that draws": "def update(self, e):\n    while e.random() < 0.5:\n        return e.src\n    return e.dst",
 }
 
 

@@ -7,13 +7,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.graphs import SQUARE, arrays_of, store_of
 from helpers.limits import within
+from scipy.stats import chisquare
 
 from csaw.engine import sample
 from csaw.engine.api import registry
 from csaw.engine.draws.portable import power
+from csaw.engine.verify import verify
 from csaw.partition.errors import CsawError
 
 ROOT = Path(__file__).parents[3]
@@ -38,6 +41,22 @@ WALKS = {
     "text as a vertex": (UPDATE + "return 'a'", "mine.update: expected a vertex on every way out, found text"),
     "None as a vertex": (UPDATE + "return None", "mine.update: expected a vertex on every way out, found None"),
     "a vertex bias": ("    def vertex_bias(self, v):\n        return 1.0", "mine.vertex_bias: a Walk never calls it"),
+    "a name that nothing reads": (
+        "    def edge_bais(self, e):\n        return 1.0",
+        "mine.edge_bais: nothing reads it; did you mean edge_bias?",
+    ),
+    "a fraction of a vertex": (
+        "    def update(self, e):\n        return e.dst * 0.5",
+        "mine.update: expected a vertex, an integer, found a number with a fraction; int() cuts it",
+    ),
+    "a comparison with text": (
+        "    def edge_bias(self, e):\n        return 2.0 if e.source == 'Mr Hi' else 1.0",
+        "mine.edge_bias: expected numbers, found 'Mr Hi' in a comparison",
+    ),
+    "a list of draws": (
+        "    def update(self, e):\n        return e.dst if [e.random() for i in range(3)][0] < 0.5 else -1",
+        "mine.update: nothing can be drawn in a list; draw in a loop",
+    ),
     "a bare __init__": ("    def __init__(self):\n        pass", "walk_length, num_walks not set; its __init__ must"),
     "another __init__": ("    def __init__(self, a):\n        pass", "__init__ must take options by name"),
     "an option of none": ("    x = option(None, help='')", "option(None): expected a default"),
@@ -49,7 +68,7 @@ WALKS = {
 TRAVERSALS = {
     "text": (SIZES + "'abc'", "mine.sizes: expected a tuple of integers, -1 or more, found 'abc'"),
     "a dict": (SIZES + "{1: 2}", "mine.sizes: expected a tuple"),
-    "an error": (SIZES + "1 // 0", "mine.sizes failed: ZeroDivisionError"),
+    "an error": (SIZES + "1 // 0", "mine.sizes failed: line 6 of mine.py: ZeroDivisionError"),
     "a chance of one": (
         SIZES + "(-1,)\n    def geometric(self):\n        return 1.0",
         "mine.geometric: expected a chance",
@@ -60,9 +79,13 @@ TRAVERSALS = {
     ),
     "a frontier in words": ("    frontier_size = 'a'\n" + SIZES + "(2,)", "mine.frontier_size: expected an integer"),
     "an update": (UPDATE + "return e.weight\n" + SIZES + "(2,)", "mine.update: e.weight is not known here"),
+    "a rule that nothing reads": (
+        "    visted_once = False\n" + SIZES + "(2,)",
+        "mine.visted_once: nothing reads it; did you mean visited_once?",
+    ),
     "a vertex bias": (
         "    def vertex_bias(self, v):\n        return 1.0\n" + SIZES + "(2,)",
-        "mine.vertex_bias: only a Traversal with clocks",
+        "line 5 of mine.py: mine.vertex_bias: only a Traversal with pool_size",
     ),
     "another layout": (
         "    layout = 'x'\n" + SIZES + "(2,)",
@@ -113,12 +136,12 @@ def test_what_is_wrong_names_its_line(tmp_path, store, line, said):
 
 @pytest.mark.parametrize("text", ["sys.exit(0)", "raise SystemExit", "class Mine(:", "1 / 0"])
 def test_a_file_that_ends_or_fails_is_no_algorithm(tmp_path, text):
-    with pytest.raises(CsawError, match="mine.py cannot be imported: [A-Z]"):
+    with pytest.raises(CsawError, match="mine.py cannot be imported: (line 4 of mine.py: )?[A-Z]"):
         registry.build(file_of(tmp_path, text), {})
 
 
 @pytest.mark.parametrize(
-    "hook", [UPDATE + "return e.dst + 10**6", "    def dead_end(self, v):\n        return v.vertices"]
+    "hook", [UPDATE + "return e.dst + 1000000", "    def dead_end(self, v):\n        return v.vertices"]
 )
 def test_a_vertex_that_is_none_is_named_with_its_place(tmp_path, hook):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (1, 2, 1)], directed=True)
@@ -187,3 +210,57 @@ def test_a_bad_vertex_bias_is_a_vertexs(tmp_path, store):
             instances=1,
             device="cpu",
         )
+
+
+LOOPS = """
+from csaw.engine.algorithm import Traversal, Walk
+
+
+class Tries(Walk):
+    def update(self, e):
+        tries = 0
+        while e.random() < 0.5 and tries < 3:
+            tries += 1
+        return tries
+
+    def dead_end(self, v):
+        for i in range(4):
+            heads = 0
+            for j in range(2):
+                if v.random() < 0.5:
+                    heads += 1
+            if heads == 2:
+                return v.random_vertex()
+        return -1
+
+
+class Counts(Traversal):
+    visited_once = False
+
+    def sizes(self):
+        return (1, 1)
+
+    def update(self, e):
+        heads = 0
+        for i in range(3):
+            heads += e.random() < 0.5
+        return heads
+"""
+
+
+def test_each_turn_of_a_loop_draws_its_own_numbers(tmp_path):
+    (tmp_path / "loops.py").write_text(LOOPS)
+    circle = [(v, (v + 1) % 4, 1.0) for v in range(4)]
+    store = store_of(tmp_path / "g.zarr", circle, directed=True, vertices=5)
+    algo = f"{tmp_path / 'loops.py'}:Tries"
+    walks = arrays_of(store, tmp_path / "w.zarr", algo, num_walks=4000, walk_length=3, seed=1)["walks"]
+    report = verify(tmp_path / "w.zarr", algo=algo)
+    assert report.ok
+    assert {check.name: check.p_value for check in report.checks}["transitions"] is not None
+    after = np.bincount(walks[walks[:, 0] != 4, 1], minlength=4)
+    assert chisquare(after, after.sum() * np.array([0.5, 0.25, 0.125, 0.125])).pvalue > 1e-4
+    algo = f"{tmp_path / 'loops.py'}:Counts"
+    drawn = arrays_of(store, tmp_path / "t.zarr", algo, instances=8000, seed=1)
+    assert verify(tmp_path / "t.zarr", algo=algo).ok
+    second = np.bincount(drawn["src"][drawn["depth"] == 1], minlength=4)
+    assert chisquare(second, second.sum() * np.array([1, 3, 3, 1]) / 8).pvalue > 1e-4

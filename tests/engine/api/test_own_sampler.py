@@ -13,11 +13,15 @@ from csaw.engine.verify import verify
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "own-sampler.md"
 SAME = {
     "Jumps": ({"walk_length": 9}, "jump"),
+    "Teleports": ({"walk_length": 9}, "jump"),
     "Restarts": ({"walk_length": 9}, "restart"),
     "Snowball": ({}, "snowball"),
     "ForestFire": ({}, "forest-fire"),
     "Frontier": ({"instances": 20, "frontier_size": 5}, "multidimensional"),
 }
+
+
+CHECKED = ("NearTheSource", "HubsFirst", "OneOfMany")
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +43,13 @@ def test_a_class_of_the_page_draws_what_csaws_own_draws(tmp_path, store, page, n
     assert_same(arrays_of(store, tmp_path / "b.zarr", own, seed=3, **options), drawn)
 
 
-def test_the_traversal_with_an_update_passes_its_checks(tmp_path, store, page):
-    algo = f"{page}:NearTheSource"
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_traversal_of_the_page_passes_its_checks(tmp_path, store, page, name):
+    algo = f"{page}:{name}"
     drawn = sample(store, tmp_path / "s.zarr", algo, seed=3, device="cpu", instances=600)
     report = verify(drawn.path, algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
 
 
 def test_the_page_names_all_of_its_classes(page):
-    assert set(re.findall(r"^class (\w+)", Path(page).read_text(), re.MULTILINE)) == {*SAME, "NearTheSource"}
+    assert set(re.findall(r"^class (\w+)", Path(page).read_text(), re.MULTILINE)) == {*SAME, *CHECKED}

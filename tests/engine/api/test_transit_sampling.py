@@ -163,13 +163,6 @@ REFUSED = {
         STEPS + NEXT + "while True:\n            e = random.choice(transits.edges)\n            return e.dst",
         "line 7 .*an edge cannot be drawn in a loop",
     ),
-    "a loop of numbers": (
-        ONE,
-        STEPS
-        + NEXT
-        + "while random.random() < 0.5:\n            return -1\n        return random.choice(transits.edges).dst",
-        "line 7 .*random cannot be used in a loop",
-    ),
     "two choices": (
         ONE,
         STEPS + NEXT + "a = random.choice(transits.edges)\n        return random.choice(transits.edges).dst",
@@ -259,8 +252,16 @@ REFUSED = {
         STEPS + "mine = lambda self, e: 1.0\n    " + PLAIN.replace("edges)", "edges, self.mine)"),
         "Mine.mine: expected a method written with def",
     ),
-    "an error in steps": (ONE, "def steps(self): return self.length\n    " + PLAIN, "steps failed: AttributeError"),
-    "half a step": (ONE, "def steps(self): return 2.5\n    " + SIZE + PLAIN, "steps: expected an integer .*found 2.5"),
+    "an error in steps": (
+        ONE,
+        "def steps(self): return self.length\n    " + PLAIN,
+        "steps failed: line 5 of mine.py: AttributeError",
+    ),
+    "half a step": (
+        ONE,
+        "def steps(self): return 2.5\n    " + SIZE + PLAIN,
+        "line 5 of .*: expected an integer .*found 2.5",
+    ),
     "first visits, independent": (
         ALL,
         "visited_once = True\n    " + STEPS + SIZE + PLAIN,
