@@ -12,7 +12,7 @@ LOOP = "one loop over walkers or bytes in flight: what it keeps in registers wou
 EXCEPTIONS = {
     "engine/cpu/kernels/clocks.py:run_clocks": LOOP,
     "engine/cpu/kernels/minibatches.py:draw_minibatch": LOOP,
-    "engine/cpu/kernels/rejection.py:walk_by_rejection": LOOP,
+    "engine/cpu/kernels/rejection.py:take_turns": LOOP,
     "engine/cpu/kernels/select.py:successive": LOOP,
     "engine/cpu/kernels/traverse.py:select_neighbors": "the ladder of methods, each decided when it is compiled",
     "engine/cpu/kernels/traverse.py:select_by_sums": LOOP,

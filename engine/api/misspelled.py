@@ -10,7 +10,7 @@ ALIKE = 0.8  # how alike two names are where one of them is misspelled
 
 
 def refuse_misspelled(algorithm: Algorithm, names: Iterable[str]) -> None:
-    """OptionError about an attribute that nothing in its file reads and that is nearly called as one of ``names`` is."""
+    """OptionError about an attribute that nothing in its file reads and that is called nearly as one of ``names``."""
     known, kind = {name for name in names if not name.startswith("_")}, type(algorithm)
     own = (name for one in kind.__mro__ if one.__module__ == kind.__module__ for name in vars(one))
     for name in (one for one in own if not one.startswith("_") and one not in known | algorithm.options().keys()):

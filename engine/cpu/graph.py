@@ -19,7 +19,7 @@ from csaw.engine.cpu.slots import Slots
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
-from csaw.engine.plan.needs import Needs, filter_words
+from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.partition import Partition
 from csaw.partition.graph.edge_columns import WEIGHT
@@ -32,7 +32,8 @@ PIECE_EDGES = 1 << 12  # least edges of a task: a smaller one takes less time th
 class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
-    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions
+    ``layout`` is the plan's: csr, table or ctps. ``membership`` is the plan's: hash tables or filters of rows are
+    built. ``weighs_members``: whether hash tables hold weights. ``streamed``: whether partitions
     are loaded and evicted; ``capacity``: bytes for those in memory.
     ``columns`` float64 [columns, V]: data of vertices.
     """
@@ -47,7 +48,8 @@ class HostGraph(Partitions):
         needs: Needs,
         *,
         layout: GraphLayout,
-        bloom: bool,
+        membership: str,
+        weighs_members: bool,
         streamed: bool,
         capacity: int,
         columns: np.ndarray,
@@ -57,7 +59,7 @@ class HostGraph(Partitions):
         self.table, self.summed = layout.has_alias_tables, layout.has_sums
         self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
         parts = (store.edges, store.largest_partition, len(store.partitions))
-        self._reserve(needs, bloom, Slots.places(*parts) if streamed else store.edges)
+        self._reserve(needs, membership, weighs_members, Slots.places(*parts) if streamed else store.edges)
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
         self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
         self.places = Places(store.partitions, store.vertices if streamed else 0)
@@ -68,7 +70,7 @@ class HostGraph(Partitions):
         self.transfers, self.transfer_bytes = 0, 0
         self.coming: int | None = None  # the partition that the system was asked to read ahead
 
-    def _reserve(self, needs: Needs, bloom: bool, places: int) -> None:
+    def _reserve(self, needs: Needs, membership: str, weighs_members: bool, places: int) -> None:
         """Reserve address space for arrays of ``places`` edges, and for what is built of them."""
         store, ids = self.store, np.dtype(self.store.id_dtype)
         self.indices, self.weights = Reserved(places, ids), Reserved(places if needs.weights else 0, WEIGHT.dtype)
@@ -77,7 +79,9 @@ class HostGraph(Partitions):
         self.sums = Reserved(store.edges if self.summed else 0, np.dtype(np.int64))
         self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
         self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
-        self.bloom = Reserved(filter_words(store.edges) if bloom else 0, np.dtype(np.uint64))
+        self.bloom = Reserved(filter_words(store.edges) if membership == "filter" else 0, np.dtype(np.uint64))
+        slots = member_slots(store.edges, store.vertices) if membership == "hash" else 0
+        self.members = Reserved(slots * (2 if weighs_members else 1), np.dtype(np.uint32))
         # What is read from the store, by its names there.
         weights = [self.weights] if needs.weights else []
         beside = zip(needs.stored_columns, [*weights, *self.edge_columns], strict=True)
@@ -103,6 +107,8 @@ class HostGraph(Partitions):
             possible=self.possible.array,
             strength=self.strength.array,
             bloom=self.bloom.array,
+            members=self.members.array,
+            member_weights=self.members.array.view(WEIGHT.dtype),
             moved=np.zeros(parts, np.int64),
             loaded=np.zeros(parts + 1, np.uint8),
             near=self.places.near,
@@ -110,6 +116,7 @@ class HostGraph(Partitions):
             alone=self.places.alone,
             columns=columns.ravel(),
             edge_columns=tuple(column.array for column in self.edge_columns),
+            word=np.uint64(0),
             path=np.empty(0, self.store.id_dtype),
             known=np.full(3, -1, np.int64),
             edge=0,
@@ -202,6 +209,8 @@ class HostGraph(Partitions):
                     held.release(low, high)
         if self.bloom.array.size:
             self.kernels.build_bloom(self.arrays, self.bloom.array, part.first_vertex, part.last_vertex)
+        if self.members.array.size:
+            self._over_vertices(part, self._build_members)
 
     def ahead(self, waiting: dict[int, int]) -> None:
         """Let the system read the partition that most instances wait for into its page cache meanwhile: 1.2 times as
@@ -240,6 +249,9 @@ class HostGraph(Partitions):
 
     def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_sums(self.params, self.arrays, first, last, bad)
+
+    def _build_members(self, first: int, last: int, bad: np.ndarray) -> None:
+        self.kernels.build_members(self.arrays, first, last)
 
     def _over_vertices(self, part: Partition, work: Callable[[int, int, np.ndarray], None]) -> None:
         """Run ``work(first vertex, end vertex, bad)`` in threads over ranges of a partition's vertices.

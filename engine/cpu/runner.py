@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 
-from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.algorithm import Algorithm, Walk
+from csaw.engine.api.hooks import Hook
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.recycled import Recycled
@@ -22,6 +24,7 @@ from csaw.engine.schedule.specialization import WEIGHT, Constants
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 
+FIRST_WORD = "hook_word(seed, instance, depth, 0)"  # in the text of a hook
 LEAST_ROOM = 64 << 20  # bytes that a batch may take, however little memory is asked for: plans are estimates
 
 
@@ -100,6 +103,22 @@ class CpuRunner(BatchBackend):
         self.graph.close()
         self.threads.shutdown(wait=False, cancel_futures=True)  # a hook may have no end
 
+    def hooks(self) -> list[Hook]:
+        """The algorithm's own functions; where a kernel draws the first word of ``update`` ahead, that reads it."""
+        hooks = super().hooks()
+        if not self._draws_ahead():
+            return hooks
+        return [
+            replace(hook, source=hook.source.replace(FIRST_WORD, "graph.word")) if hook.name == "update" else hook
+            for hook in hooks
+        ]
+
+    def _draws_ahead(self) -> bool:
+        """Whether a kernel draws the first random word of ``update``, and so where to read it."""
+        update = self.others["update"]
+        draws = update is not None and FIRST_WORD in update.source
+        return isinstance(self.algorithm, Walk) and self.select.exact_number and draws
+
     def _constants(self) -> Constants:
         layout = self.plan.graph_layout
         own = {
@@ -107,6 +126,9 @@ class CpuRunner(BatchBackend):
             "TABLE": layout.has_alias_tables,
             "SUMS": layout.has_sums,
             "MEMBERSHIP": self.needs.second_order,
+            "HASHED": self.plan.membership == "hash",
+            "MEMBER_WEIGHTS": self.weighs_members,
+            "DRAWS_AHEAD": self._draws_ahead(),
             "ASKS_LATER": self.asks_later,
             "QUESTIONS": QUESTIONS,
             "LOGGED": self.plan.paths_bytes > 0,
@@ -127,7 +149,8 @@ class CpuRunner(BatchBackend):
             self.threads,
             self.needs,
             layout=self.plan.graph_layout,
-            bloom=self.needs.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
+            membership=self.plan.membership,
+            weighs_members=self.weighs_members,
             streamed=self.streamed,
             capacity=self.plan.capacity,
             columns=np.empty(0) if self.algorithm.vertex_columns.table is None else self.algorithm.vertex_columns.table,

@@ -25,10 +25,13 @@ from csaw.partition.base.kernel_time import finds
 FOLDER = Path(__file__).with_name("kernels")
 FILES = (
     "constants.py",
+    "members.py",
     "access.py",
     "weigh.py",
+    "build_members.py",
     "walk.py",
     "searches.py",
+    "trials.py",
     "rejection.py",
     "questions.py",
     "select.py",
@@ -47,7 +50,7 @@ import math
 import numpy as np
 from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import GraphArrays, borrowed
-from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.draws.random import *
 from csaw.partition.base.compile import inner, njit

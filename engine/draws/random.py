@@ -83,6 +83,14 @@ def fraction(word):
     return float(word >> uint64(11)) * 2.0**-53
 
 
+@njit(inline="always")
+def fraction_of(high, low):
+    """``fraction`` of a word by its halves, in a form that vector registers compute: both parts and their sum are
+    exact.
+    """
+    return float(uint32(high)) * 2.0**-32 + float(uint32(low >> uint64(11))) * 2.0**-53
+
+
 @njit
 def neg_log(word):
     """``-log(u)`` for u in (0, 1) from 64 random bits, from + - * / alone: the same bits on every device."""

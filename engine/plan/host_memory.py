@@ -7,14 +7,15 @@ from dataclasses import replace
 from itertools import accumulate
 from operator import mul
 
-from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import met_row, row_cost
 from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
-from csaw.engine.plan.needs import SUM_BYTES, question_bytes
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.needs import SUM_BYTES, member_slots, question_bytes
 from csaw.engine.plan.parts import parts_of, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.request import Request
@@ -26,6 +27,7 @@ PATHS_SHARE, MOST_PATHS = 24, 64 << 20  # of the memory, for steps of walks on t
 PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that writing and sorting steps pays
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
+HASHED_STEPS = 0.5  # of the number of edges: making hash tables takes as long as they save in a third of these steps
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -36,12 +38,12 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     """
     _refuse_what_is_for_gpus(shape, limits)
     store, budget = shape.store, limits.host_bytes
-    filters = store.edges if shape.needs.second_order else 0  # 8 bits an edge
-    parts = parts_of(shape) | {"filters": filters}
-    fixed = sum(parts.values())
     at_once = min(BATCH_BYTES, budget // 4) // shape.row
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
-    rows = store.edges * shape.needs.edge.reserved
+    rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape)
+    membership, answers = _membership(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
+    parts["members" if membership == "hash" else "filters"] = answers
+    fixed = sum(parts.values())
     streams = limits.residency is not None and limits.residency.streams
     layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
     graph = rows + (_sums(store) if layout.has_sums else 0)
@@ -56,10 +58,25 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
         )
     if streams or whole > budget:
         return _from_disk(shape, limits, layout, graph)
-    membership = "filter" if filters else "search"
     return MemoryPlan(
         layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed + parts["ids"], budget, parts
     )
+
+
+def _membership(shape: Shape, room: int) -> tuple[str, int]:
+    """The way in which a graph that is all in memory answers whether an edge exists, and its bytes.
+
+    Hash tables of rows serve walks by rejection of so many steps that building them pays. ``room``: bytes that are left
+    beside the graph.
+    """
+    store, needs = shape.store, shape.needs
+    if not needs.second_order or (shape.by_steps and isinstance(shape.algorithm, Traversal)):
+        return "search", 0
+    tables = 4 * member_slots(store.edges, store.vertices) * (2 if needs.weighs_members else 1)
+    hashed = shape.request.select is Method.REJECTION and needs.edge.id == 4 and tables <= room
+    if hashed and shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges:
+        return "hash", tables
+    return "filter", store.edges
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:

@@ -18,6 +18,7 @@ PARTS = {
     "ids": "original ids, until they are written",
     "chunks": "unpacking compressed chunks",
     "filters": "filters of edges, a byte an edge",
+    "members": "hash tables of rows, 8 bytes an edge, 16 with weights",
     "table_scratch": "making the tables of a piece",
     "paths": "steps of walks on their way to disk",
     "candidates": "candidates that are selected from",

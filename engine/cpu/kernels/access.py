@@ -9,6 +9,8 @@ sums          i64   [E]       running sums of a row's biases, if selection searc
 possible      u32   [V]       number of a vertex's edges with a bias above zero, beside sums
 strength      f64   [V]       sum of a row's biases, if the return edge is drawn apart
 bloom         u64   [E / 8]   8 bits an edge, row after row; empty when there is none
+members       u32   [2 E + 8 V]  rows as hash tables, in place of filters: see members.py
+member_weights  f32       the same memory as floats
 moved         i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it
                               is not loaded
 loaded        u8    [P + 1]   whether each partition can be read, and last, whether there are single rows
@@ -17,6 +19,7 @@ begins        i64   [P + 1]   the first vertex of each partition
 alone         u8    [V / 8 + 1]  a bit for each vertex: whether its row is there by itself
 columns       f64   [columns * V]  data of vertices, column after column
 edge_columns  [E] each        a tuple of the edge columns that hooks read beside weights, of their own types
+word          u64         the random word that ``update`` reads, where it was drawn ahead
 path          id    [L + 1]   the walk whose next step is drawn, where hooks read it
 known         i64   [3]       an edge a -> b, and whether it exists, 1 or 0; -1: not known
 edge          integer         place of the edge whose columns a hook reads
@@ -28,7 +31,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.constants import STREAMED, TABLE, UNDIRECTED
+from csaw.engine.cpu.kernels.constants import HASHED, MEMBERSHIP, STREAMED, TABLE, UNDIRECTED
+from csaw.engine.cpu.kernels.members import find_member, may_have
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.partition.base.compile import inner, njit
 
@@ -44,6 +48,8 @@ class GraphArrays(NamedTuple):
     possible: np.ndarray
     strength: np.ndarray
     bloom: np.ndarray
+    members: np.ndarray
+    member_weights: np.ndarray
     moved: np.ndarray
     loaded: np.ndarray
     near: np.ndarray
@@ -51,6 +57,7 @@ class GraphArrays(NamedTuple):
     alone: np.ndarray
     columns: np.ndarray
     edge_columns: tuple[np.ndarray, ...]
+    word: np.uint64
     path: np.ndarray
     known: np.ndarray
     edge: int
@@ -68,6 +75,12 @@ def for_hooks(graph, path, known):
     an edge exists.
     """
     return GraphArrays(*graph[:-3], path, known, graph.edge)
+
+
+@inner
+def with_word(graph, word):
+    """The graph as ``update`` reads it where a word was drawn ahead for it."""
+    return GraphArrays(*graph[:-4], word, *graph[-3:])
 
 
 @inner
@@ -191,44 +204,17 @@ def first_at_least(graph, low, high, value):
     return low
 
 
-@njit(inline="always")
-def bloom_word(row, width, value):
-    """The place of ``value`` in a row's filter: (word, mask of four bits)."""
-    h = uint64(value) * uint64(0x9E3779B97F4A7C15)
-    h ^= h >> uint64(29)
-    h *= uint64(0xBF58476D1CE4E5B9)
-    h ^= h >> uint64(32)
-    first = row >> 3
-    words = ((row + width - 1) >> 3) - first + 1
-    bits = (
-        (uint64(1) << (h & uint64(63)))
-        | (uint64(1) << ((h >> uint64(6)) & uint64(63)))
-        | (uint64(1) << ((h >> uint64(12)) & uint64(63)))
-        | (uint64(1) << ((h >> uint64(18)) & uint64(63)))
-    )
-    return first + int64(((h >> uint64(32)) * uint64(words)) >> uint64(32)), bits
-
-
-@njit(inline="always")
-def prefetch_membership(graph, a, b):
-    if graph.bloom.size > 0 and a >= 0:
-        row = graph.indptr[a]
-        word, _ = bloom_word(row, graph.indptr[a + 1] - row, b)
-        prefetch(graph.bloom, uint64(word))
-
-
 @inner(forceinline=True)
 def is_neighbor(graph, a, b):
-    """Whether the edge a -> b exists: what is known, then the row's filter, then an exact search."""
+    """Whether the edge a -> b exists: what is known, then the row's hash table, or its filter and an exact search."""
     if a < 0 or b < 0:
         return False
-    if STREAMED and graph.known[2] >= 0 and graph.known[0] == a and graph.known[1] == b:
+    if MEMBERSHIP and graph.known[2] >= 0 and graph.known[0] == a and graph.known[1] == b:
         return graph.known[2] == 1
-    if graph.bloom.size > 0:
-        low = graph.indptr[a]
-        word, bits = bloom_word(low, graph.indptr[a + 1] - low, b)
-        if graph.bloom[word] & bits != bits:
-            return False
+    if HASHED:
+        return find_member(graph, a, b) >= 0
+    if not may_have(graph, a, b):
+        return False
     low, high, goal = row_to_search(graph, a, b)
     found = first_at_least(graph, low, high, goal)
     return found < high and neighbor_at(graph, found) == goal

@@ -68,3 +68,37 @@ def atomic_add(typingctx, array, index, value):
         return context.get_dummy_value()
 
     return types.void(array, types.uint64, array.dtype), codegen
+
+
+@intrinsic
+def matches(typingctx, array, index, value):
+    """Bit k: whether ``array[index + k]`` is ``value``, for k below 8 (1-d, C order), in one comparison of vectors.
+
+    It checks no bounds.
+    """
+    kind = types.uint64(array, types.uint64, array.dtype)
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        item = data.type.pointee
+        eight = ir.VectorType(item, 8)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), eight.as_pointer())
+        held = builder.load(place)
+        held.align = context.get_abi_alignment(item)
+        wanted = ir.Constant(eight, ir.Undefined)
+        for k in range(8):
+            wanted = builder.insert_element(wanted, arguments[2], ir.Constant(ir.IntType(32), k))
+        mask = builder.bitcast(builder.icmp_unsigned("==", held, wanted), ir.IntType(8))
+        return builder.zext(mask, ir.IntType(64))
+
+    return kind, codegen
+
+
+@intrinsic
+def lowest(typingctx, bits):
+    """The number of the lowest bit of ``bits`` that is set; they are not all zero."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), codegen

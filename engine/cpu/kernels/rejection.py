@@ -11,38 +11,41 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import (
     borrowed,
     can_ask,
-    degree,
     for_hooks,
     neighbor_at,
     prefetch_edge,
-    prefetch_membership,
     row_of,
+    row_to_search,
     stored_weight,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     EXTREME,
+    HASHED,
     MEMBERSHIP,
     QUESTIONS,
-    STREAMED,
+    SIMPLE,
     WEIGHTED,
     edge_bias,
 )
+from csaw.engine.cpu.kernels.members import is_member, may_have
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.searches import find_edges, find_returns, search_scratch
-from csaw.engine.cpu.kernels.walk import (
-    LANES,
-    after,
-    borrowed_out,
-    drawn_neighbor,
-    goes_on,
-    put,
-    put_source,
-    save,
-    with_path,
+from csaw.engine.cpu.kernels.searches import search_on, search_scratch, weight_from
+from csaw.engine.cpu.kernels.trials import (
+    EDGE,
+    NOTHING,
+    RETURNS,
+    begin_return,
+    draw_trials,
+    look_at_candidates,
+    look_up_returns,
+    request_answers,
+    request_candidates,
+    take_apart,
 )
+from csaw.engine.cpu.kernels.walk import GROUP, LANES, after, borrowed_out, goes_on, put, put_source, save, with_path
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
-from csaw.engine.draws.random import SHIFT, below, draw64, fraction, philox
+from csaw.engine.draws.random import draw64
 from csaw.partition.base.compile import inner, njit
 
 HOPELESS = (
@@ -50,6 +53,7 @@ HOPELESS = (
 )  # rows where a smaller share of trials accept are not tried: selection.py and whole_row.cuh have the same
 TRIALS = 64  # trials, and one for each neighbor, before the row is examined, which costs no more than they did
 TRY_ON = -2  # returned instead of a vertex
+LEAST_LANES = 48  # three groups, so that no two of the turns of one fall together
 
 
 @inner
@@ -82,14 +86,6 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
     return neighbor_at(graph, row + inverse_transform(ctps, count, word))
 
 
-@inner
-def take_over(j, last, lane, here, back, instance, steps, trial, returns, fresh, asks):
-    """Lane j goes on with the walker of the last lane."""
-    lane[j], here[j], back[j] = lane[last], here[last], back[last]
-    instance[j], steps[j], trial[j] = instance[last], steps[last], trial[last]
-    returns[j], fresh[j], asks[j] = returns[last], fresh[last], asks[last]
-
-
 @njit(nogil=True)
 def walk_by_rejection(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad, tally):
     """Second-order walks: propose by weight, accept by bias / bound; no lane waits for another's trials.
@@ -97,123 +93,149 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, walkers,
     ``bounds``: (low, high, back) of Walk.bias_range. If back > high, the part of the return edge's bias above high is
     drawn apart, so the expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP
     2019, section 4.3). For ``questions`` see questions.py.
+
+    Groups of lanes take turns, as in walk_by_edge: a group decides on its trials and draws words for the next ones, the
+    group before it asks for the edges that they choose, and the one before that for the lines that tell whether edges
+    exist. A lane that searches a row makes one halving a turn.
     """
+    take_turns(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad, tally, trial_lanes())
+
+
+@inner
+def trial_lanes():
+    """The state of all lanes: arrays that take_turns names.
+
+    Its caller holds them, so that it can use them without reference counts, which it would update at each use.
+    """
+    return (
+        np.full(LANES, -1),
+        np.zeros(LANES, np.int64),
+        np.full(LANES, -1),
+        np.zeros(LANES, np.uint64),
+        np.zeros(LANES, np.uint64),
+        np.empty(LANES, np.uint64),
+        np.zeros(LANES, np.uint64),
+        np.zeros(LANES, np.uint64),
+        np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.uint64),
+        np.zeros(LANES, np.float64),
+        np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.float64),
+        np.empty(LANES, np.float64),
+        np.zeros(LANES, np.uint8),
+        np.empty(LANES, np.int64),
+        np.full(3, -1),
+        np.zeros(LANES, np.uint64),
+        search_scratch(LANES),
+    )
+
+
+@inner(error_model="numpy")
+def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad, tally, state):
+    """Walk as walk_by_rejection says, in the lanes of ``state``."""
     graph, out = borrowed(graph), borrowed_out(out)
+    todo, bad, tally = borrow(todo), borrow(bad), borrow(tally)
     source, at, prev = borrow(walkers.source), borrow(walkers.at), borrow(walkers.previous)
     step, alive = borrow(walkers.step), borrow(walkers.alive)
-    trials, asked, sure = questions.trials, questions.asked, questions.sure
-    candidates, coins = questions.candidates, questions.coins
-    low, high, returning = bounds
-    apart = returning > high
-    lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
-    rows, counts, goal = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
-    returns, fresh, asks = np.empty(LANES, np.float64), np.empty(LANES, np.uint8), np.empty(LANES, np.int64)
-    exists, answer, scratch = np.full(LANES, -1), np.full(3, -1), search_scratch(LANES)
+    trials, asked, sure = borrow(questions.trials), borrow(questions.asked), borrow(questions.sure)
+    candidates, coins = borrow(questions.candidates), borrow(questions.coins)
+    lane, here, back, instance, steps, words, counts, spots, goal = borrow(state[:9])
+    trial, coin, decided, returns, weight, searching, asks, answer, places = borrow(state[9:18])
+    _, low, width, end, wanted = borrow(state[18])
+    high, apart = bounds[1], bounds[2] > bounds[1]
+    lanes = min(LANES, max(LEAST_LANES, -(-todo.size // GROUP) * GROUP))
     told = for_hooks(graph, graph.path, answer)
-    lanes, taken = 0, 0
-    while True:
-        while lanes < LANES and taken < todo.size:
-            w = todo[taken]
-            lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
-            instance[lanes], steps[lanes] = uint64(first + w), uint64(step[w])
-            trial[lanes] = uint64(trials[w]) if ASKS_LATER else uint64(0)
-            fresh[lanes], asks[lanes] = 1, 0
-            put_source(out, w, source[w])
-            lanes += 1
-            taken += 1
-        if lanes == 0:
-            return
-        tally[0] += lanes
-        for j in range(lanes):
-            w0, w1, w2, w3 = philox(seed, instance[j], steps[j], trial[j])
-            words[j] = (w0 << SHIFT) | w1
-            coin[j] = fraction((w2 << SHIFT) | w3)
-        for j in range(lanes):
-            v = uint64(here[j])
-            rows[j], counts[j], decided[j] = row_of(graph, v), degree(graph, v), 0
-        if apart:
-            find_returns(graph, lanes, here, back, fresh, rows, counts, returns, scratch)
-        for j in range(lanes):
-            if apart and counts[j] > 0 and back[j] >= 0:
-                more = returns[j] * (returning - high)
-                whole = (graph.strength[here[j]] if WEIGHTED else float(counts[j])) * high + more
-                share = more / whole if whole > 0.0 else 0.0
-                if coin[j] < share:
-                    decided[j] = 1
-                    continue
-                coin[j] = (coin[j] - share) / (1.0 - share)
-            prefetch_edge(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
-        for j in range(lanes):
-            if decided[j]:
-                goal[j] = back[j]
-                continue
-            count = uint64(counts[j])
-            dst = drawn_neighbor(graph, uint64(rows[j]) + below(words[j], count), count, words[j])
-            goal[j] = dst
-            if dst < 0 or (dst != back[j] and coin[j] * high < low):
-                decided[j] = 1
-            elif MEMBERSHIP and dst != back[j]:
-                prefetch_membership(graph, back[j], dst)
-            prefetch(graph.indptr, uint64(max(dst, 0)))
-        if STREAMED and MEMBERSHIP:  # else filters answer most
-            find_edges(graph, lanes, back, goal, decided, exists, scratch)
-        for j in range(lanes - 1, -1, -1):
-            v, w, t = here[j], lane[j], int64(steps[j])
-            paused = False
-            if ASKS_LATER and not decided[j] and goal[j] != back[j] and not can_ask(graph, back[j], goal[j]):
-                candidates[w, asks[j]], coins[w, asks[j]] = goal[j], coin[j]
-                asks[j] += 1
-                trial[j] += uint64(1)
-                if asks[j] < QUESTIONS:
-                    continue
-                goal[j], paused = int64(-1), True
-            elif not decided[j]:
-                answer[0], answer[1], answer[2] = back[j], goal[j], exists[j]
-                bias = edge_bias(params, told, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
-                if not coin[j] * high < bias:
-                    if EXTREME and not bias >= 0.0:
-                        bad[0], bad[1], bad[2] = 1, v, goal[j]
-                        return
-                    trial[j] += uint64(1)
-                    if not EXTREME or trial[j] != uint64(TRIALS + counts[j]):
-                        continue
-                    goal[j] = from_whole_row(
-                        params,
-                        graph,
-                        seed,
-                        first + w,
-                        t,
-                        source[w],
-                        back[j],
-                        v,
-                        rows[j],
-                        counts[j],
-                        high,
-                        trial[j],
-                        bad,
-                    )
-                    if bad[0] != 0:
-                        return
-                    if goal[j] == TRY_ON:
-                        continue
-            if ASKS_LATER and (paused or asks[j] > 0):
-                at[w], prev[w], step[w] = v, back[j], t
-                trials[w], asked[w], sure[w] = trial[j], asks[j], goal[j]
-                lanes -= 1
-                take_over(j, lanes, lane, here, back, instance, steps, trial, returns, fresh, asks)
-                continue
-            known = with_path(graph, out, w)
-            then = after(params, known, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
-            if then >= 0:
-                t += 1
-                put(out, w, t, then)
-            if goes_on(graph, v, then, t, length):
-                here[j], back[j], steps[j], trial[j], fresh[j] = then, v, uint64(t), uint64(0), 1
-            else:
-                save(w, v, then, t, length, at, prev, step, alive, out)
-                if ASKS_LATER:
-                    trials[w] = 0
-                lanes -= 1
-                take_over(j, lanes, lane, here, back, instance, steps, trial, returns, fresh, asks)
+    tried, taken, ended, before, earlier = 0, 0, 0, lanes - GROUP, lanes - 2 * GROUP
+    while ended < todo.size:
+        for group in range(0, lanes, GROUP):
+            for j in range(uint64(group), uint64(group + GROUP)):
+                w = lane[j]
+                if w >= 0:
+                    v, t = here[j], int64(steps[j])
+                    paused, exists, bias = False, int64(0), 0.0
+                    if (not HASHED or not SIMPLE) and searching[j] != NOTHING:
+                        if not search_on(j, graph, low, width, wanted):
+                            continue
+                        if searching[j] == RETURNS:
+                            returns[j] = weight_from(graph, low[j], end[j], wanted[j])
+                            searching[j] = NOTHING
+                            continue
+                        exists = int64(low[j] < end[j] and neighbor_at(graph, low[j]) == wanted[j])
+                        searching[j] = NOTHING
+                    elif HASHED:
+                        exists = int64(is_member(graph, back[j], goal[j], places[j], decided[j] != 0))
+                    elif MEMBERSHIP and decided[j] == 0 and back[j] >= 0 and goal[j] != back[j]:
+                        if ASKS_LATER and not can_ask(graph, back[j], goal[j]):
+                            candidates[w, asks[j]], coins[w, asks[j]] = goal[j], coin[j]
+                            asks[j] += 1
+                            trial[j] += uint64(1)
+                            if asks[j] < QUESTIONS:
+                                tried += 1
+                                continue
+                            goal[j], paused, decided[j] = int64(-1), True, 1
+                        elif may_have(graph, back[j], goal[j]):
+                            begin, last, wanted[j] = row_to_search(graph, back[j], goal[j])
+                            low[j], width[j], end[j] = uint64(begin), uint64(last - begin), uint64(last)
+                            searching[j] = EDGE
+                            prefetch_edge(graph, uint64((begin + last) >> 1))
+                            continue
+                    tried += 1
+                    if HASHED or decided[j] == 0:  # known where it is decided already, but not branched on
+                        answer[0], answer[1], answer[2] = back[j], goal[j], exists
+                        if goal[j] >= 0:
+                            bias = edge_bias(params, told, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
+                    if not coin[j] * high < bias and decided[j] == 0:
+                        if EXTREME and not bias >= 0.0:
+                            bad[0], bad[1], bad[2] = 1, v, goal[j]
+                            return
+                        trial[j] += uint64(1)
+                        if not EXTREME or trial[j] != uint64(TRIALS) + counts[j]:
+                            continue
+                        row, count, k = row_of(graph, v), int64(counts[j]), trial[j]
+                        given = seed, first + w, t, source[w], back[j], v, row, count, high, k, bad
+                        goal[j] = from_whole_row(params, graph, *given)
+                        if bad[0] != 0:
+                            return
+                        if goal[j] == TRY_ON:
+                            continue
+                    if ASKS_LATER and (paused or asks[j] > 0):
+                        at[w], prev[w], step[w] = v, back[j], t
+                        trials[w], asked[w], sure[w] = trial[j], asks[j], goal[j]
+                    else:
+                        known = with_path(graph, out, w)
+                        then = after(params, known, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
+                        if then >= 0:
+                            t += 1
+                            put(out, w, t, then)
+                            prefetch(graph.indptr, uint64(then))
+                        if goes_on(graph, v, then, t, length):
+                            here[j], back[j], steps[j], trial[j] = then, v, uint64(t), uint64(0)
+                            if apart:
+                                begin_return(j, graph, here, back, returns, searching, low, width, end, wanted)
+                            continue
+                        save(w, v, then, t, length, at, prev, step, alive, out)
+                        if ASKS_LATER:
+                            trials[w] = 0
+                    lane[j] = -1
+                    ended += 1
+                if taken < todo.size:
+                    w = todo[taken]
+                    lane[j], here[j], back[j], instance[j], steps[j] = w, at[w], prev[w], uint64(first + w), step[w]
+                    trial[j] = uint64(trials[w]) if ASKS_LATER else uint64(0)
+                    asks[j] = 0
+                    put_source(out, w, source[w])
+                    prefetch(graph.indptr, uint64(here[j]))
+                    if apart:
+                        begin_return(j, graph, here, back, returns, searching, low, width, end, wanted)
+                    taken += 1
+            draw_trials(group, seed, instance, steps, trial, words, coin)
+            if apart and HASHED:
+                look_up_returns(before, graph, lane, here, back, returns, searching)
+            request_candidates(before, graph, here, words, counts, spots, weight, decided)
+            if apart:
+                take_apart(before, bounds, weight, returns, coin, decided)
+            look_at_candidates(earlier, graph, bounds, lane, back, words, coin, decided, counts, spots, goal)
+            if MEMBERSHIP:
+                request_answers(earlier, graph, lane, back, decided, goal, places)
+            earlier, before = before, group
+    tally[0] += tried

@@ -9,16 +9,16 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import (
     borrowed,
     can_ask,
-    degree,
     neighbor_at,
     prefetch_edge,
-    row_of,
     row_to_search,
     stored_weight,
 )
-from csaw.engine.cpu.kernels.constants import HAS_DEAD_END, HAS_UPDATE, SIMPLE, STREAMED, UNDIRECTED, WEIGHTED
+from csaw.engine.cpu.kernels.constants import WEIGHTED
 from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.partition.base.compile import inner
+from csaw.partition.base.compile import inner, njit
+
+NEAR = 8  # entries of a row that are searched at once
 
 
 @inner
@@ -80,35 +80,35 @@ def find_edges(graph, lanes, back, goal, decided, exists, scratch):
         exists[lane[i]] = int64(low[i] < end[i] and neighbor_at(graph, low[i]) == wanted[i])
 
 
-@inner
-def find_returns(graph, lanes, here, back, fresh, rows, counts, returns, scratch):
-    """Write the sum of weights of the return edges of each ``fresh`` lane to ``returns``.
+@njit(inline="always")
+def search_on(j, graph, low, width, wanted):
+    """Go on with the search of lane j, as far as it needs no memory line that has not been asked for.
 
-    A fresh lane takes up a step; its return edges lead to the vertex it came from.
-
-    An undirected edge that is not repeated weighs the same from both ends, so the shorter row is searched.
+    True: it is over, and ``low`` is the first position whose neighbor is at least ``wanted``.
     """
-    # True if the walk must have come along that edge, so that its weight is 1.
-    known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
-    graph, count = borrowed(graph), 0
-    lane, low, width, end, wanted = scratch
-    for j in range(lanes):
-        if not fresh[j]:
-            continue
-        fresh[j] = 0
-        returns[j] = 1.0 if known and back[j] >= 0 else 0.0
-        if known or back[j] < 0 or counts[j] == 0:
-            continue
-        first, last, wanted[count] = rows[j], rows[j] + counts[j], back[j]
-        if SIMPLE and UNDIRECTED and not STREAMED and degree(graph, back[j]) < counts[j]:
-            first, wanted[count] = row_of(graph, back[j]), here[j]
-            last = first + degree(graph, back[j])
-        lane[count], low[count], width[count], end[count] = j, uint64(first), uint64(last - first), uint64(last)
-        prefetch_edge(graph, uint64((first + last) >> 1))
-        count += 1
-    search_side_by_side(graph, count, low, width, wanted)
-    for i in range(count):
-        position = low[i]
-        while position < end[i] and neighbor_at(graph, position) == wanted[i]:
-            returns[lane[i]] += stored_weight(graph, position) if WEIGHTED else 1.0
-            position += uint64(1)
+    one, here, rest = uint64(1), low[j], width[j]
+    if rest > uint64(NEAR):
+        half = rest >> one
+        here += half if neighbor_at(graph, here + half - one) < wanted[j] else uint64(0)
+        rest -= half
+        prefetch_edge(graph, here + ((rest - one) >> one))
+        low[j], width[j] = here, rest
+        return False
+    while rest > one:
+        half = rest >> one
+        here += half if neighbor_at(graph, here + half - one) < wanted[j] else uint64(0)
+        rest -= half
+    if rest == one and neighbor_at(graph, here) < wanted[j]:
+        here += one
+    low[j] = here
+    return True
+
+
+@njit(inline="always")
+def weight_from(graph, position, end, wanted):
+    """The sum of weights of the edges to ``wanted`` in a row, from the first of them on."""
+    weight = 0.0
+    while position < end and neighbor_at(graph, position) == wanted:
+        weight += stored_weight(graph, position) if WEIGHTED else 1.0
+        position += uint64(1)
+    return weight

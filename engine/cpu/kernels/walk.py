@@ -12,7 +12,6 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import (
     at_edge,
-    bloom_word,
     borrowed,
     degree,
     for_hooks,
@@ -22,10 +21,12 @@ from csaw.engine.cpu.kernels.access import (
     row_of,
     stored_weight,
     vertex_count,
+    with_word,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     CHECKED,
+    DRAWS_AHEAD,
     EDGE_COLUMNS,
     HAS_DEAD_END,
     HAS_UPDATE,
@@ -40,7 +41,7 @@ from csaw.engine.cpu.kernels.constants import (
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
-from csaw.engine.draws.random import SHIFT, below, draw64, philox
+from csaw.engine.draws.random import HOOK_DRAWS, SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 
 LANES = 64
@@ -158,6 +159,17 @@ def draw_words(group, seed, instance, steps, words):
 
 
 @njit(inline="always")
+def draw_ahead(group, seed, instance, steps, drawn):
+    """Draw the words that ``update`` reads in a group's next steps, in vector registers.
+
+    One by one they take as long as the rest of a step.
+    """
+    for j in range(uint64(group), uint64(group + GROUP)):
+        w0, w1, _, _ = philox(seed, instance[j], steps[j], HOOK_DRAWS)
+        drawn[j] = (w0 << SHIFT) | w1
+
+
+@njit(inline="always")
 def request_edges(group, graph, here, words, counts, spots):
     """Find the edges that the words of a group choose, and ask for their memory lines."""
     for j in range(uint64(group), uint64(group + GROUP)):
@@ -181,7 +193,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
     lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
     lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
     instance, steps, words = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.empty(LANES, np.uint64)
-    counts, spots = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
+    counts, spots, drawn = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
     taken, ended, before = 0, 0, lanes - GROUP
     while ended < todo.size:
         for group in range(0, lanes, GROUP):
@@ -191,6 +203,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
                     v, t = here[j], int64(steps[j])
                     dst = drawn_neighbor(graph, spots[j], counts[j], words[j])
                     known = with_path(graph, out, w)
+                    known = with_word(known, drawn[j]) if DRAWS_AHEAD else known
                     then = after(params, known, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
                     if then >= 0:
                         t += 1
@@ -209,6 +222,8 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
                     prefetch(graph.indptr, uint64(here[j]))
                     taken += 1
             draw_words(group, seed, instance, steps, words)
+            if DRAWS_AHEAD:
+                draw_ahead(group, seed, instance, steps, drawn)
             request_edges(before, graph, here, words, counts, spots)
             before = group
 
@@ -266,17 +281,3 @@ def gather_round(low, high, first, walkers, before, steps, places, vertices, out
         place = places[w - first] + before + 1
         for k in range(min(steps[w] - before, vertices.shape[1])):
             out[place + k] = vertices[i, k]
-
-
-@njit(nogil=True)
-def build_bloom(graph, bloom, first_vertex, last_vertex):
-    """Fill the filters of some vertices' rows; see access.bloom_word.
-
-    Neighboring rows share a word: one thread at a time.
-    """
-    for v in range(first_vertex, last_vertex):
-        row = graph.indptr[v]
-        width = graph.indptr[v + 1] - row
-        for i in range(width):
-            word, bits = bloom_word(row, width, neighbor_at(graph, row + i))
-            bloom[word] |= bits

@@ -240,11 +240,13 @@ def test_an_update_of_a_traversal_compiles(residency, store, caplog, tmp_path, m
     check(kernels_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
 
 
-@pytest.mark.parametrize("residency", ["resident", "streamed"])
-def test_the_selection_of_a_frontier_compiles(residency, store, caplog, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "residency"), [("Chosen", "resident"), ("Chosen", "streamed"), ("Evenly", "resident")]
+)
+def test_the_selection_of_a_frontier_compiles(name, residency, store, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     (tmp_path / "mine.py").write_text(frontier_pools.CLASSES)
-    algo, device = f"{tmp_path / 'mine.py'}:Chosen", Device(0, "none", FOR_OWN, 132, 1 << 40)
+    algo, device = f"{tmp_path / 'mine.py'}:{name}", Device(0, "none", FOR_OWN, 132, 1 << 40)
     job = prepare(store, algo, device=device, residency=residency)
     unit = kernels_of(Specialization(job.plan, store, job.algorithm))
     assert unit.constants["SELECTS_FRONTIER"]
