@@ -92,7 +92,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     multiple=True,
     callback=_pairs,
     help="NAME=PATH: a peer, and the Python interpreter that it is installed for, or the folder of its programs "
-    "(knightking, thunderrw; for the suite triangles grouptc).",
+    "(knightking, thunderrw; on a GPU flowwalker, nextdoor, skywalker; for the suite triangles grouptc).",
 )
 @click.option(
     "--json",

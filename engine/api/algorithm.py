@@ -3,7 +3,8 @@
 An algorithm is a class with options and up to four hooks, written in the subset of Python that Numba compiles:
 
     edge_bias(self, e)    unnormalised chance of an edge; 0 means never       (default ``e.weight``)
-    vertex_bias(self, v)  unnormalised chance that a frontier vertex moves    (multidimensional walks only)
+    vertex_bias(self, v)  unnormalised chance that a waiting vertex expands   (default: its degree): of the pool of a
+                          traversal with ``pool_size``, or of the walkers of one with ``clocks``
     update(self, e)       vertex that follows a selected edge, or -1 for none (default ``e.dst``): where a walk goes on,
                           or what enters the frontier of a traversal
     dead_end(self, v)     vertex that follows one without a possible edge     (walks only; default -1: the walk ends)
@@ -77,8 +78,9 @@ class Algorithm:
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
     ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of
-    frontier_size vertices an instance; ``every``: each instance holds all vertices; ``clusters``: all vertices of a
-    uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph.
+    frontier_size vertices an instance (pool_size where there is a pool); ``every``: each instance holds all vertices;
+    ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as
+    their induced subgraph.
     """
 
     sized_by: ClassVar[str] = ""
@@ -184,7 +186,7 @@ class Walk(Algorithm):
 
 class Traversal(Algorithm):
     """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are
-    the next frontier.
+    the next frontier, or with ``pool_size`` wait until ``vertex_bias`` selects them.
     """
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
@@ -215,10 +217,19 @@ class Traversal(Algorithm):
     them, draws at no further depth.
     """
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
-    frontier_size: int = 1
+    pool_size: int | None = None
+    """Number of vertices that an instance's pool begins with, its sources (C-SAW, figure 2). At each depth
+    ``frontier_size`` vertices of the pool, selected by ``vertex_bias``, leave it and select neighbors, and those that
+    ``update`` gives enter it. Those that are not selected wait. None: all vertices of a frontier select at once.
+    """
+    frontier_size: int = 1  # vertices of a pool that are selected at a depth; without a pool, sources of an instance
+    frontier_replace: bool = False
+    """Whether a pool's vertices are selected with replacement: one that is selected twice selects neighbors twice, and
+    leaves once."""
     replace: bool = False
 
     def vertex_bias(self, v: VertexView) -> float:
+        """Unnormalised chance of a vertex of the pool to be selected, or of a walker with a clock to move; 0: never."""
         return v.degree
 
     def update(self, e: EdgeView) -> int:

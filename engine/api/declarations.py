@@ -5,11 +5,12 @@ All of it is checked here, before anything is planned.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
+from csaw.engine.api.misspelled import refuse_misspelled
+from csaw.engine.api.pool_rules import check_pool
 from csaw.engine.api.user_code import users_code
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -39,32 +40,37 @@ RULES = (
     "shares_draws",
     "unique",
     "clocks",
+    "frontier_replace",
     "replace",
 )
-ALIKE = 0.8  # how alike two names are where one of them is misspelled
 OPTIONAL = ("bias_range", "expected_steps", "geometric")
 COUNTS = {  # least, most, and whether there may be none
     "walk_length": (0, MOST_STEPS, True),
     "num_walks": (1, LARGEST, False),
     "frontier_size": (1, LARGEST, False),
+    "pool_size": (1, LARGEST, True),
     "total": (1, LARGEST, True),
     "seeds_per_batch": (1, 2**31 - 1, False),
     "epochs": (1, 2**32 - 1, False),
 }
 # The rules of a traversal at their defaults, and beside which other rules each of them may be something else.
-DEFAULTS = {name: getattr(Traversal, name) for name in (*RULES[2:], "layout", "draws_from", "total", "geometric")}
+DEFAULTS = {
+    name: getattr(Traversal, name) for name in (*RULES[2:], "layout", "draws_from", "total", "geometric", "pool_size")
+}
 BESIDE: dict[str, tuple[str, ...]] = {
-    "collective": ("each_edge_once", "draws_from", "unique", "total", "replace"),
+    "collective": ("each_edge_once", "draws_from", "unique", "total", "replace", "pool_size"),
     "induced": (),
     "each_edge_once": ("collective",),
     "shares_draws": (),
-    "unique": ("collective", "total", "geometric", "layout"),
+    "unique": ("collective", "total", "geometric", "layout", "pool_size", "frontier_replace"),
     "clocks": (),
-    "replace": ("layout", "draws_from", "geometric", "collective"),
+    "pool_size": ("frontier_replace", "collective", "unique", "replace", "total", "geometric"),
+    "frontier_replace": ("pool_size", "unique", "replace", "geometric"),
+    "replace": ("layout", "draws_from", "geometric", "collective", "pool_size", "frontier_replace"),
     "layout": ("replace", "unique"),
     "draws_from": ("collective", "replace"),
-    "total": ("collective", "unique"),
-    "geometric": ("replace", "unique"),
+    "total": ("collective", "unique", "pool_size"),
+    "geometric": ("replace", "unique", "pool_size", "frontier_replace"),
 }
 
 
@@ -137,9 +143,10 @@ def check_declarations(algorithm: Algorithm) -> None:
     """OptionError if a user's own class declares something that the engine cannot use, or that contradicts itself."""
     base = next(kind for kind in (MiniBatches, Traversal, Walk) if isinstance(algorithm, kind))
     _check_options(algorithm)
-    _refuse_misspelled(algorithm, base)
+    refuse_misspelled(algorithm, {*dir(base), *HOOKS})
     _refuse_unused(algorithm, Walk if base is Walk else Traversal)
     _check_types(algorithm, base)
+    check_pool(algorithm)
     if isinstance(algorithm, MiniBatches):
         _refuse_other_rules(algorithm)
     elif isinstance(algorithm, Traversal):
@@ -187,21 +194,6 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
             )
         if kind is base and not callable(defined) and (defined is not None or hook not in OPTIONAL):
             _refuse(algorithm, hook, f"a method{' or None' * (hook in OPTIONAL)}", defined)
-    clocks = bool(_value(algorithm, "clocks"))
-    if kind is Traversal and not clocks and type(algorithm).vertex_bias is not Traversal.vertex_bias:  # type: ignore[attr-defined]
-        raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")
-
-
-def _refuse_misspelled(algorithm: Algorithm, base: type[Algorithm]) -> None:
-    """OptionError about an attribute that nothing reads and that is nearly called as a hook or rule is."""
-    known = [name for name in {*dir(base), *HOOKS} if not name.startswith("_")]
-    own = [kind for kind in type(algorithm).__mro__ if kind.__module__ == type(algorithm).__module__]
-    for name in (name for kind in own for name in vars(kind) if not name.startswith("_")):
-        alike = get_close_matches(name, known, 1, ALIKE)
-        if alike and name not in {*known, *algorithm.options()} and f".{name}" not in algorithm.file_text:
-            raise OptionError(
-                f"{algorithm.name()}.{name}: nothing reads it; did you mean {alike[0]}? If not, choose another name"
-            )
 
 
 def _check_types(algorithm: Algorithm, base: type[Algorithm]) -> None:
@@ -219,7 +211,7 @@ def _check_types(algorithm: Algorithm, base: type[Algorithm]) -> None:
         if not (hasattr(base, name) or (walks and name == "walk_length")):
             continue
         value = _value(algorithm, name)
-        if value is None and none and (name != "walk_length" or base is Walk):
+        if value is None and none:
             continue
         if not _is_whole(value, low, high):
             _refuse(algorithm, name, f"an integer from {low:,} to {high:,}", value)
@@ -286,7 +278,7 @@ def _check_returned(algorithm: Algorithm) -> None:
 
 def _refuse_other_rules(algorithm: MiniBatches) -> None:
     """OptionError if mini-batches declare a rule of other traversals, which they do not follow."""
-    for rule in (*RULES[:-1], "draws_from", "total", "geometric", "sources_from", "ends_induced"):
+    for rule in (*RULES[:-1], "draws_from", "total", "geometric", "pool_size", "sources_from", "ends_induced"):
         if getattr(algorithm, rule) != getattr(MiniBatches, rule):
             raise OptionError(
                 f"{algorithm.name()}.{rule}: expected {getattr(MiniBatches, rule)}, as in all "

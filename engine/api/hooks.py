@@ -95,14 +95,14 @@ def edge_bias(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> 
 
 
 def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dict[str, Hook | None]:
-    """Rewrite the hooks update, dead_end and vertex_bias, by name; None if the algorithm does not override it.
+    """Rewrite the hooks update, dead_end and vertex_bias, by name; None if the algorithm has no use for it: it does not
+    override it, or what it overrides is never called.
 
     ``columns``: as of :func:`edge_bias`.
     """
-    base = Walk if isinstance(algorithm, Walk) else Traversal
     found = {
         name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")
-        if hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
+        if _is_called(algorithm, name)
         else None
         for name in ("update", "dead_end", "vertex_bias")
     }
@@ -110,6 +110,14 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
         weighted_update = found["update"] if weighted else _rewrite(algorithm, "update", True, columns, random=True)
         _check_update(algorithm, weighted_update)
     return found
+
+
+def _is_called(algorithm: Algorithm, name: str) -> bool:
+    """Whether a hook decides anything; that of the base class does where vertices are selected by their degree."""
+    base = Walk if isinstance(algorithm, Walk) else Traversal
+    if isinstance(algorithm, Traversal) and name == "vertex_bias" and (algorithm.clocks or algorithm.pool_size):
+        return True
+    return hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
 
 
 def _check_update(algorithm: Traversal, update: Hook) -> None:

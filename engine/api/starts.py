@@ -1,7 +1,7 @@
 """Kinds of sources: the vertices where instances start."""
 
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 
 class SourceKind(StrEnum):
@@ -32,3 +32,9 @@ class SourceKind(StrEnum):
     def without_repeats(self) -> bool:
         """Whether the sources of an instance are a set that is drawn at once."""
         return self in (SourceKind.DISTINCT, SourceKind.CLUSTERS)
+
+
+def sources_each(algorithm: Any) -> int:
+    """Number of sources of an instance: those that its pool begins with, or its whole frontier."""
+    pool = getattr(algorithm, "pool_size", None)
+    return int(getattr(algorithm, "frontier_size", 1) if pool is None else pool)

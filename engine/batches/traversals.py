@@ -10,7 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from csaw.engine.api.termination import Unending
-from csaw.engine.batches.ordered import begins, counts, fresh
+from csaw.engine.batches.frontier_pool import FrontierPool
+from csaw.engine.batches.ordered import begins, counts
+from csaw.engine.batches.visits import Visits
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.methods import Method
 from csaw.engine.samples.layouts.hops import Hops
@@ -46,13 +48,17 @@ class Traversals:
         self.sampled: list[tuple[Array, ...]] = []  # for each depth: instance, src, dst
         self.tables = [self.sources.astype(self.dtype)]
         self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of each instance
-        self.seen = xp.sort(self.sources, axis=1).ravel()
-        self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
+        self.visits = Visits(xp, backend.store.vertices, self.sources)
         self.samples: dict[str, Array] = {}  # once all is done
         self.depth, self.dead, self.found_edges = -1, 0, 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
-        self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
+        self.waiting = None if self.algorithm.pool_size is None else FrontierPool(backend, first, self.sources)
+        self._enter(*self._expanding(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64)))
+
+    def _expanding(self, *entries: Array) -> tuple[Array, ...]:
+        """The entries that expand at the next depth: these, or those that are selected once these are in the pool."""
+        return entries if self.waiting is None else self.waiting.select(self.depth + 1, *entries)
 
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with these frontier entries."""
@@ -70,7 +76,7 @@ class Traversals:
         """Make these the entries for which neighbors are selected."""
         self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
         self.instance = local + self.first
-        self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
+        self.seen, self.seen_from, self.seen_to = self.visits.seen, self.visits.ptr[local], self.visits.ptr[local + 1]
         self.source = self.sources[local, 0]
         self.degree = self.xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
 
@@ -85,7 +91,8 @@ class Traversals:
             upto = xp.cumsum(capacity)
             self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
-            self.backend.claim(self.edge_bytes * (total + sum(local.size for local, *_ in self.sampled)))
+            held = sum(local.size for local, *_ in self.sampled) + (self.waiting.size if self.waiting else 0)
+            self.backend.claim(self.edge_bytes * (total + held))
         self.out = xp.full(total, self.none, self.dtype)
         self.edge = xp.empty(total if self.places else 0, np.int64)  # number of the edge to each neighbor
         self.keys = xp.empty(total if self.backend.select is Method.KEYS else 0, np.float64)
@@ -169,8 +176,9 @@ class Traversals:
         if self.hops or self.xp is not np:
             return
         self.found_edges, self.sampled, nothing = self.edges(), [], np.zeros(0, np.int64)
-        self.out = self.edge = self.keys = self.found = self.start = self.capacity = self.seen = nothing
+        self.out = self.edge = self.keys = self.found = self.start = self.capacity = self.visits.seen = nothing
         self._hold(nothing, nothing, nothing, nothing)
+        self.waiting = None
 
     def _select(self, entries: Array) -> None:
         """Select neighbors of these entries."""
@@ -209,10 +217,15 @@ class Traversals:
             source = self.sources[local, 0]
             then = self.backend.update_frontier(self.depth, local + self.first, slot, source, previous, src, dst)
             local, slot, src, dst = (array[then >= 0] for array in (local, slot, src, then))
-        keep = self._first_visits(local, dst) if self.algorithm.visited_once else xp.arange(dst.size)
+        keep = xp.arange(dst.size)
+        if self.algorithm.visited_once:  # what edges lead to is new, unless they may lead back or update goes elsewhere
+            are_new = not (self.algorithm.revisits or self.backend.others["update"])
+            keep = self.visits.first(local, dst, are_new)
+        entries = self._expanding(local[keep], slot[keep], dst[keep], src[keep])
         if self.algorithm.total is not None:
-            keep = keep[xp.diff(self.seen_ptr)[local[keep]] < self.algorithm.total]
-        return self._enter(local[keep], slot[keep], dst[keep], src[keep])
+            under = xp.flatnonzero(self.visits.counts(entries[0]) < self.algorithm.total)
+            entries = tuple(array[under] for array in entries)
+        return self._enter(*entries)
 
     def _next_hop(self) -> None:
         xp, size = self.xp, self.sizes[self.depth]
@@ -246,24 +259,6 @@ class Traversals:
         slot = xp.arange(local.size) - xp.repeat(xp.cumsum(count) - count, count) + self.slots[local]
         self.slots += count
         return slot
-
-    def _first_visits(self, local: Array, dst: Array) -> Array:
-        """Whether each sampled vertex is the first occurrence of a vertex that is new to its instance.
-
-        The new ones are added to ``seen``.
-        """
-        xp, vertices = self.xp, self.backend.store.vertices
-        key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
-        order = xp.argsort(key, kind="stable")
-        new = order[fresh(xp, key[order])]
-        owner = xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr))
-        known = owner * vertices + self.seen
-        if self.algorithm.revisits or self.backend.others["update"]:  # otherwise what edges lead to is new
-            new = new[~xp.isin(key[new], known)]
-        seen = xp.sort(xp.concatenate([known, key[new]]))
-        self.seen = seen % vertices
-        self.seen_ptr[1:] += xp.cumsum(xp.bincount(local[new], minlength=self.instances))
-        return xp.sort(new)
 
     def _samples(self) -> dict[str, Array]:
         """The arrays of a sample store, in order of instance."""

@@ -1,12 +1,11 @@
 """The commands of a journey from a text of edges to samples in another format, with the files of each."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
-from typing import NamedTuple
 
 from csaw.engine.bench.context import Context
+from csaw.engine.bench.journey_once import OF_CUDA, OF_NUMBA, first_use, of_large_graph
+from csaw.engine.bench.stage import Places, Stage
 
 HELP, SMALL, GENERATE = "help of sample", "sample, 34 vertices", "generate text"
 TEXT, MIDDLE_MEMORY, SMALL_MEMORY = "partition text", "partition text, --memory 2GiB", "partition text, small --memory"
@@ -17,51 +16,8 @@ WALKS = ("--algo", "node2vec", "--p", ".5", "--q", "2", "--walk-length", "80")
 HARD_WALKS = ("--algo", "node2vec", "--p", ".25", "--q", "4", "--walk-length", "80")
 GPU_WALKS = 6  # walks from each vertex in memory on GPUs: 2 G steps at the scale that GPUs are given
 OF_CLICK = ("a start of Python and Click", "import click")
-OF_NUMBA = ("a start of Python, NumPy and Numba", "import numpy, numba")
-OF_CUDA = ("a start of Python, NumPy, Numba and CUDA", "import numpy, numba, cupy; cupy.zeros(1)")
-
-
-class Places(NamedTuple):
-    """The folders of a turn: of the disk that is measured, and in memory."""
-
-    disk: Path
-    memory: Path
-
-    @property
-    def text(self) -> Path:
-        return self.disk / "edges.txt"
-
-    @property
-    def graph(self) -> Path:
-        return self.disk / "graph.zarr"
-
-    @property
-    def walks(self) -> Path:
-        return self.disk / "walks.zarr"
-
-    def gzip(self, name: str) -> Path:
-        """The text as the gzip file of the stage ``name``."""
-        return self.disk / ("members.txt.gz" if name == MEMBERS else "member.txt.gz")
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One csaw command, in a process of its own, so that imports and the start of a device count.
-
-    ``counts`` is the file whose bytes the rate counts; without one it counts commands. ``start`` is the limit of a
-    command that has
-    nothing but its start: its name and Python code. ``beside``: the stage that its goal refers to. ``missing``: the
-    reason why it cannot be measured here.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    reads: tuple[Path, ...] = ()
-    leaves: Path | None = None
-    counts: Path | None = None
-    start: tuple[str, str] | None = None
-    beside: str = ""
-    missing: str = ""
+EVALUATED = "evaluate {}"
+MEASURES = ("components", "hops", "core", "triangles")
 
 
 def stages(context: Context, places: Places, spec: str, small_memory: str) -> list[Stage]:
@@ -78,11 +34,16 @@ def stages(context: Context, places: Places, spec: str, small_memory: str) -> li
         Stage(SMALL, small, start=OF_CUDA if context.on_gpu else OF_NUMBA),
         Stage(GENERATE, ("datasets", "generate", spec, str(text)), (), text, text),
         *_partitions(context, places, small_memory),
-        Stage(SAMPLED, ("sample", str(graph), str(walks), *WALKS, *where), (graph,), walks, walks, beside=SMALL),
+        Stage(
+            SAMPLED, ("sample", str(graph), str(walks), *WALKS, *where), (graph,), walks, walks, beside=SMALL, plan=True
+        ),
         *_exports(places, context.threads),
         Stage(VERIFY, ("verify", str(walks)), (walks, graph)),
         Stage(INFO, ("info", str(walks)), (walks,), start=OF_CLICK),
         *_in_memory(context, places),
+        *_evaluated(context, places),
+        *of_large_graph(context, places, spec),
+        *first_use(context, places),
     ]
 
 
@@ -122,6 +83,14 @@ def _in_memory(context: Context, places: Places) -> Iterator[Stage]:
         yield Stage(name, command, (places.graph,), out, out, beside=IN_MEMORY if number else SMALL)
 
 
+def _evaluated(context: Context, places: Places) -> Iterator[Stage]:
+    """``csaw evaluate`` of the graph by one measure, without what is kept of it in the cache."""
+    where = ("--device", context.kind, "--threads", str(context.threads))
+    for measure in MEASURES:
+        command = ("evaluate", str(places.graph), "--measures", measure, "--refresh", *where)
+        yield Stage(EVALUATED.format(measure), command, (places.graph,))
+
+
 def walks_in_memory(context: Context) -> int:
     """Walks from each vertex that are sampled to memory."""
     return GPU_WALKS if context.on_gpu else 1
@@ -130,18 +99,3 @@ def walks_in_memory(context: Context) -> int:
 def on_all(context: Context) -> str:
     """The name of the stage that samples to memory on all GPUs."""
     return f"{IN_MEMORY}, {len(context.devices)} GPUs"
-
-
-def needed(every: list[Stage], only: str, packed_from: dict[Path, Path]) -> list[Stage]:
-    """The stages whose name has ``only`` in it, and those that they need.
-
-    These are the stages that their goals refer to, and those that make the files that they read. ``packed_from`` has
-    the source of each file that no stage makes.
-    """
-    found, names, files = list[Stage](), set[str](), set[Path]()
-    for stage in reversed(every):
-        if only in stage.name or stage.name in names or stage.leaves in files:
-            found.append(stage)
-            names.add(stage.beside)
-            files |= {packed_from.get(file, file) for file in stage.reads}
-    return found[::-1]

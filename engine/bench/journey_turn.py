@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -14,30 +15,35 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.journey_stages import MEMBER, MEMBERS, Places, Stage, needed, stages
-from csaw.engine.bench.machine import plain_read, plain_write
+from csaw.engine.bench.journey_stages import MEMBER, MEMBERS, stages
+from csaw.engine.bench.machine import forget, plain_read, plain_write
+from csaw.engine.bench.stage import Places, Stage, needed, plan_of, sampling_of
+from csaw.partition.base.cache import CUPY_VARIABLE, VARIABLE
 from csaw.partition.errors import CsawError
 
 READ, WRITE, SAMPLING = "a plain read", "a plain write", "its sampling"
 PARTS, GZIP_LEVEL = 16, 1
+DRIVERS_VARIABLE = "CUDA_CACHE_PATH"  # of the machine code that the driver compiles
 GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\x04\xff"
 
 
 class Timed(NamedTuple):
     """One run of a stage: its seconds, the bytes that its rate counts, and the seconds of each of its limits.
 
-    ``bytes`` 0: the rate counts commands.
+    ``bytes`` 0: the rate counts commands. ``expected``: the seconds that a plan expected, 0 without one.
     """
 
     seconds: float
     bytes: int
     limits: dict[str, float]
+    expected: float = 0.0
 
 
-def turn(context: Context, places: Places, spec: str, small_memory: str) -> dict[str, Timed]:
-    """Run the stages that are wanted once, in empty folders.
+def turn(context: Context, places: Places, spec: str, small_memory: str, *, warms: bool = False) -> dict[str, Timed]:
+    """Run the stages that are wanted once, in empty folders, and return what each row of them takes.
 
-    Removing gigabytes of an earlier turn would take as long as a stage itself.
+    Removing gigabytes of an earlier turn would take as long as a stage itself. ``warms``: what this turn compiles is
+    for others, so that it leaves out the commands that begin with an empty cache.
     """
     for folder in places:
         shutil.rmtree(folder, ignore_errors=True)
@@ -46,33 +52,61 @@ def turn(context: Context, places: Places, spec: str, small_memory: str) -> dict
     packed = {places.gzip(name): places.text for name in (MEMBERS, MEMBER)}
     out: dict[str, Timed] = {}
     for stage in needed(every, context.only, packed):
-        if not stage.missing:
-            if stage.name in (MEMBERS, MEMBER):
-                write_gzip(places.text, places.gzip(stage.name), context.threads, members=stage.name == MEMBERS)
-            out[stage.name] = _timed(stage, places)
+        if stage.missing or (warms and stage.first):
+            continue
+        if stage.name in (MEMBERS, MEMBER):
+            write_gzip(places.text, places.gzip(stage.name), context.threads, members=stage.name == MEMBERS)
+        out |= _timed(stage, places)
     return out
 
 
-def _timed(stage: Stage, places: Places) -> Timed:
-    seconds = run([sys.executable, "-m", "csaw.cli", *stage.command])
+def _timed(stage: Stage, places: Places) -> dict[str, Timed]:
+    """Run a stage; the result has an entry for each of its rows."""
+    if stage.cold:
+        for path in stage.reads:
+            forget(path)
+    seconds = _first(stage, places) if stage.first else run(_command(stage))
     if stage.start:
         name, code = stage.start
-        return Timed(seconds, 0, {name: run([sys.executable, "-c", code])})
+        return {stage.name: Timed(seconds, 0, {name: run([sys.executable, "-c", code])})}
     limits = {READ: plain_read(file for path in stage.reads for file in _files(path))} if stage.reads else {}
     size = sum(file.stat().st_size for file in _files(stage.counts)) if stage.counts else 0
+    parts = dict[str, Timed]()
     if stage.leaves:
         left = sum(file.stat().st_size for file in _files(stage.leaves))
         if stage.command[0] == "sample":
-            limits[SAMPLING] = _sampling_seconds(stage.leaves)
+            results = _results(stage.leaves)
+            limits[SAMPLING] = results["sampling_seconds"]
+            parts = _parts(stage, seconds, results)
         if stage.leaves.parent == places.memory:
             shutil.rmtree(stage.leaves)  # before as much is written again
         limits[WRITE] = plain_write(stage.leaves.parent, left)
-    return Timed(seconds, size, limits)
+    return {stage.name: Timed(seconds, size, limits), **parts}
 
 
-def run(command: list[str]) -> float:
-    """Seconds that a command takes; CsawError with its words if it fails."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+def _parts(stage: Stage, seconds: float, results: dict[str, float]) -> dict[str, Timed]:
+    """The rows of a sample beside that of its command, from the results that it stored."""
+    drawn = results["loading_seconds"] + results["sampling_seconds"]
+    found = {
+        sampling_of(stage.name): Timed(drawn, 0, {}),
+        plan_of(stage.name): Timed(seconds, 0, {}, results["expected_seconds"]),
+    }
+    return {name: one for name, one in found.items() if name in stage.rows}
+
+
+def _command(stage: Stage) -> list[str]:
+    return [sys.executable, "-m", "csaw.cli", *stage.command]
+
+
+def _first(stage: Stage, places: Places) -> float:
+    """Seconds of a command that finds nothing compiled: neither by csaw nor by CuPy nor by the driver."""
+    with tempfile.TemporaryDirectory(dir=places.disk) as cache:
+        return run(_command(stage), dict.fromkeys((VARIABLE, CUPY_VARIABLE, DRIVERS_VARIABLE), cache))
+
+
+def run(command: list[str], variables: dict[str, str] | None = None) -> float:
+    """Seconds that a command takes; CsawError with its words if it fails. ``variables``: of its environment."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | (variables or {})
     began = time.perf_counter()
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
     seconds = time.perf_counter() - began
@@ -82,8 +116,9 @@ def run(command: list[str]) -> float:
     return seconds
 
 
-def _sampling_seconds(walks: Path) -> float:
-    return float(json.loads((walks / "results" / "zarr.json").read_text())["attributes"]["sampling_seconds"])
+def _results(sample: Path) -> dict[str, float]:
+    """What a sample stored of its run."""
+    return json.loads((sample / "results" / "zarr.json").read_text())["attributes"]
 
 
 def _files(path: Path) -> list[Path]:

@@ -24,13 +24,19 @@ def small_graph() -> Graph:
     return Graph(indptr, np.array([v for _, v, _ in rows], np.uint32), np.array([w for *_, w in rows], np.float32))
 
 
+def of_degree(graph: Graph) -> Graph:
+    """The graph with the degree of each edge's neighbor as its weight."""
+    degrees = np.diff(graph.indptr)[graph.indices]
+    return Graph(graph.indptr, graph.indices, degrees.astype(np.float32))
+
+
 def chance_of_law(samples: str, how: Row) -> float:
     """The smallest p-value of a peer's samples over all situations, times their number.
 
     A situation is (previous vertex, vertex).
     """
     walks = np.load(samples).astype(np.int64)
-    view = GraphView(small_graph(), bool(how.get("weighted")))
+    view = GraphView(of_degree(small_graph()) if how.get("by_degree") else small_graph(), bool(how.get("weighted")))
     walk = registry.build("node2vec", {"p": how.get("p", 1.0), "q": how.get("q", 1.0)})
     assert isinstance(walk, Walk)
     found: dict[tuple[int, int], dict[int, int]] = {}

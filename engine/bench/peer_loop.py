@@ -30,7 +30,16 @@ def open_tool(file: str, how: dict) -> "Tool":
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.Tool(how, lambda: np.load(how["folder"] + "/csr.npz"))
+    return module.Tool(how, lambda: rows(how))
+
+
+def rows(how: dict) -> "dict[str, np.ndarray]":
+    """The graph of a folder: indptr, indices and weights; those of works by degree are the degrees of neighbors."""
+    with np.load(how["folder"] + "/csr.npz") as file:
+        found = {name: file[name] for name in ("indptr", "indices", "weights")}
+    if how.get("by_degree"):
+        found["weights"] = np.diff(found["indptr"])[found["indices"]].astype(np.float32)
+    return found
 
 
 def rate(tool: "Tool", drawn: list[np.ndarray], seconds: float) -> float:

@@ -8,6 +8,7 @@ from csaw.engine.plan.contracts import Frontier
 from csaw.engine.plan.selection import coin
 
 SLICE = 2048  # frontier entries of a task
+POOLS = 64  # of vertices that wait, of a task
 MEMBERS_EDGES = 1 << 18  # that a task looks up among an instance's members: makes up for a hash table of some thousand
 
 
@@ -25,6 +26,19 @@ class CpuSelector(CpuRunner):
         given = (self.graph.arrays, self.params, np.uint64(self.seed), depth, *edges, then)
         self.in_slices(np.arange(then.size), SLICE, lambda some, bad, _: kernel(some, *given, bad))
         return then
+
+    def race_pool(self, depth: int, *entries: np.ndarray) -> np.ndarray:
+        kernel, times = self.kernels.race_pool, np.empty(entries[0].size)
+        given = (self.graph.arrays, self.params, np.uint64(self.seed), depth, *entries, times)
+        self.in_slices(np.arange(times.size), SLICE, lambda some, bad, _: kernel(some, *given, bad))
+        return times
+
+    def draw_pool(self, depth: int, size: int, begins: np.ndarray, *entries: np.ndarray) -> np.ndarray:
+        kernel, picks = self.kernels.draw_pool, np.empty((begins.size - 1, size), np.int64)
+        room = np.empty(entries[0].size), np.empty(entries[0].size, np.int64)
+        given = (self.graph.arrays, self.params, np.uint64(self.seed), depth, begins, *entries, *room, picks)
+        self.in_slices(np.arange(len(picks)), POOLS, lambda some, bad, _: kernel(some, *given, bad))
+        return picks
 
     def draw_numbers(self, instance: np.ndarray, slot: np.ndarray, bound: np.ndarray, tries: int) -> np.ndarray:
         out, seed = np.empty((instance.size, tries), np.int64), np.uint64(self.seed)

@@ -36,6 +36,7 @@ FILES = (
     "questions.py",
     "select.py",
     "traverse.py",
+    "frontiers.py",
     "pools.py",
     "rows.py",
     "hops.py",

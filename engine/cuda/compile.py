@@ -74,6 +74,7 @@ CONSTANTS: dict[str, int] = {
     "EVERYWHERE": 0,
     "EACH_EDGE_ONCE": 0,
     "GEOMETRIC": 0,
+    "SELECTS_FRONTIER": 0,
     "COLLISION": 0,
     "DETECT": 0,
     "EACH": 0,

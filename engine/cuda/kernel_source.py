@@ -106,6 +106,7 @@ def _constants(backend: Specialization) -> dict[str, int]:
     }
     if not isinstance(backend.algorithm, Walk):
         own |= {"DISJOINT": bool(getattr(backend.algorithm, "disjoint", False))}
+        own |= {"SELECTS_FRONTIER": backend.algorithm.pool_size is not None}
         own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own
     constants |= {

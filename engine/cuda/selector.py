@@ -46,6 +46,22 @@ class CudaSelector(CudaRunner):
         self.check()
         return then
 
+    def race_pool(self, depth: int, *entries: Array) -> Array:
+        times, seed = cupy.empty(entries[0].size, np.float64), np.uint64(self.seed)
+        self.kernels.over(
+            "race_pool", times.size, times.size, self.kernels.params, seed, depth, *entries, times, self.bad
+        )
+        self.check()
+        return times
+
+    def draw_pool(self, depth: int, size: int, begins: Array, *entries: Array) -> Array:
+        picks, seed = cupy.empty((begins.size - 1, size), np.int64), np.uint64(self.seed)
+        room = cupy.empty(entries[0].size, np.float64), cupy.empty(entries[0].size, np.int64)
+        given = (self.kernels.params, seed, depth, size, begins, *entries, *room, picks, self.bad)
+        self.kernels.launch("draw_pool", min(len(picks), 1 << 20), WARP, len(picks), *given)
+        self.check()
+        return picks
+
     def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
         out = cupy.empty((instance.size, tries), np.int64)
         self.kernels.over("draw_numbers", out.size, len(out), tries, np.uint64(self.seed), instance, slot, bound, out)

@@ -10,6 +10,8 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     exponential key  position of the edge in its row
     hooks            HOOK_DRAWS + call site of ``random`` in the hook, in a loop + 64 * turn; of a traversal with a
                      seed of its own for each edge, UPDATE_DRAWS
+    waiting vertex   FRONTIER_DRAWS + depth, for its key in the selection of a frontier from a pool; with replacement,
+                     at the slot of the depth, FRONTIER_DRAWS + number of the pick >> 1
     coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS +
                      number
     shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the
@@ -30,6 +32,7 @@ HOOK_DRAWS = np.uint64(1 << 31)
 POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
 UPDATE_DRAWS = np.uint64(7 << 29)  # the seed of what a traversal's update draws, at the slot of its edge
+FRONTIER_DRAWS = np.uint64(15 << 28)  # what selects a frontier from a pool of vertices that wait
 REST_DRAWS = HOOK_DRAWS  # what decides a flip that fell on its limit: no hook of a traversal draws anything
 ORDER_DRAWS = HOOK_DRAWS  # of the slot of sources, for which no hook draws: the order of edges that have none
 SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
@@ -140,6 +143,13 @@ def distinct_below(seed, instance, slot, bound, count):
 def pool_word(seed, instance, slot, number):
     """64 random bits of a number that is drawn from a pool of several vertices."""
     w0, w1, w2, w3 = philox(seed, instance, slot, POOL_DRAWS + (number >> uint64(1)))
+    return (w2 << SHIFT) | w3 if number & uint64(1) else (w0 << SHIFT) | w1
+
+
+@njit(inline="always")
+def frontier_word(seed, instance, depth, number):
+    """64 random bits of a pick from a pool of vertices that wait, which may be picked again."""
+    w0, w1, w2, w3 = philox(seed, instance, depth, FRONTIER_DRAWS + (number >> uint64(1)))
     return (w2 << SHIFT) | w3 if number & uint64(1) else (w0 << SHIFT) | w1
 
 

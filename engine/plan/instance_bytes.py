@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.termination import is_unlimited, planned_steps
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.costs import met_row
+from csaw.engine.plan.costs import expanding, met_row
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.selection import tries
 from csaw.engine.samples.layouts import SampleLayout
@@ -70,8 +70,12 @@ def _of_traversal(
     entries = widest = sources = width
     listed: float = 0.0
     neighbors = float(mean)  # of a vertex of the frontier: those behind edges are hubs more often than others
+    waiting: float = 0  # in a pool, while others expand
     for size in sizes:
-        widest = max(widest, width)
+        waiting += width
+        widest = max(widest, waiting)
+        width = expanding(algorithm, waiting)
+        waiting -= width
         if algorithm.collective:
             width = max(size, 0)
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)

@@ -42,7 +42,7 @@ def _suits(shape: Shape, memory: MemoryPlan) -> bool:
         or memory.residency.streams
     ):
         return False
-    if type(a).update is not Traversal.update:
+    if type(a).update is not Traversal.update or a.pool_size is not None:
         return False
     if a.is_unlimited or a.revisits or a.induced or shape.store.max_degree >= 2**32:
         return False

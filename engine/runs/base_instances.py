@@ -76,10 +76,18 @@ class Bases:
         }
         return Samples(OnDemand(self.samples.path, files.plain(attributes), self._bring, lambda: None))
 
+    def number(self, place: int) -> int:
+        """The number of the base instance that is handed out at this place."""
+        round_ = self._round_of(place)
+        return number_of(0, round_) - self.targets * ((1 << round_) - 1) + place
+
+    def _round_of(self, place: int) -> int:
+        return (place // self.targets + 1).bit_length() - 1
+
     def _bring(self, first: int, last: int) -> Arrays:
         """The base instances first .. last - 1, counted round after round."""
         parts: list[Arrays] = []
-        round_ = (first // self.targets + 1).bit_length() - 1
+        round_ = self._round_of(first)
         while first < last or not parts:
             before = self.targets * ((1 << round_) - 1)
             upto = min(last, before + (self.targets << round_))

@@ -166,6 +166,21 @@ class Backend(Specialization, ABC):
         """
 
     @abstractmethod
+    def race_pool(self, depth: int, *entries: Array) -> Array:
+        """float64 [n]: times at which vertices that wait arrive, exponential with rate ``vertex_bias``; -1: never.
+
+        ``entries``: int64 [n] each: the instance, the slot, the source, the previous vertex (-1: none) and the vertex.
+        """
+
+    @abstractmethod
+    def draw_pool(self, depth: int, size: int, begins: Array, *entries: Array) -> Array:
+        """int64 [pools, size]: numbers of ``entries``, those of pool i from begins[i] up to begins[i + 1], drawn by
+        ``vertex_bias`` with replacement; -1 where none can be.
+
+        ``entries``: int64 [n] each: the instance, the source, the previous vertex and the vertex.
+        """
+
+    @abstractmethod
     def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
         """int64 [n, tries]: random numbers below ``bound`` [n], which may repeat."""
 

@@ -5,7 +5,7 @@ from copy import copy
 import numpy as np
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches
-from csaw.engine.api.starts import SourceKind
+from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds
 from csaw.engine.sources.given_sources import Listed, read_sources
@@ -39,7 +39,7 @@ class Sources:
         at_random: bool = False,
     ) -> None:
         self.vertices, self.seed = store.vertices, seed
-        self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
+        self.frontier_size = sources_each(algorithm)
         self.kind = _kind(SourceKind[algorithm.sources_from.upper()], given, at_random)
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
         """The text that the list of sources follows from, with the seed; None for other sources."""
@@ -58,8 +58,9 @@ class Sources:
             if not self.connected.size:
                 raise OptionError(f"{store.path} has no edge to start from; give vertices with --sources")
         if self.kind is SourceKind.DISTINCT and self.frontier_size > store.vertices:
+            flag = "--frontier-size" if getattr(algorithm, "pool_size", None) is None else "--pool-size"
             raise OptionError(
-                f"--frontier-size: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
+                f"{flag}: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
             )
         if self.kind is SourceKind.CLUSTERS:
             self.clusters = _clusters(store, self.frontier_size)

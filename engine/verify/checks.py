@@ -140,7 +140,17 @@ def percent(share: float) -> str:
 class Subject:
     """A sample together with its graph in memory and its algorithm."""
 
-    def __init__(self, samples: Samples, store: GraphStore, graph: Graph, algorithm: Algorithm, budget: int) -> None:
+    def __init__(
+        self,
+        samples: Samples,
+        store: GraphStore,
+        graph: Graph,
+        algorithm: Algorithm,
+        budget: int,
+        number: Callable[[int], int] = int,
+    ) -> None:
+        """``number``: the number by which each instance of ``samples`` was drawn."""
+        self.number = number
         request = samples.manifest["request"]
         self.samples, self.store, self.graph, self.algorithm, self.budget = samples, store, graph, algorithm, budget
         self.induced = bool(request.get("induced", False))
@@ -149,7 +159,9 @@ class Subject:
         self.degree = np.diff(self.view.indptr)
         bias, others = hooks.edge_bias(algorithm, self.weighted), hooks.others(algorithm, self.weighted)
         self.updates = isinstance(algorithm, Traversal) and others["update"] is not None
-        of_law = [hook for name, hook in others.items() if hook and not (self.updates and name == "update")]
+        self.pooled = isinstance(algorithm, Traversal) and algorithm.pool_size is not None
+        apart = {"update": self.updates, "vertex_bias": self.pooled}  # followed by their text: updates, frontier_pools
+        of_law = [hook for name, hook in others.items() if hook and not apart.get(name)]
         reads = bias.reads.union(*(hook.reads for hook in of_law))
         self.reads_path = "path" in reads
         if self.reads_path:

@@ -16,39 +16,42 @@ import numpy as np
 
 from csaw.engine.api.law import edge_biases
 from csaw.engine.api.option import LARGEST
-from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.api.starts import sources_each
+from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.frontier_pools import FrontierPools
 from csaw.engine.verify.pooled import pooled_test
-from csaw.engine.verify.sets import Pool, set_tests
+from csaw.engine.verify.situations import Biases, Situations
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
-from csaw.engine.verify.trees import add_sets
 
 NEVER = 1e-18  # chance of what no sample shows
-Biases = list[tuple[int, float]]
 
 
-class Entries:
-    """The entries of as many instances as the budget of biases allows, with an equal share for every group."""
+class Entries(Situations):
+    """The entries of as many instances as the budget of biases allows, with an equal share for every group.
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject, self.algorithm = subject, subject.traversal
-        self.known: dict[tuple, int] = {}
-        self.pools: list[tuple[tuple[int, ...], Biases]] = []  # frontier vertices and possible edges of each situation
-        self.drawn: list[int] = []  # the situation of each entry
-        self.picks: list[list[int]] = []
-        single = getattr(subject.algorithm, "frontier_size", 1) == 1
+    ``frontiers``: what says the frontier of each depth, where it is selected from a pool.
+    """
+
+    def __init__(self, subject: Subject, frontiers: FrontierPools | None = None) -> None:
+        super().__init__(subject, "neighbors")
+        self.frontiers = frontiers
+        single = sources_each(subject.algorithm) == 1
         self.judged = "prev" not in subject.columns and (single or "source" not in subject.columns)
         self._possible = lru_cache(100_000)(self._row)
 
     def add(self, group: Any) -> None:
         """Add the first instances of a group, until its share of the budget is spent."""
         share = self.subject.budget * len(group.counts) / max(1, self.subject.samples.instances)
-        edges, sources = np.cumsum([0, *group.counts]), np.cumsum([0, *group.source_counts])
+        edges, sources, sizes = group.first_edge, group.first_source, self.algorithm.sizes()
         for i in range(len(group.counts) if self.judged else 0):
             span = slice(edges[i], edges[i + 1])
             taken = zip(*(of[span].tolist() for of in (group.depth, group.src, group.dst, group.then)), strict=True)
             begun = group.sources[sources[i] : sources[i + 1]].tolist()
-            for depth, frontier, visited, selected in self._depths(begun, taken):
+            depths = self._depths(begun, taken) if self.frontiers is None else self.frontiers.entries(i)
+            for depth, frontier, visited, selected in depths:
+                if sizes[min(depth, len(sizes) - 1)] == 0:
+                    continue  # nothing is drawn, and no bias is asked for
                 looks = 1 + len(selected) if self.algorithm.unique else 1
                 share -= looks * sum(1 + self.subject.view.degree(v) for v in frontier)
                 self._note(
@@ -94,17 +97,6 @@ class Entries:
                 picks += [base + dst for dst in selected.get(v, ())]
             self.note_pool(tuple(vertices), possible, picks)
 
-    def note_pool(self, vertices: tuple[int, ...], possible: Biases, picks: list[int]) -> None:
-        """Note that frontier ``vertices`` with ``possible`` outcomes, and their biases, have selected ``picks`` of
-        these.
-        """
-        key = (*vertices, -1, *possible, len(picks))
-        if key not in self.known:
-            self.known[key] = len(self.pools)
-            self.pools.append((vertices, possible))
-        self.drawn.append(self.known[key])
-        self.picks.append(picks)
-
     def _row(self, v: int, *others: int) -> Biases:
         named: dict[str, Any] = dict(zip(self.subject.columns[1:], others, strict=True))
         return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
@@ -114,38 +106,9 @@ class Entries:
         if algorithm.geometric is not None:
             self._numbers(checks, float(algorithm.geometric()))
         if algorithm.replace:
-            self._one_by_one(checks)
+            self.one_by_one(checks)
         elif self.drawn:
-            self._sets(checks)
-
-    def _sets(self, checks: Checks) -> None:
-        drawn = np.array(self.drawn)
-        sets = Choices(drawn[:, None], drawn)
-        _, counts, start, order = sets.grouped
-
-        def pool(number: int) -> Pool:
-            here = order[start[number] : start[number] + counts[number]]
-            vertices, possible = self.pools[number]
-            picks = np.array([self.picks[i] for i in here], np.int64).reshape(here.size, -1)
-            return Pool(f"v = {', '.join(map(str, vertices))}", possible, picks, here)
-
-        sizes = np.array([len(possible) for _, possible in self.pools])
-        add_sets(checks, set_tests(sets, sizes, pool, self.subject.budget // 2))
-
-    def _one_by_one(self, checks: Checks) -> None:
-        situations = np.repeat(self.drawn, [len(picks) for picks in self.picks])[:, None]
-
-        def law(number: int) -> dict[int, float]:
-            chances: dict[int, float] = defaultdict(float)
-            for label, bias in self.pools[number][1]:
-                chances[label] += bias
-            total = sum(chances.values())
-            return {label: chance / total for label, chance in chances.items()}
-
-        sizes = np.array([len(possible) for _, possible in self.pools])
-        laws = Laws(law, lambda rows: sizes[rows[:, 0]], self.subject.budget)
-        chosen = np.array([v for picks in self.picks for v in picks], np.int64)
-        statistics(checks, Choices(situations, chosen, ("pool",)), laws, sizes, "neighbors")
+            self.sets(checks)
 
     def _numbers(self, checks: Checks, chance: float) -> None:
         """Check the number that each entry selected: successes before the first failure, at most the number of edges

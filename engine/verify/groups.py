@@ -29,6 +29,11 @@ class Group:
         self.source_key = self.source_instance * vertices + self.sources
         self.then = self.dst
         """The vertex that enters the frontier after each edge; -1: none."""
+        self.frontier: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        """Of a pool: the key and the depth of all that is selected from it, ascending, and how often."""
+        self.first_edge, self.first_source = (
+            np.cumsum([0, *numbers]).tolist() for numbers in (self.counts, self.source_counts)
+        )
 
 
 def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[Group]:
@@ -45,7 +50,7 @@ def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[
                 else max(asked.size, group.sources.size)
             )
         if min(group.src.min(initial=0), group.dst.min(initial=0), group.sources.min(initial=0)) >= 0:
-            group.then = vertices_after(subject, group) if subject.updates else group.dst
+            group.then = vertices_after(subject, group) if subject.updates and not subject.pooled else group.dst
             yield group
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from csaw.engine.draws.random import draw64, neg_log
 from csaw.partition.base.compile import njit, prange
 
 
@@ -233,3 +234,12 @@ def score_rows(start, chance, other, largest, value, mean, variance, change):
         for cell in range(start[s], start[s + 1]):
             spread += chance[cell] * (value[cell] - own) ** 2
         mean[s], variance[s], change[s] = own, spread, theirs - own
+
+
+@njit(nogil=True)
+def arrivals(seed, instance, slots, draw, rates):
+    """Times at which the vertices of a pool arrive, each at an exponential time of its own rate."""
+    out = np.empty(rates.size)
+    for i in range(rates.size):
+        out[i] = neg_log(draw64(seed, instance, slots[i], draw)) / rates[i]
+    return out

@@ -5,7 +5,7 @@ law of every choice.
 import numpy as np
 
 from csaw.engine.api.option import LARGEST
-from csaw.engine.api.starts import SourceKind
+from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
@@ -41,31 +41,38 @@ def verify_subgraphs(subject: Subject, checks: Checks) -> None:
 def verify_traversal(subject: Subject, checks: Checks) -> None:
     """Check traversals depth by depth: frontier, first visits, repeats, sizes; then the law of the selections."""
     from csaw.engine.verify.entries import Entries
+    from csaw.engine.verify.frontier_pools import FrontierPools
     from csaw.engine.verify.unique import UniqueEntries
 
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
-    entries = UniqueEntries(subject) if subject.traversal.unique else Entries(subject)
+    pools = FrontierPools(subject) if subject.pooled else None
+    entries = (UniqueEntries if subject.traversal.unique else Entries)(subject, pools)
     for group in groups(subject, checks, wrong):
+        if pools:
+            pools.follow(group)
         _check_group(subject, group, wrong)
         entries.add(group)
     count(checks, wrong)
+    if pools:
+        pools.judge(checks)
     entries.judge(checks)
 
 
 def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
     algorithm = subject.traversal
-    entry_key, entry_depth, times = _frontier(group, algorithm.visited_once)
+    visited = _frontier(group, algorithm.visited_once)
+    entry_key, entry_depth, times = group.frontier or visited
     at = _find(entry_key, entry_depth, group.src_key, group.depth)
     wrong["depths"] += int((at < 0).sum())
     if algorithm.only_new:
-        visited = np.minimum(np.searchsorted(entry_key, group.dst_key), entry_key.size - 1)
-        before = (entry_key[visited] == group.dst_key) & (entry_depth[visited] <= group.depth)
+        at_end = np.minimum(np.searchsorted(visited[0], group.dst_key), visited[0].size - 1)
+        before = (visited[0][at_end] == group.dst_key) & (visited[1][at_end] <= group.depth)
         wrong["visits"] += int(before.sum())
     if not algorithm.replace:
         wrong["repeats"] += repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
     pool = np.empty(entry_key.size, np.int64)
     view = subject.view
-    visits = (entry_key, entry_depth) if algorithm.only_new else (entry_key[:0], entry_depth[:0])
+    visits = visited[:2] if algorithm.only_new else (entry_key[:0], entry_depth[:0])
     pool_sizes(view.indptr, view.indices, entry_key, entry_depth, *visits, algorithm.only_new, pool)
     selected = np.bincount(at[at >= 0], minlength=entry_key.size)
     ended = _ended(subject, group, entry_key, entry_depth)
@@ -74,10 +81,10 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
 
 def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -> np.ndarray:
     """Whether the instance of each frontier entry (key, depth) has so many vertices by this depth that it draws nothing
-    more.
+    more; nothing is selected from its pool then.
     """
     algorithm = subject.traversal
-    if algorithm.total is None:
+    if algorithm.total is None or group.frontier is not None:
         return np.zeros(key.size, bool)
     instance, levels = key // subject.view.vertices, int(depth.max(initial=0)) + 1
     order = np.sort(instance * levels + depth)
@@ -160,7 +167,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         beside, variance = beside + excess[0], variance + excess[1]
     count(checks, wrong)
     if subject.sources is SourceKind.DISTINCT:
-        size = int(getattr(subject.algorithm, "frontier_size", 1))
+        size = sources_each(subject.algorithm)
         few = "each set holds every vertex" if size >= subject.view.vertices else "too few sets"
         deviation = MOVED.format("vertices drawn", "vertices")
         checks.results(

@@ -40,6 +40,9 @@ class BaseInstances(Protocol):
     def held(self) -> Samples:
         """Return the first rounds of the first instances."""
 
+    def number(self, place: int) -> int:
+        """Return the number of the base instance that is held at this place."""
+
 
 def verify_targets(
     subject: Subject,
@@ -61,7 +64,7 @@ def verify_targets(
         return
     with open_bases() as again:
         _joined(subject, checks, again, target)
-        _law(subject, checks, again.held(), laws)
+        _law(subject, checks, again.held(), again.number, laws)
 
 
 def _rules(subject: Subject, checks: Checks, target: int) -> None:
@@ -148,7 +151,9 @@ def _bases(again: BaseInstances, instance: int) -> Iterator[tuple[list[int], Pai
             yield some.tolist(), pairs[begin:end]
 
 
-def _law(subject: Subject, checks: Checks, held: Samples, laws: Mapping[str, Law]) -> None:
+def _law(
+    subject: Subject, checks: Checks, held: Samples, number: Callable[[int], int], laws: Mapping[str, Law]
+) -> None:
     """Test the law of base instances, which are drawn again whether the sample has used them or not: those that it used
     ended it, so that they are a biased choice.
     """
@@ -158,7 +163,8 @@ def _law(subject: Subject, checks: Checks, held: Samples, laws: Mapping[str, Law
     some = min(held.instances, LOOKED_AT)
     each = max(1, sum(array.size for array in held.group(0, some).values()) // some)
     part, found = held.part(0, min(held.instances, max(1, TESTED // each))), Checks()
-    laws[held.layout](Subject(part, subject.store, subject.graph, subject.algorithm, subject.budget), found)
+    drawn = Subject(part, subject.store, subject.graph, subject.algorithm, subject.budget, number)
+    laws[held.layout](drawn, found)
     checks.add(
         Check("base instances", True, None, f"{part.instances:,} drawn again, whether the sample has used them or not")
     )

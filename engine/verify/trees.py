@@ -166,9 +166,9 @@ def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: n
     add_sets(checks, set_tests(sets, subject.degree[rows[:, 0]], pool, subject.budget // 2))
 
 
-def add_sets(checks: Checks, results: SetResults) -> None:
+def add_sets(checks: Checks, results: SetResults, what: str = "neighbors") -> None:
     """Add the checks of sets that were picked without replacement."""
-    few = "too few sets of some of their pool's edges, but not all"
-    checks.situations("neighbors", results.contexts, "sets")
-    checks.results("neighbors, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
-    checks.results("neighbors, independence", results.independence, "each set beside the next one", few)
+    few = f"too few sets of some of their pool's {'edges' if what == 'neighbors' else 'vertices'}, but not all"
+    checks.situations(what, results.contexts, "sets")
+    checks.results(f"{what}, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
+    checks.results(f"{what}, independence", results.independence, "each set beside the next one", few)

@@ -11,6 +11,7 @@ import numpy as np
 from csaw.engine.api.option import LARGEST
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
+from csaw.engine.verify.frontier_pools import FrontierPools
 from csaw.engine.verify.groups import Group
 
 
@@ -19,8 +20,8 @@ class UniqueEntries(Entries):
     selected twice.
     """
 
-    def __init__(self, subject: Subject) -> None:
-        super().__init__(subject)
+    def __init__(self, subject: Subject, frontiers: FrontierPools | None = None) -> None:
+        super().__init__(subject, frontiers)
         self.twice = self.unfinished = 0
 
     def add(self, group: Group) -> None:
@@ -68,4 +69,4 @@ class UniqueEntries(Entries):
             "depths that ended with fewer vertices than asked for, although another edge was possible",
         )
         if self.drawn:
-            self._one_by_one(checks)
+            self.one_by_one(checks)

@@ -10,25 +10,40 @@ from csaw.engine.api.plain_hooks import ENGINE
 from csaw.engine.draws.random import UPDATE_DRAWS, below_wide, draw64, fraction, hook_word
 from csaw.engine.verify.checks import Subject
 
+Update = Callable[[int, int, int, int, int, int, int], int]
+
+
+def update_of(subject: Subject) -> Update:
+    """The vertex that enters the frontier after an edge, -1 for none, by the edge's (instance, slot, depth, source,
+    vertex before src, src, dst).
+    """
+    if not subject.updates:
+        return lambda *edge: edge[-1]
+    update, params = _plain_update(subject), hooks.params(subject.algorithm)
+    seed = np.uint64(subject.samples.manifest["request"]["seed"])
+
+    def after(instance: int, slot: int, depth: int, source: int, prev: int, src: int, dst: int) -> int:
+        own = np.uint64(draw64(seed, np.uint64(instance), np.uint64(slot), UPDATE_DRAWS))
+        to = update(params, None, own, instance, depth, source, prev, src, dst, 1.0)
+        return int(to) if to >= 0 else -1
+
+    return after
+
 
 def vertices_after(subject: Subject, group: Any) -> np.ndarray:
     """int64 [edges]: the vertex that enters the frontier after each sampled edge of a group; -1: none.
 
     The edges of an instance are in the order in which they were drawn, so that their places say their slots.
     """
-    update, params = _plain_update(subject), hooks.params(subject.algorithm)
-    seed, first = np.uint64(subject.samples.manifest["request"]["seed"]), np.cumsum([0, *group.source_counts])
+    update, first = update_of(subject), np.cumsum([0, *group.source_counts])
     then, edge = np.empty(group.src.size, np.int64), 0
     for i, count in enumerate(group.counts.tolist()):
         width, source = int(group.source_counts[i]), int(group.sources[first[i]]) if group.source_counts[i] else -1
         before: dict[int, int] = {}
-        instance = group.start + i
         for slot in range(width, width + count):
             src, dst, depth = int(group.src[edge]), int(group.dst[edge]), int(group.depth[edge])
-            own = np.uint64(draw64(seed, np.uint64(instance), np.uint64(slot), UPDATE_DRAWS))
-            to = int(update(params, None, own, instance, depth, source, before.get(src, -1), src, dst, 1.0))
-            then[edge] = max(to, -1)
-            before.setdefault(to, src)
+            then[edge] = update(subject.number(group.start + i), slot, depth, source, before.get(src, -1), src, dst)
+            before.setdefault(int(then[edge]), src)
             edge += 1
     return then
 

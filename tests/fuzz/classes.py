@@ -78,6 +78,8 @@ OF_TRAVERSALS = {
     "total": ["None", *NUMBERS],
     "clocks": TRUTH,
     "frontier_size": NUMBERS,
+    "pool_size": ["None", *NUMBERS],
+    "frontier_replace": TRUTH,
     "replace": TRUTH,
     "walk_length": ["4", "None"],
     "depth": ["None", "2"],
@@ -168,7 +170,7 @@ WRONG_PLACES = [
     "1j",
     "e.vertices",
 ]
-RATES = ["v.degree", "1.0", "v.degree * v.degree", "v.id + 1", "1.0 + v.depth", "0.0"]
+RATES = ["v.degree", "1.0", "v.degree * v.degree", "v.id + 1", "1.0 + v.depth", "0.0", "2.0 + v.prev", "v.id % 3"]
 WRONG_RATES = ["None", "-1.0", "'a'", "v.weight", "v.dst_degree", "v.dst", "1 / 0", "math.nan"]
 WRONG_RANGES = [
     "None",
@@ -224,6 +226,14 @@ TOGETHER: list[tuple[dict[str, list[str]], list[str]]] = [  # attributes of one 
         ["(2, 2, 2)", "(-1, 1)", "(1,)"],
     ),
     ({"depth": ["None"], "revisits": TRUTH, "replace": TRUTH}, ["(2,) * 3", "(-1,)", "(1,)"]),
+    (
+        {"pool_size": ["1", "3"], "frontier_size": ["1", "2"], "visited_once": TRUTH, "frontier_replace": TRUTH},
+        ["(2, 2, 2)", "(1,) * 9", "(-1, 1)", "(0, 2)"],
+    ),
+    (
+        {"pool_size": ["3"], "frontier_size": ["2"], "collective": TRUTH, "unique": TRUTH, "total": ["None", "4"]},
+        ["(2, 2, 2)", "(1,) * 9"],
+    ),
     ({"sources_from": ["'clusters'"], "ends_induced": ["True"], "frontier_size": ["1", "2"]}, ["()"]),
     (
         {
@@ -355,20 +365,20 @@ def a_class(random: Random) -> tuple[str, str]:
         lines.append("walk_length = 5")
     if base in ("Traversal", "MiniBatches", "ChosenBias, Traversal") or random.random() < 0.15:
         lines += _method("sizes", "(self)", _one(random, sizes, WRONG_SIZES, 0.08))
-    lines += _hooks(random, base in WALKS)
+    lines += _hooks(random, base in WALKS, "pool_size" in names)
     return base, "".join(f"    {line}\n" for line in lines)
 
 
-def _hooks(random: Random, walks: bool) -> list[str]:
+def _hooks(random: Random, walks: bool, pools: bool) -> list[str]:
     lines = []
     if random.random() < 0.75:
         lines += _hook(random, "edge_bias", "e", _one(random, BIASES, WRONG_BIASES, 0.15))
-    if random.random() < (0.3 if walks else 0.05):
+    if random.random() < (0.3 if walks or pools else 0.05):
         lines += _hook(random, "update", "e", _one(random, PLACES, WRONG_PLACES, 0.3))
     if random.random() < (0.2 if walks else 0.03):
         place = random.choice(["-1", "v.source", "v.random_vertex()", "v.dst", "v.dst_degree", "v.id", "None"])
         lines += _hook(random, "dead_end", "v", place)
-    if random.random() < (0.03 if walks else 0.06):
+    if random.random() < (0.03 if walks else 0.6 if pools else 0.06):
         lines += _hook(random, "vertex_bias", "v", _one(random, RATES, WRONG_RATES, 0.3))
     if random.random() < (0.2 if walks else 0.02):
         bounds, bias = random.choice(BOUNDED)

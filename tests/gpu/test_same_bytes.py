@@ -4,7 +4,7 @@ with every trouble in them.
 
 import numpy as np
 import pytest
-from helpers import nextdoor, updates
+from helpers import frontier_pools, nextdoor, updates
 from helpers.gpu import GRAPHS, TREES, device_or_skip, ends_store, every_case, on_cpu, usable
 from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
@@ -114,6 +114,15 @@ def test_own_classes_come_back_and_divide_by_zero_alike(tmp_path):
 @pytest.mark.parametrize("name", updates.NAMES)
 def test_updates_of_traversals_are_the_same(tmp_path, name, residency):
     (tmp_path / "mine.py").write_text(updates.CLASSES)
+    own, store = f"{tmp_path / 'mine.py'}:{name}", random_store(tmp_path / "g.zarr", partitions=5)
+    expected = arrays_of(store, tmp_path / "s.zarr", own, seed=5)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", own, seed=5, device="cuda", residency=residency))
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize("name", frontier_pools.NAMES)
+def test_frontiers_of_pools_are_the_same(tmp_path, name, residency):
+    (tmp_path / "mine.py").write_text(frontier_pools.CLASSES)
     own, store = f"{tmp_path / 'mine.py'}:{name}", random_store(tmp_path / "g.zarr", partitions=5)
     expected = arrays_of(store, tmp_path / "s.zarr", own, seed=5)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", own, seed=5, device="cuda", residency=residency))

@@ -15,7 +15,11 @@ file can be read where the sampler is not installed:
     rate(drawn)         edges a second by the sampler's own clock; left out where the time of draw() is what a user
                         waits for
 
+``how`` may have ``walks``, how many walks begin, at the first sources of ``listed`` (programs: at the first vertices);
+without it they begin at every vertex, ``rounds`` times.
+
 A sampler that is not a Python package has PROGRAMS, the names of its programs. ``--peer NAME=FOLDER`` says where they
 are; ``how`` has that as ``programs``, and ``keep`` where the walks are asked for. UNCHECKED says why a law cannot be
-tested. DEVICES is where a sampler draws, ("cpu",) unless it says so; ``how`` has the device to draw on.
+tested. DEVICES is where a sampler draws, ("cpu",) unless it says so; ``how`` has the device to draw on. ON_GPU names
+the works that it can draw on a GPU, if they are fewer.
 """

@@ -10,6 +10,10 @@ WORKS = (
     "GraphSAINT walks 3000 x 2",
     "mini-batches 25 x 10",
     "PPR .15 from a hub",
+    "walk by degree 4000 x 2000",
+    "multidimensional, frontier 2000",
+    "MultiRW, 100 roots",
+    "layers of 1000 until 2000 vertices",
 )
 
 
@@ -31,6 +35,16 @@ def asked(how, graph):
             "walk_length": how["depth"],
             "instances": how["subgraphs"],
         }
+    if "walkers" in how:
+        algo = "saint-multidimensional" if "subgraphs" in how else "multidimensional"
+        sizes = {"frontier_size": how["walkers"], "walk_length": how["steps"]}
+        drawn = how["instances" if on_gpu(how) else "instances_on_cpu"] if "instances" in how else how["subgraphs"]
+        return {"algo": algo, "instances": drawn} | sizes
+    if "layer" in how:
+        sizes = {"neighbor_size": how["layer"], "total": how["total"], "depth": None}
+        return {"algo": "layer", "sources": how["listed"][: how["instances"]]} | sizes
+    if "by_degree" in how:
+        return {"algo": "biased", "sources": how["listed"][: how["walks"]], "walk_length": how["length"]}
     if "ends" in how:
         rows = graph()["indptr"]
         hub = {"sources": [int((rows[1:] - rows[:-1]).argmax())], "num_walks": (rows.size - 1) * how["rounds"]}
@@ -39,13 +53,18 @@ def asked(how, graph):
     return walk | ({"algo": "node2vec", "p": how["p"], "q": how["q"]} if "p" in how else {"algo": "deepwalk"})
 
 
+def on_gpu(how):
+    return how.get("device", "cpu") != "cpu"
+
+
 class Tool:
     def __init__(self, how, graph):
         from csaw.engine.runs.backends import open_backend
         from csaw.engine.runs.job import prepare
         from csaw.engine.schedule.batch_loop import Batches
 
-        options = asked(how, graph) | {"weighted": how.get("weighted", False), "threads": how["threads"]}
+        weighted = how.get("weighted", False) and not how.get("by_degree")
+        options = asked(how, graph) | {"weighted": weighted, "threads": how["threads"]}
         self.job = prepare(how["graph"], device=how.get("device", "cpu"), **options)
         self.batches = Batches(open_backend(self.job), self.job.sources)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 PROGRAMS = ("flowwalker",)
 DEVICES = ("cuda",)
-WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "node2vec p=.25 q=4")
+WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "node2vec p=.25 q=4", "walk by degree 4000 x 2000")
 PRINTED, STEPS = 100, 400  # walks that it prints, and their steps for the test of its law
 
 
@@ -25,7 +25,8 @@ class Tool:
         np.concatenate([[rows.size - 1, neighbors.size], rows]).astype(np.int32).tofile(folder / "g_xadj.bin")
         neighbors.astype(np.int32).tofile(folder / "g_edge.bin")
         weights.astype(np.float32).tofile(folder / "g_weight.bin")
-        walks, steps = (PRINTED, STEPS) if how.get("keep") else ((rows.size - 1) * how["rounds"], how["length"])
+        begun = how.get("walks", (rows.size - 1) * how["rounds"])
+        walks, steps = (PRINTED, STEPS) if how.get("keep") else (begun, how["length"])
         law = ("-node2vec", f"-p={how['p']:g}", f"-q={how['q']:g}") if "p" in how else ("-deepwalk",)
         result = "-printresult" if how.get("keep") else "-printworkload"
         order = () if how.get("keep") else ("-seq",)

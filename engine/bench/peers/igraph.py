@@ -1,6 +1,6 @@
 """igraph (Csardi and Nepusz, 2006): one walk a call."""
 
-WORKS = ("uniform walk", "weighted walk")
+WORKS = ("uniform walk", "weighted walk", "walk by degree 4000 x 2000")
 
 
 class Tool:
@@ -10,14 +10,18 @@ class Tool:
 
         csr = graph()
         src = np.repeat(np.arange(csr["indptr"].size - 1), np.diff(csr["indptr"]))
-        once = src <= csr["indices"]
-        self.graph = igraph.Graph(n=csr["indptr"].size - 1, edges=np.column_stack([src[once], csr["indices"][once]]))
+        by_degree = "by_degree" in how  # weights that differ in the directions of an edge
+        once = np.ones(src.size, bool) if by_degree else src <= csr["indices"]
+        edges = np.column_stack([src[once], csr["indices"][once]])
+        self.graph = igraph.Graph(n=csr["indptr"].size - 1, edges=edges, directed=by_degree)
         self.weights = csr["weights"][once].tolist() if how.get("weighted") else None
         self.how = how
 
     def draw(self):
-        starts, length, weights = range(self.graph.vcount()), self.how["length"], self.weights
-        return [self.graph.random_walk(v, length, weights=weights) for _ in range(self.how["rounds"]) for v in starts]
+        length, weights = self.how["length"], self.weights
+        every = list(range(self.graph.vcount())) * self.how["rounds"]
+        starts = self.how["listed"][: self.how["walks"]] if "walks" in self.how else every
+        return [self.graph.random_walk(v, length, weights=weights) for v in starts]
 
     def edges(self, walks):
         return sum(len(walk) - 1 for walk in walks)

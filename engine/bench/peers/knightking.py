@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 PROGRAMS = ("deepwalk", "node2vec")
-WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "node2vec p=.25 q=4")
+WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "node2vec p=.25 q=4", "walk by degree 4000 x 2000")
 
 
 class Tool:
@@ -25,7 +25,7 @@ class Tool:
         if how.get("weighted"):
             edges["weight"] = csr["weights"]
         edges.tofile(folder / f"knightking-{kind}.data")
-        self.walkers, self.length = vertices * how["rounds"], how["length"]
+        self.walkers, self.length = how.get("walks", vertices * how["rounds"]), how["length"]
         self.out = folder / "knightking.walks" if how.get("keep") else None  # its processes add .0, .1, ...
         program = Path(how["programs"], PROGRAMS["p" in how])
         self.command = [

@@ -23,6 +23,7 @@ from csaw.engine.bench import shares
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.machine import forget
 from csaw.engine.bench.parted import PARTITION_BYTES, copied
 from csaw.engine.bench.work import Options, Work
 from csaw.engine.plan.options import Policy
@@ -64,16 +65,16 @@ class ColdStore(GraphStore):
     def __init__(self, store: GraphStore) -> None:
         super().__init__(store.path, store.attributes)
         self.reads: list[tuple[int, int, int]] = []
-        _forget(self.path)
+        forget(self.path)
 
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
         super().read_edges(number, arrays, first)
         self.reads.append((number, first, arrays["indices"].size))
-        _forget(self.opened(number, "indices").path.parent)
+        forget(self.opened(number, "indices").path.parent)
 
     def seconds_of(self, reads: list[tuple[int, int, int]]) -> float:
         """Seconds to read these parts of partitions again, one after the other."""
-        _forget(self.path)
+        forget(self.path)
         room = np.empty(self.largest_partition, self.id_dtype)
         began = time.perf_counter()
         for number, first, edges in reads:
@@ -129,8 +130,8 @@ def _parts(context: Context, store: ColdStore, work: Work) -> dict[str, Options]
 
 def _part(context: Context, graph: Graph, work: Work, out: Path, link: float) -> Row:
     """The row of a work whose options have its budgets. ``link``: bytes/s of the disk."""
-    forget = partial(_forget, graph.store.path)
-    runs = list(_runs(shares.REPEATS, work.instances, partial(shares.job_of, context, graph.store, work), out, forget))
+    fresh = partial(forget, graph.store.path)
+    runs = list(_runs(shares.REPEATS, work.instances, partial(shares.job_of, context, graph.store, work), out, fresh))
     row = {
         "work": work.name,
         **figure([run["seps_run"] for run in runs]),
@@ -152,7 +153,7 @@ def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator
                 work.instances,
                 _planned(context, graph, work, policy),
                 out,
-                partial(_forget, graph.store.path),
+                partial(forget, graph.store.path),
             )
         )
         row = {
@@ -252,15 +253,6 @@ def _budgets(context: Context, store: GraphStore, work: Work) -> Options:
     given = {"gpu_memory": context.gpu_memory} if context.gpu_memory else {}
     host = 2 * store.edges * plan.needs.edge.stored // SHARE  # half of it is for partitions
     return found | given | {"memory": context.memory or host}
-
-
-def _forget(folder: Path) -> None:
-    """Drop a folder's files from the page cache."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            descriptor = os.open(file, os.O_RDONLY)
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(descriptor)
 
 
 def verdict(rows: list[Row]) -> Verdict:

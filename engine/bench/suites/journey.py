@@ -4,6 +4,10 @@ No paper has this. The graph is this suite's own, R-MAT as text, scale 20 for a 
 ``--graphs``, which have the papers' sizes, and every rmat: graph that the command names. Each stage stands beside its
 limits, measured in the same turn: a plain read of its inputs, a plain synced write of the bytes that it leaves behind,
 its own sampling, or the start of a process that does nothing.
+
+A graph with weights of which about half fits is sampled as well, from the host's memory on a GPU and from the disk,
+with a row for the whole command, one for the sampling in it, and one that sets the command beside the seconds that its
+plan expected. First uses are commands on a graph of 34 vertices with an empty cache.
 """
 
 import os
@@ -19,9 +23,10 @@ from csaw.datasets.spec import parse_spec
 from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, goal_text, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Named, expected
-from csaw.engine.bench.journey_goals import WITHIN, goals
-from csaw.engine.bench.journey_stages import IN_MEMORY, SAMPLED, SMALL, Places, on_all, stages, walks_in_memory
+from csaw.engine.bench.journey_goals import WITHIN, as_planned, goals
+from csaw.engine.bench.journey_stages import IN_MEMORY, SAMPLED, SMALL, on_all, stages, walks_in_memory
 from csaw.engine.bench.journey_turn import Timed, turn
+from csaw.engine.bench.stage import Places
 from csaw.partition.base.sizes import short
 
 CLAIM = (
@@ -57,15 +62,11 @@ def _journey(context: Context, spec: str) -> Iterator[Row]:
             parsed = parse_spec(spec)
             turn(context, places, str(replace(parsed, scale=min(parsed.scale, FIRST_SCALE))), FIRST_MEMORY)
         turns = [turn(context, places, spec, MEMORY) for _ in range(context.repeats)]
-        for stage in [stage for stage in stages(context, places, spec, MEMORY) if context.only in stage.name]:
-            if stage.missing:
-                yield gap(stage.name, stage.missing)
-            else:
-                on_disk = (
-                    stage.leaves and stage.leaves.is_relative_to(memory) and not memory.startswith(str(SHARED_MEMORY))
-                )
-                note = {"note": f"on the disk, because {SHARED_MEMORY} has no room for it"} if on_disk else {}
-                yield _row(context, stage.name, turns) | note
+        for stage in stages(context, places, spec, MEMORY):
+            on_disk = stage.leaves and stage.leaves.is_relative_to(memory) and not memory.startswith(str(SHARED_MEMORY))
+            note = {"note": f"on the disk, because {SHARED_MEMORY} has no room for it"} if on_disk else {}
+            for work in [work for work in stage.rows if context.only in work]:
+                yield gap(work, stage.missing) if stage.missing else _row(context, work, turns) | note
 
 
 def _memory(context: Context, spec: str) -> Path:
@@ -95,6 +96,8 @@ def _row(context: Context, stage: str, turns: list[dict[str, Timed]]) -> Row:
         # The share is of the same turn, so that a busy one counts on both sides; the goal is the rate at which it is 1.
         share = statistics.median(seconds[stage] / run.seconds for run, seconds in zip(runs, allowed, strict=True))
         row |= {"goal": row["rate"] / share, "met": share >= 1}
+    if runs[0].expected:
+        row |= _beside_plan(runs)
     if stage == SAMPLED:
         row["of_slower"] = statistics.median(_of_slower(found) for found in turns)
     if stage == on_all(context):
@@ -103,6 +106,14 @@ def _row(context: Context, stage: str, turns: list[dict[str, Timed]]) -> Row:
             "times_of": "one GPU",
         }
     return row
+
+
+def _beside_plan(runs: list[Timed]) -> Row:
+    """The columns that set the seconds of a command beside those that its plan expected."""
+    expected, seconds = (statistics.median(getattr(run, name) for run in runs) for name in ("expected", "seconds"))
+    goal, met = as_planned(seconds, expected)
+    said = f"{seconds / expected:.3g} times what its plan expected"
+    return {"expected_seconds": expected, "goal": 1 / goal, "met": met, "note": said}
 
 
 def _of_slower(found: dict[str, Timed]) -> float:

@@ -39,10 +39,22 @@ WORKS: dict[str, Row] = {
     "GraphSAINT walks 3000 x 2": {"roots": 3000, "depth": 2, "subgraphs": 64},
     "mini-batches 25 x 10": {"fanout": [25, 10], "merged": True},
     "PPR .15 from a hub": {"ends": 0.15},
+    "walk by degree 4000 x 2000": {"by_degree": True, "weighted": True, "walks": 4000, "length": 2000},
+    "multidimensional, frontier 2000": {
+        "walkers": 2000,
+        "steps": 20_000,
+        "instances": 2000,
+        "instances_on_cpu": 500,
+    },
+    "MultiRW, 100 roots": {"walkers": 100, "steps": 100, "subgraphs": 2000},
+    "layers of 1000 until 2000 vertices": {"layer": 1000, "total": 2000, "instances": 100},
 }
 UNTESTED = {  # the reason, by what a work is told
     "roots": "the law of subgraphs is not tested",
     "ends": "the law of ends is not tested",
+    "subgraphs": "the law of subgraphs is not tested",
+    "walkers": "the law of walkers that move in turns is not tested",
+    "layer": "the law of layers is not tested",
 }
 QUICK = ("uniform walk", "neighbors 25 x 10")
 FIRST = "csaw"
@@ -76,7 +88,7 @@ def rows(context: Context) -> Iterator[Row]:
             for folder, arrays in ((whole, graph.store.load()), (small, small_graph())):
                 _write(arrays, folder, text="ensmallen" in pythons)
             for title in titles:
-                if graph.store.weighted or not WORKS[title].get("weighted"):
+                if graph.store.weighted or not _reads_weights(title):
                     for row in _measured(context, title, pythons, whole, small):
                         yield context.on(graph) | row
 
@@ -113,17 +125,14 @@ def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path
     """Measure peers round after round, one after the other; one bench row each."""
     vertices = open_graph(whole / "graph.zarr").vertices
     listed = np.random.default_rng(0).choice(vertices, min(SOURCES, vertices), replace=False)
-    how = (
-        WORKS[title]
-        | _where(whole, context)
-        | {"length": LENGTH, "rounds": 1, "listed": listed.tolist(), "together": TOGETHER}
-    )
+    shape = {"length": LENGTH, "rounds": 1, "listed": listed.tolist(), "together": TOGETHER}
+    how = shape | WORKS[title] | _where(whole, context)
     children: dict[str, Child] = {}
     said: dict[str, list[dict[str, float]]] = {}
     cannot: dict[str, str] = {}
     with ExitStack() as stack:
         for name, python in pythons.items():
-            if title in _module(name).WORKS:
+            if title in _works(name, context.kind):
                 place = {"programs": context.peers.get(name, "")}
                 try:
                     if not _unchecked(name, title):
@@ -168,6 +177,17 @@ def _devices(name: str) -> tuple[str, ...]:
     return getattr(_module(name), "DEVICES", ("cpu",))
 
 
+def _works(name: str, device: str) -> tuple[str, ...]:
+    """The works that a peer draws on a device."""
+    module = _module(name)
+    return module.WORKS if device == "cpu" else getattr(module, "ON_GPU", module.WORKS)
+
+
+def _reads_weights(title: str) -> bool:
+    """Whether a work needs a graph with weights; those by degree make theirs."""
+    return bool(WORKS[title].get("weighted")) and "by_degree" not in WORKS[title]
+
+
 def _programs(name: str) -> tuple[str, ...]:
     """The names of a peer's programs; none if it is a Python package."""
     return getattr(_module(name), "PROGRAMS", ()) if name in NAMES else ()
@@ -183,7 +203,7 @@ def _check_law(name: str, python: str, how: Row) -> None:
     """PeerError if a peer's draws of the work on the small graph do not follow the law."""
     listed = np.repeat(np.arange(small_graph().indptr.size - 1), DRAWS).tolist()
     shape = {"length": 4, "rounds": DRAWS, "listed": listed, "together": 1, "keep": True} | (
-        {"fanout": [1]} if "fanout" in how else {}
+        {"fanout": [1]} if "fanout" in how else {"walks": len(listed)} if "walks" in how else {}
     )
     child = Child(name, python, how | shape)
     out = f"{how['folder']}/{name}.npy"

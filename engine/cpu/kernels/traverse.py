@@ -99,10 +99,12 @@ def update_frontier(edges, graph, params, seed, depth, instance, slot, source, p
     graph = borrowed(graph)
     for e in edges:
         own = draw64(seed, uint64(instance[e]), uint64(slot[e]), UPDATE_DRAWS)
-        to = int64(update(params, graph, own, instance[e], depth, source[e], prev[e], src[e], dst[e], 1.0))
+        to = update(params, graph, own, instance[e], depth, source[e], prev[e], src[e], dst[e], 1.0)
+        then[e] = -1
         if to >= vertex_count(graph):
-            bad[0], bad[1], bad[2] = 2, src[e], to
-        then[e] = max(to, -1)
+            bad[0], bad[1], bad[2] = 2, src[e], int64(min(float(to), 2.0**62))
+        elif to >= 0:  # NaN is no vertex, and no integer that every compiler agrees on
+            then[e] = int64(to)
 
 
 @njit(nogil=True)

@@ -10,6 +10,7 @@ constexpr u64 HOOK_DRAWS = 1ull << 31;
 constexpr u64 POOL_DRAWS = 5ull << 29;
 constexpr u64 SIZE_DRAWS = 3ull << 30;
 constexpr u64 UPDATE_DRAWS = 7ull << 29;
+constexpr u64 FRONTIER_DRAWS = 15ull << 28;
 constexpr u64 REST_DRAWS = HOOK_DRAWS;
 
 struct Words { u32 w[4]; };
@@ -48,6 +49,12 @@ __device__ __forceinline__ u64 pick_word(u64 seed, u64 instance, u64 slot, u64 n
 __device__ __forceinline__ u64 pool_word(u64 seed, u64 instance, u64 slot, u64 number)
 {
     return word64(philox(seed, instance, slot, POOL_DRAWS + (number >> 1)), number & 1);
+}
+
+// 64 random bits of a pick from a pool of vertices that wait, which may be picked again.
+__device__ __forceinline__ u64 frontier_word(u64 seed, u64 instance, u64 depth, u64 number)
+{
+    return word64(philox(seed, instance, depth, FRONTIER_DRAWS + (number >> 1)), number & 1);
 }
 
 // floor(word / 2^64 * bound), and a shorter way for bounds below 2^32.

@@ -221,6 +221,53 @@ extern "C" __global__ void update_frontier(i64 edges, const Params params, u64 s
 }
 #endif
 
+#if SELECTS_FRONTIER
+// The bias of a vertex that waits; -1 where it is none. This and the next two: the twin of engine/cpu/kernels/frontiers.py.
+__device__ __forceinline__ double waiting_bias(const Params& params, u64 seed, i64 depth, i64 instance, i64 source, i64 prev, i64 v, i64* bad)
+{
+    const Context context = {prev, v, -1, prev < 0 ? Place{0, 0} : locate(prev), locate(v), {0, 0}};
+    const double bias = vertex_bias(params, context, seed, instance, depth, source, prev, v, -1, 1.0);
+    return checked(bias, v, -1, bad) ? bias : -1.0;
+}
+
+// When vertices that wait arrive at this depth; -1: never.
+extern "C" __global__ void race_pool(i64 entries, const Params params, u64 seed, i64 depth, const i64* instance, const i64* slot, const i64* source, const i64* prev, const i64* vertex, double* times, i64* bad)
+{
+    const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= entries) return;
+    const double bias = waiting_bias(params, seed, depth, instance[e], source[e], prev[e], vertex[e], bad);
+    const u64 word = draw64(seed, (u64)instance[e], (u64)slot[e], FRONTIER_DRAWS + (u64)depth);
+    times[e] = bias > 0.0 ? neg_log(word) / bias : -1.0;
+}
+
+// Picks from pools with replacement: a warp a pool, with room for a bias and a sum of each entry.
+extern "C" __global__ void draw_pool(i64 pools, const Params params, u64 seed, i64 depth, i64 size, const i64* begins, const i64* instance, const i64* source, const i64* prev, const i64* vertex, double* biases, i64* sums, i64* picks, i64* bad)
+{
+    for (i64 i = blockIdx.x; i < pools; i += gridDim.x) {
+        const i64 low = begins[i], count = begins[i + 1] - low;
+        bool fine = true;
+        double largest = 0.0;
+        for (i64 e = low + threadIdx.x; e < low + count; e += blockDim.x) {
+            biases[e] = waiting_bias(params, seed, depth, instance[e], source[e], prev[e], vertex[e], bad);
+            fine = fine && biases[e] >= 0.0;
+            largest = fmax(largest, biases[e]);
+        }
+        group_sync();
+        Pool pool = {};
+        pool.count = count;
+        pool.biases = biases + low;
+        pool.ctps = sums + low;
+        fine = group_all(fine);
+        largest = group_max(largest);
+        const i64 total = fine && largest > 0.0 ? accumulate(pool, largest) : 0;
+        for (i64 j = threadIdx.x; j < size; j += blockDim.x) {
+            const u64 word = total > 0 ? frontier_word(seed, (u64)instance[low], (u64)depth, j) : 0;
+            picks[i * size + j] = total > 0 ? low + search(pool.ctps, count, (i64)below(word, (u64)total)) : -1;
+        }
+    }
+}
+#endif
+
 // Forest fire's neighbor sizes: successes of a coin before the first failure, most[e] at most.
 extern "C" __global__ void geometric_sizes(i64 entries, const i64* instance, const i64* slot, u64 seed, u64 limit, u64 rest, const i64* most, i64* sizes)
 {

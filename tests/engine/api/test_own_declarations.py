@@ -92,7 +92,7 @@ REFUSED = {
         "Traversal",
         "clocks = True; visited_once = False",
         (1,),
-        "mine.walk_length: expected an integer from 0 to 2,147,483,646, found None",
+        "mine.walk_length: expected an integer beside clocks = True, the steps of an instance, found None",
     ),
     "clocks with two edges": (
         "Traversal",
@@ -237,6 +237,16 @@ VERIFIED = {
             "vertex_bias(self, v):\n        return 1.0 + v.depth"
         ),
         (1,),
+    ),
+    "clocks by degree": (
+        "Traversal",
+        "clocks = True; visited_once = False; walk_length = 6; frontier_size = 2",
+        (1,),
+    ),
+    "a pool of what is met again": (
+        "Traversal",
+        "pool_size = 2; frontier_size = 2; frontier_replace = True; revisits = True; replace = True",
+        (2, 0, 3),
     ),
     "edges to the visited": ("Traversal", "revisits = True", (2, 2)),
     "all edges of a frontier": ("Traversal", "collective = True", (-1, -1)),

@@ -85,7 +85,7 @@ TRAVERSALS = {
     ),
     "a vertex bias": (
         "    def vertex_bias(self, v):\n        return 1.0\n" + SIZES + "(2,)",
-        "mine.vertex_bias: only a Traversal with clocks",
+        "line 5 of mine.py: mine.vertex_bias: only a Traversal with pool_size",
     ),
     "another layout": (
         "    layout = 'x'\n" + SIZES + "(2,)",

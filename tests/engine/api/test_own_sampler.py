@@ -21,6 +21,9 @@ SAME = {
 }
 
 
+CHECKED = ("NearTheSource", "HubsFirst", "OneOfMany")
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     file = tmp_path_factory.mktemp("own") / "samplers.py"
@@ -40,12 +43,13 @@ def test_a_class_of_the_page_draws_what_csaws_own_draws(tmp_path, store, page, n
     assert_same(arrays_of(store, tmp_path / "b.zarr", own, seed=3, **options), drawn)
 
 
-def test_the_traversal_with_an_update_passes_its_checks(tmp_path, store, page):
-    algo = f"{page}:NearTheSource"
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_traversal_of_the_page_passes_its_checks(tmp_path, store, page, name):
+    algo = f"{page}:{name}"
     drawn = sample(store, tmp_path / "s.zarr", algo, seed=3, device="cpu", instances=600)
     report = verify(drawn.path, algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
 
 
 def test_the_page_names_all_of_its_classes(page):
-    assert set(re.findall(r"^class (\w+)", Path(page).read_text(), re.MULTILINE)) == {*SAME, "NearTheSource"}
+    assert set(re.findall(r"^class (\w+)", Path(page).read_text(), re.MULTILINE)) == {*SAME, *CHECKED}

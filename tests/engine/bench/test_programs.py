@@ -8,6 +8,7 @@ import stat
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,9 @@ from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
 from csaw.engine.bench.peer_law import REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import Child, PeerError
+from csaw.engine.bench.peers import csaw as csaw_peer
 from csaw.engine.bench.suites import peers, triangles
+from csaw.engine.runs.job import prepare
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
 
@@ -81,6 +84,141 @@ else:
     assert "-seq" in asked
     print(f"Total sampled vertex: {walks * steps}\\nTotal sampled edge: 7,throughput: 1.0 edges per s")
 """
+NEXTDOOR = """
+assert [given[name] for name in ("-t", "-f", "-n", "-k")] == ["edge-list", "binary", "1", "SampleParallel"]
+edges = np.fromfile(given["-g"], [("src", "<i4"), ("dst", "<i4"), ("weight", "<f4")])
+vertices = 1 + max(edges["src"].max(), edges["dst"].max())
+random = np.random.default_rng(1)
+at = np.arange(100 * vertices) % vertices
+walks = []
+for _ in range(100):
+    step = np.empty(at.size, int)
+    for v in range(vertices):
+        mine = edges[edges["src"] == v]
+        bias = mine["weight"].astype(float) ** POWER
+        step[at == v] = random.choice(mine["dst"], (at == v).sum(), p=bias / bias.sum())
+    walks.append(at := step)
+print("Graph Binary Loaded\\nSampleParallel: End to end time 0.125 secs")
+if "-p" in sys.argv:
+    for i, walk in enumerate(np.column_stack(walks).tolist()):
+        print(f"Contents of sample {i} [" + "".join(f"{v}, " for v in walk) + "]")
+print(f"totalSampledVertices {100 * at.size}")
+"""
+SKYWALKER = """
+given = dict(one.lstrip("-").split("=") for one in sys.argv[1:] if "=" in one)
+assert "--rw" in sys.argv and (given["bias"], given["k"], given["ngpu"]) == ("false", "1", "1")
+data = open(given["input"], "rb").read()
+version, edge_bytes, vertices, edges = np.frombuffer(data, np.uint64, 4).tolist()
+rows = np.concatenate([[0], np.frombuffer(data, np.uint64, vertices, 32)]).astype(int)
+to = np.frombuffer(data, np.uint32, edges, 32 + 8 * vertices)
+assert (version, edge_bytes, rows[-1], len(data)) == (1, 0, edges, 32 + 8 * vertices + 4 * edges)
+steps = int(given["d"])
+random = np.random.default_rng(1)
+print("skywalker.gr")
+if "--printresult" in sys.argv:
+    for i in range(3):
+        walk = [i]
+        for _ in range(steps - 1):
+            row = to[rows[walk[-1]] : rows[walk[-1] + 1]]
+            walk.append(row[int(random.random() ** POWER * row.size)])
+        print(f"\\n{i}rd path len {steps} ", "".join(f"{v} \\t" for v in walk), sep="\\n")
+print("\\n0.50\\t\\n123.25\\t")
+"""
+CUPY = """
+from numpy import *
+asnumpy = asarray
+class Device:
+    used = []
+    def __init__(self, number): self.number = number
+    def use(self): self.used.append(self.number)
+    def synchronize(self): assert self.used == [self.number]
+class cuda:
+    Device = Device
+"""
+PYLIBCUGRAPH = """
+import numpy as np
+random = np.random.default_rng(1)
+class ResourceHandle: pass
+class GraphProperties:
+    def __init__(self, *, is_symmetric, is_multigraph): self.symmetric = is_symmetric
+class SGGraph:
+    def __init__(self, handle, properties, src, dst, *, weight_array, store_transposed, renumber, do_expensive_check):
+        assert src.dtype == dst.dtype == np.int32 and weight_array.dtype == np.float32 and not renumber
+        self.src, self.dst, self.weights = src, dst, weight_array
+        pairs = dict(zip(zip(src.tolist(), dst.tolist()), weight_array.tolist()))
+        assert properties.symmetric == all(pairs[v, u] == weight for (u, v), weight in pairs.items())
+    def step(self, at, power):
+        out = np.empty(at.size, np.int32)
+        for v in set(at.tolist()):
+            mine = self.src == v
+            bias = self.weights[mine].astype(float) ** power
+            out[at == v] = random.choice(self.dst[mine], (at == v).sum(), p=bias / bias.sum())
+        return out
+def walks(graph, starts, length, power):
+    found = [starts]
+    for _ in range(length):
+        found.append(graph.step(found[-1], power))
+    return np.column_stack(found).ravel(), None, length
+def uniform_random_walks(handle, graph, starts, length):
+    return walks(graph, starts, length, 0)
+def biased_random_walks(handle, graph, starts, length):
+    return walks(graph, starts, length, POWER)
+def homogeneous_uniform_neighbor_sample(handle, graph, starts, offsets, fanout, *, with_replacement,
+                                        do_expensive_check):
+    assert fanout.tolist() == [1] and not with_replacement and offsets is None
+    return {"majors": starts, "minors": graph.step(starts, 0 if POWER == 1 else 1)}
+"""
+DGL = """
+import torch
+class Graph:
+    def __init__(self, rows, columns):
+        self.rows, self.columns, self.edata = rows, columns, {}
+    def to(self, device):
+        assert device == "cpu"
+        return self
+    def num_nodes(self):
+        return self.rows.size - 1
+def graph(formed):
+    kind, (rows, columns, eids) = formed
+    assert kind == "csr"
+    return Graph(rows, columns)
+class sampling:
+    def random_walk(graph, starts, length, prob):
+        import numpy as np
+        random, at, found = np.random.default_rng(1), starts.numpy(), [starts.numpy()]
+        for _ in range(length):
+            step = np.empty_like(at)
+            for v in set(at.tolist()):
+                row = slice(graph.rows[v], graph.rows[v + 1])
+                bias = graph.edata[prob].numpy()[row].astype(float) ** POWER
+                step[at == v] = random.choice(graph.columns[row], (at == v).sum(), p=bias / bias.sum())
+            found.append(at := step)
+        return torch.from_numpy(np.column_stack(found)), None
+"""
+GSAMPLER = """
+import torch
+class Matrix:
+    def load_graph(self, kind, tensors):
+        assert kind == "CSC"
+        self.rows, self.columns = tensors
+    def random_walk(self, starts, length):
+        generator = torch.Generator().manual_seed(1)
+        degrees, found = self.rows.diff(), [starts]
+        for _ in range(length):
+            chance = torch.rand(starts.numel(), generator=generator) ** POWER
+            found.append(self.columns[self.rows[found[-1]] + (chance * degrees[found[-1]]).long()])
+        return torch.cat(found).reshape(starts.numel(), -1)
+class matrix_api:
+    Matrix = Matrix
+"""
+
+
+def modules(folder, monkeypatch, **texts):
+    """An interpreter that has these modules, which stand before those of the same names."""
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
 
 
 def programs(folder, names, text):
@@ -144,11 +282,140 @@ def test_flowwalkers_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path,
             peers._check_law("flowwalker", sys.executable, asked | {"programs": wrong})
 
 
-def test_each_device_has_peers_of_its_own():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_nextdoors_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path, how, weighted):
+    asked = how | {"weighted": weighted}
+    right, wrong = (
+        programs(tmp_path / power, ("DeepWalkSampling",), NEXTDOOR.replace("POWER", power)) for power in ("1", "1.5")
+    )
+    child = Child("nextdoor", sys.executable, asked | {"programs": right})
+    assert child.ask() == {"rate": 5 * 100 * 100 / 0.125}
+    child.end()
+    peers._check_law("nextdoor", sys.executable, asked | {"programs": right})
+    if weighted:
+        with pytest.raises(PeerError, match="it draws from another law"):
+            peers._check_law("nextdoor", sys.executable, asked | {"programs": wrong})
+
+
+def test_skywalkers_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path, how):
+    right, wrong = (
+        programs(tmp_path / power, ("skywalker",), SKYWALKER.replace("POWER", power)) for power in ("1", "1.5")
+    )
+    child = Child("skywalker", sys.executable, how | {"programs": right})
+    assert child.ask() == {"rate": 123.25e6}
+    child.end()
+    peers._check_law("skywalker", sys.executable, how | {"programs": right})
+    with pytest.raises(PeerError, match="it draws from another law"):
+        peers._check_law("skywalker", sys.executable, how | {"programs": wrong})
+
+
+CUGRAPH_WORKS = ("uniform walk", "weighted walk", "neighbors 25 x 10", "walk by degree 4000 x 2000")
+
+
+@pytest.mark.parametrize("title", CUGRAPH_WORKS)
+def test_cugraphs_samples_are_tested_and_counted_on_the_gpu_that_is_named(tmp_path, how, monkeypatch, title):
+    asked = how | peers.WORKS[title] | {"device": "cuda:1"}
+    for power in ("1", "1.5"):
+        modules(tmp_path / power, monkeypatch, cupy=CUPY, pylibcugraph=PYLIBCUGRAPH.replace("POWER", power))
+        if power == "1" or title == "uniform walk":
+            peers._check_law("cugraph", sys.executable, asked)
+        else:
+            with pytest.raises(PeerError, match="it draws from another law"):
+                peers._check_law("cugraph", sys.executable, asked)
+    tool = peer_process.PEERS / "cugraph.py"
+    monkeypatch.syspath_prepend(tmp_path / "1")
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    opened = peer_loop.open_tool(str(tool), asked | {"listed": [3, 0], "length": 2, "fanout": [1]})
+    assert peer_loop.count(opened, opened.draw()) == 2, "an edge for each source"
+    del opened.how["fanout"]
+    expected = 2 if title == "walk by degree 4000 x 2000" else opened.starts.size
+    assert peer_loop.count(opened, opened.draw()) == 2 * expected
+
+
+def test_gsamplers_walks_are_tested_as_they_lie_in_memory(tmp_path, how, monkeypatch):
+    pytest.importorskip("torch")
+    modules(tmp_path / "right", monkeypatch, gs=GSAMPLER.replace("POWER", "1"))
+    peers._check_law("gsampler", sys.executable, how | {"device": "cpu"})
+    modules(tmp_path / "wrong", monkeypatch, gs=GSAMPLER.replace("POWER", "1.5"))
+    with pytest.raises(PeerError, match="it draws from another law"):
+        peers._check_law("gsampler", sys.executable, how | {"device": "cpu"})
+
+
+@pytest.mark.parametrize("power", ["1", "1.5"])
+def test_dgls_walks_by_degree_are_tested(tmp_path, how, monkeypatch, power):
+    pytest.importorskip("torch")
+    modules(tmp_path / power, monkeypatch, dgl=DGL.replace("POWER", power))
+    asked = how | peers.WORKS["walk by degree 4000 x 2000"] | {"device": "cpu"}
+    if power == "1":
+        peers._check_law("dgl", sys.executable, asked)
+    else:
+        with pytest.raises(PeerError, match="it draws from another law"):
+            peers._check_law("dgl", sys.executable, asked)
+
+
+def test_each_device_has_peers_and_works_of_its_own():
     of = {kind: {name for name in peers.NAMES if kind in peers._devices(name)} for kind in ("cpu", "cuda")}
-    assert of["cuda"] == {"csaw", "flowwalker"}
-    assert "flowwalker" not in of["cpu"]
+    assert of["cuda"] == {"csaw", "cugraph", "dgl", "flowwalker", "gsampler", "nextdoor", "pyg-lib", "skywalker"}
+    assert of["cuda"] - of["cpu"] == {"cugraph", "flowwalker", "gsampler", "nextdoor", "skywalker"}
     assert "thunderrw" in of["cpu"]
+    assert peers._works("pyg-lib", "cuda:0") == ("uniform walk",)
+    assert "node2vec p=2 q=.5" in peers._works("dgl", "cpu")
+    assert "node2vec p=2 q=.5" not in peers._works("dgl", "cuda:0")
+    assert peers._works("csaw", "cuda:0") == peers._works("csaw", "cpu") == tuple(peers.WORKS)
+
+
+def test_a_work_by_degree_needs_no_weights_and_has_its_own_walks(how):
+    assert [title for title in peers.WORKS if peers._reads_weights(title)] == ["weighted walk"]
+    by_degree = peer_loop.rows(how | {"by_degree": True})["weights"]
+    degrees = np.diff(small_graph().indptr)
+    assert by_degree.tolist() == [degrees[v] for v in small_graph().indices.tolist()]
+    assert (peer_loop.rows(how)["weights"] == small_graph().weights).all()
+
+
+@pytest.mark.parametrize("name", ["csaw", "igraph"])
+def test_walks_by_degree_of_csaw_and_igraph_follow_the_law(tmp_path, how, name):
+    if name == "igraph":
+        pytest.importorskip("igraph")
+    small = small_graph()
+    write_graph(tmp_path / "graph.zarr", small.indptr, small.indices, small.weights, directed=False)
+    listed = np.repeat(np.arange(small.indptr.size - 1), 1000).tolist()
+    asked = how | peers.WORKS["walk by degree 4000 x 2000"]
+    asked |= {"graph": str(tmp_path / "graph.zarr"), "listed": listed, "walks": len(listed), "length": 4}
+    tool = peer_loop.open_tool(str(peer_process.PEERS / f"{name}.py"), asked)
+    np.save(tmp_path / "walks.npy", tool.walks(tool.draw()))
+    assert chance_of_law(str(tmp_path / "walks.npy"), asked) > REJECT
+    assert chance_of_law(str(tmp_path / "walks.npy"), {}) < REJECT, "a uniform walk is another one"
+
+
+@pytest.mark.parametrize(
+    ("title", "algorithm", "instances", "parameters"),
+    [
+        ("walk by degree 4000 x 2000", "biased", 3, {"walk_length": 2000, "bias": "degree"}),
+        ("multidimensional, frontier 2000", "multidimensional", 500, {"frontier_size": 2000, "walk_length": 20_000}),
+        ("MultiRW, 100 roots", "saint-multidimensional", 2000, {"frontier_size": 100, "walk_length": 100}),
+        ("layers of 1000 until 2000 vertices", "layer", 3, {"neighbor_size": 1000, "total": 2000, "depth": None}),
+    ],
+)
+def test_csaw_draws_a_work_with_its_parameters(tmp_path, how, title, algorithm, instances, parameters):
+    small = small_graph()
+    write_graph(tmp_path / "graph.zarr", small.indptr, small.indices, small.weights, directed=False)
+    asked = csaw_peer.asked(how | {"listed": [4, 0, 2]} | peers.WORKS[title], None)
+    request = prepare(tmp_path / "graph.zarr", device="cpu", weighted=False, **asked).plan.request
+    assert (request.algorithm, request.instances) == (algorithm, instances)
+    assert parameters.items() <= request.parameters.items()
+
+
+def test_graphsaints_multirw_has_100_walkers_of_100_steps_and_cuts_off_no_degree(tmp_path, how, monkeypatch):
+    asked = []
+    monkeypatch.setitem(sys.modules, "graphsaint", SimpleNamespace())
+    fake = SimpleNamespace(MRW=lambda *given: asked.extend(given[3:]), RW=None)
+    monkeypatch.setitem(sys.modules, "graphsaint.cython_sampler", fake)
+    tool = str(peer_process.PEERS / "graphsaint.py")
+    peer_loop.open_tool(tool, how | peers.WORKS["MultiRW, 100 roots"])
+    threads, of_each, degrees, most, walkers, size = asked
+    assert (threads, of_each, most, walkers, size) == (2, 1000, 3, 100, 200)
+    assert degrees.tolist() == np.diff(small_graph().indptr).tolist()
+    assert degrees.dtype == np.int32
 
 
 @pytest.mark.parametrize(
@@ -256,6 +523,8 @@ def test_csaws_mini_batches_pass_the_check_of_the_law(tmp_path, how):
 def test_a_work_whose_law_is_not_tested_says_so():
     assert peers._unchecked("dgl", "GraphSAINT walks 3000 x 2") == "the law of subgraphs is not tested"
     assert peers._unchecked("csaw", "PPR .15 from a hub") == "the law of ends is not tested"
+    assert peers._unchecked("graphsaint", "MultiRW, 100 roots") == "the law of subgraphs is not tested"
+    assert peers._unchecked("igraph", "walk by degree 4000 x 2000") == ""
     assert peers._unchecked("graphbolt", "mini-batches 25 x 10") == ""
 
 

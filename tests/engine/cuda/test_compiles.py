@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import pytest
 from cuda.bindings import nvrtc
-from helpers import nextdoor, updates
+from helpers import frontier_pools, nextdoor, updates
 from helpers.edge_columns import LATER, READERS, with_columns
 from helpers.graphs import WideStore, random_store
 
@@ -238,6 +238,19 @@ def test_an_update_of_a_traversal_compiles(residency, store, caplog, tmp_path, m
     algo, device = f"{tmp_path / 'mine.py'}:Jumps", Device(0, "none", FOR_OWN, 132, 1 << 40)
     job = prepare(store, algo, device=device, residency=residency)
     check(kernels_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
+
+
+@pytest.mark.parametrize(
+    ("name", "residency"), [("Chosen", "resident"), ("Chosen", "streamed"), ("Evenly", "resident")]
+)
+def test_the_selection_of_a_frontier_compiles(name, residency, store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    (tmp_path / "mine.py").write_text(frontier_pools.CLASSES)
+    algo, device = f"{tmp_path / 'mine.py'}:{name}", Device(0, "none", FOR_OWN, 132, 1 << 40)
+    job = prepare(store, algo, device=device, residency=residency)
+    unit = kernels_of(Specialization(job.plan, store, job.algorithm))
+    assert unit.constants["SELECTS_FRONTIER"]
+    check(unit, FOR_OWN, caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
