@@ -67,6 +67,8 @@ def _graph(backend: Specialization) -> Any:
         "possible": np.uint32,
         "strength": np.float64,
         "bloom": np.uint64,
+        "members": np.uint32,
+        "member_weights": np.float32,
         "moved": np.int64,
         "loaded": np.uint8,
         "near": np.uint32,
@@ -78,7 +80,7 @@ def _graph(backend: Specialization) -> Any:
     }
     arrays = {name: np.empty(0, kind) for name, kind in kinds.items()}
     further = tuple(np.empty(0, column.dtype) for column in backend.needs.edge_columns)
-    return typeof(GraphArrays(**arrays, edge_columns=further, edge=0))
+    return typeof(GraphArrays(**arrays, edge_columns=further, word=np.uint64(0), edge=0))
 
 
 def _named(kind: types.Type) -> str:
