@@ -10,6 +10,7 @@ from csaw.cli.reports.sections import Facts, Line, Section, counted, lines_of, m
 from csaw.engine.api.option import flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
 from csaw.engine.plan.parts import PARTS
+from csaw.engine.plan.residency import Residency
 from csaw.engine.sources.digest import SourcesDigest
 
 WAYS = "Where it could run"
@@ -105,7 +106,8 @@ EXPECTED = (
     Line("loading_seconds", "loading the graph", seconds),
     Line("building_seconds", "building its layout", seconds),
     Line("sampling_seconds", "sampling", seconds),
-    Line("seconds", "whole run, without writing", seconds),
+    Line("writing_seconds", "writing the sample", seconds),
+    Line("seconds", "whole command, warm", seconds),
 )
 EXPECTED_OF_RUN = tuple(line._replace(key=f"expected_{line.key}") for line in EXPECTED)
 STREAMED = (
@@ -205,6 +207,7 @@ def plan_sections(graph: str, request: Facts, plan: Facts) -> list[Section]:
         ("Expected of streaming", lines_of(plan, PIECES, zeros=False) + lines_of(plan["expected"], STREAMED)),
         ("Ways to bring the graph, as expected", _strategies(plan)),
         ("Expected time", lines_of(plan["expected"], EXPECTED, zeros=False)),
+        ("With more memory, as expected", _larger(plan)),
         (WAYS, ways(plan)),
         ("Rates of this machine, a second", _rates(plan["rates"], kind)),
         ("Faster residencies that cannot be used", refused),
@@ -236,6 +239,17 @@ def _strategies(plan: Facts) -> list[tuple[str, str]]:
         )
         for way, each in plan.get("strategies", {}).items()
     ]
+
+
+def _larger(plan: Facts) -> list[tuple[str, str]]:
+    """A line for each larger budget: the time and the bytes, beside those that this budget is expected to take."""
+
+    def said(each: Facts, now: Facts) -> str:
+        bytes_read = f"{size(each['bytes'])} read in place of {size(now['bytes'])}"
+        where = ", all in memory" if each["residency"] == Residency.RESIDENT else ""
+        return f"{seconds(each['seconds'])} in place of {seconds(now['seconds'])}, {bytes_read}{where}"
+
+    return [(option, said(each, plan["expected"])) for option, each in plan.get("larger", {}).items()]
 
 
 def _memory(plan: Facts, kind: str) -> list[tuple[str, str]]:

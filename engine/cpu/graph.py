@@ -196,7 +196,7 @@ class HostGraph(Partitions):
         low, high = self._edges_of(number)
         self.store.read_edges(number, {name: held.array[low:high] for name, held in self.stored.items()})
         if self.table:
-            self._over_vertices(part, self.build_table)
+            self._over_vertices(part, self._build_tables)
             if self.kept is not None:
                 self.kept.keep(number, self._columns(number, self.lasting))
             for array, each in self.edge_arrays:
@@ -240,9 +240,12 @@ class HostGraph(Partitions):
         """int64 [partitions]: bytes that each one takes while it is loaded."""
         return np.array([p.edges for p in self.store.partitions], np.int64) * self.edge_bytes
 
-    def build_table(self, first: int, last: int, bad: np.ndarray) -> None:
-        """Build the alias tables of vertices first .. last - 1; a bad bias is noted in ``bad``."""
-        self.table_kernels.build_table(self.params, self.arrays, first, last, bad)
+    def build_table(self, vertices: np.ndarray, bad: np.ndarray) -> None:
+        """Build the alias tables of the rows of ``vertices``; a bad bias is noted in ``bad``."""
+        self.table_kernels.build_table(self.params, self.arrays, vertices, bad)
+
+    def _build_tables(self, first: int, last: int, bad: np.ndarray) -> None:
+        self.build_table(np.arange(first, last), bad)
 
     def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_sums(self.params, self.arrays, first, last, bad)

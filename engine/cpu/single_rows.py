@@ -8,6 +8,8 @@ import numpy as np
 from csaw.engine.cpu.reserved import PAGE
 from csaw.engine.schedule.single_rows import SingleRows
 
+SLICE = 64  # rows of a task that makes tables: a task for each row took longer than the tables
+
 
 class HostRows(SingleRows):
     """Single rows of a ``HostGraph``, which its ``places`` note.
@@ -26,8 +28,9 @@ class HostRows(SingleRows):
         arrays = {name: held.array for name, held in graph.stored.items()}
         self.read_edges(begin, graph.degrees(vertices), begin, arrays)
         if graph.table:
-            bads = np.zeros((vertices.size, 3), np.int64)
-            list(graph.threads.map(graph.build_table, vertices.tolist(), (vertices + 1).tolist(), bads))
+            slices = [vertices[i : i + SLICE] for i in range(0, vertices.size, SLICE)]
+            bads = np.zeros((len(slices), 3), np.int64)
+            list(graph.threads.map(graph.build_table, slices, bads))
             graph.check(bads)
         graph.places.note(vertices)
         graph.arrays.loaded[-1] = 1

@@ -15,7 +15,7 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import Needs
-from csaw.engine.plan.rates import Rates
+from csaw.engine.plan.rates import ROW_READS, Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.parallel import processors
 
@@ -31,7 +31,9 @@ BUILD = {
     GraphLayout.CTPS: 2.0,
 }
 MEMBERS = 1.0
-START_SECONDS = 0.3  # of a run on a GPU, beyond one on the CPU: libraries, kernels and memory, all warm
+START_SECONDS = 0.4  # of a command, with imports and kernels, all warm
+GPU_SECONDS = 0.3  # beyond that, of a run on a GPU: libraries, kernels and memory
+BUS_READ = 32  # least bytes of a read over the bus
 STEP_SECONDS, HOP_SECONDS = 1e-6, 1e-3  # the least for one step of all walkers on a GPU, and for one hop
 PEERS = 4  # times that a read of another GPU's memory takes longer
 
@@ -45,11 +47,18 @@ def row_cost(shape: Shape, per_edge: int, rates: Rates) -> float:
 
 
 def read_cost(shape: Shape, rates: Rates) -> float:
-    """Cost of a step that reads over the bus where rows are, as bytes copied to a GPU.
+    """Cost of a step that reads over the bus where rows are, as bytes copied to a GPU."""
+    return rates.pick_bytes * _picks(shape)
 
-    A trial by rejection searches the previous vertex's row, too.
-    """
-    return rates.pick_bytes * (2 + log2(shape.store.max_degree + 2) if shape.needs.second_order else 1)
+
+def read_bytes(shape: Shape) -> float:
+    """Bytes that such a step reads over the bus."""
+    return ROW_READS * BUS_READ * _picks(shape)
+
+
+def _picks(shape: Shape) -> float:
+    """Picks whose reads a step in place takes: a trial by rejection searches the previous vertex's row, too."""
+    return 2 + log2(shape.store.max_degree + 2) if shape.needs.second_order else 1.0
 
 
 def met_row(store: Store) -> float:
@@ -77,7 +86,7 @@ def loading_seconds(moved: float, graph: int, residency: Residency, rates: Rates
 def expected(
     shape: Shape, memory: MemoryPlan, rates: Rates, threads: int, devices: int, output_bytes: int
 ) -> dict[str, float]:
-    """Estimate of the seconds of a whole run, up to the writing of its sample, which is the same wherever it is drawn.
+    """Estimate of the seconds of a whole command that draws a sample into a store.
 
     ``devices``: the number of GPUs, 0 for the CPU. ``threads``: those of the CPU. To what streaming is expected to
     move, this adds
@@ -85,19 +94,21 @@ def expected(
         loading_seconds    reading the graph, and copying it to GPUs
         building_seconds   making its layout
         sampling_seconds   drawing, and copying samples from GPUs
-        seconds            all of it
+        writing_seconds    writing the sample, which is the same wherever it is drawn
+        seconds            all of it, and the start of the command
     """
     loading = memory.expected.get("loading_seconds", _reading(shape, memory, rates, devices))
     gathers, building = _gathers(shape, memory), _building(shape, memory)
     if devices:
         speed = rates.device_gathers * devices / (PEERS if memory.residency is Residency.POOLED else 1)
-        building, start = building / rates.device_gathers, START_SECONDS
+        building, start = building / rates.device_gathers, START_SECONDS + GPU_SECONDS
         sampling = max(gathers / speed, _least_seconds(shape, memory, devices)) + output_bytes / rates.bus_bytes
     else:
         many = min(threads, processors())
-        building, start = building / (rates.gathers * many), 0.0
+        building, start = building / (rates.gathers * many), START_SECONDS
         sampling = gathers / (rates.gathers * min(many, shape.request.instances))
     found = {"loading_seconds": loading, "building_seconds": building, "sampling_seconds": sampling}
+    found["writing_seconds"] = output_bytes / rates.disk_writes
     found["seconds"] = start + sum(found.values())
     return memory.expected | {name: round(value, 6) for name, value in found.items()}
 
@@ -145,14 +156,22 @@ def _frontiers(shape: Shape) -> tuple[float, float]:
         return _depths(shape), _depths(shape)
     algorithm, store = shape.traversal, shape.store
     width, parents, picks, waiting = 0.0, 0.0, 0.0, float(sources_each(algorithm))
-    chance = algorithm.geometric() if algorithm.geometric else 0.0
-    coins = chance / (1 - chance)  # the mean of what they ask for
     for size in shape.sizes:
         width = expanding(algorithm, waiting)
-        each = float(size) if size >= 0 else coins or met_row(store)
+        each = drawn(shape, size)
         found = each if algorithm.collective else width * each
         parents, picks, waiting = parents + width, picks + found, waiting - width + min(found, store.vertices)
     return parents, picks
+
+
+def drawn(shape: Shape, size: int) -> float:
+    """Neighbors that a vertex of a traversal draws, about, where ``size`` is that of its depth: below 0 as many as its
+    coins ask for, or all.
+    """
+    if size >= 0:
+        return float(size)
+    chance = shape.traversal.geometric() if shape.traversal.geometric else 0.0
+    return chance / (1 - chance) or met_row(shape.store)
 
 
 def _least_seconds(shape: Shape, memory: MemoryPlan, devices: int) -> float:

@@ -14,7 +14,8 @@ from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.grouping import grouped
 from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
-from csaw.engine.plan.limits import Gpu, Limits, Shape
+from csaw.engine.plan.larger import larger_budgets
+from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.needs import find_needs
 from csaw.engine.plan.options import RunOptions
@@ -58,8 +59,12 @@ def make_plan(
     shape, row = _shape(store, algorithm, sources, len(devices), limits, name, weighted, options)
     request = replace(shape.request, instances=sources.instances)
     threads, output = options.threads or processors(), sources.instances * _stored_bytes(shape, row)
-    memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
-    memory = replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
+
+    def planned(limits: Limits) -> MemoryPlan:
+        memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
+        return replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
+
+    memory = planned(limits)
     layout, kind = memory.graph_layout, choose_kind(shape, memory)
     plan = Plan(
         request,
@@ -78,6 +83,7 @@ def make_plan(
         host_bytes=limits.host_bytes // 2,
         policy=options.policy,
         rates=rates,
+        larger=larger_budgets(shape, memory, limits, planned, _usable(devices)),
         **vars(memory),
     )
     return grouped(plan, shape, sources.frontier_size)
@@ -159,16 +165,20 @@ def _limits(devices: tuple[Gpu, ...], options: RunOptions, rates: Rates) -> Limi
         raise OptionError(
             "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
         )
-    free = min((gpu.free_bytes for gpu in devices), default=0)
     return Limits(
         options.memory or available_bytes(),
-        options.gpu_memory or free * 9 // 10,
+        options.gpu_memory or _usable(devices),
         options.in_flight,
         options.layout,
         options.residency,
         policy,
         rates,
     )
+
+
+def _usable(devices: tuple[Gpu, ...]) -> int:
+    """Bytes of each GPU's memory that a run may take if no limit is given."""
+    return min((gpu.free_bytes for gpu in devices), default=0) * 9 // 10
 
 
 def _share(instances: int, devices: int, group: int) -> int:

@@ -4,20 +4,23 @@ and the one that the plan takes.
 Estimates are for instances spread evenly over partitions, of which a share ``held`` is in memory and ``away`` is not,
 in graphs moved:
 
-partitions  the partition that most instances wait for comes next. Walks of L steps move L away^2; where they ask later
-            whether an edge exists, ASKING times
-            that. A traversal moves ``away`` for each time that it reads rows.
+partitions  the partition that most instances wait for comes next. It was served longest ago, and walkers have come to
+            it since; while it is served they gather elsewhere. So walks of L steps move L away^2 / (1 + away), and
+            4 away - away^2 until such queues have formed, but not more than ``away`` a step. Where they ask later
+            whether an edge exists, they move ASKING times that. A traversal moves ``away`` for each time that it reads
+            rows.
 pairs       the two partitions that a second-order step needs come together, for as many instances as wait for both:
             ASKING L away / (2 held). rows        memory is filled with partitions, if the rows to read cost more than
             that; other rows are read one by one where they are.
 
 The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Runs
-move what is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less.
+move what is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. (For
+walks these are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
 """
 
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
-from csaw.engine.plan.costs import expanding, loading_seconds, met_row
+from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.request import Request
@@ -48,7 +51,7 @@ def expected_strategies(
     batches, passes, rows = _batches(shape.request, in_flight), _passes(shape), _rows(shape, in_flight)
     ways = {}
     if slots == 1:
-        ways[PARTITIONS] = held + batches * passes * _alone(shape, 1 - held)
+        ways[PARTITIONS] = held + batches * _alone(shape, passes, 1 - held)
     if shape.needs.second_order:
         ways[PAIRS] = held + batches * ASKING * passes * (1 - held) / (2 * held)
     graph = shape.store.edges * kept
@@ -59,7 +62,8 @@ def expected_strategies(
     if in_place is not None:
         filled = held if batches * rows * in_place > graph else 0.0
         read = batches * rows * (1 - filled)
-        own = met_row(shape.store) * kept * (2 if shape.needs.second_order else 1)
+        whole = met_row(shape.store) * kept * (2 if shape.needs.second_order else 1)
+        own = whole if residency.from_store else read_bytes(shape)
         found[ROWS] = _estimate(filled, read * in_place, read * own, graph, parts, residency, rates)
     return found
 
@@ -102,11 +106,12 @@ def _batches(request: Request, in_flight: int) -> int:
     return -(-request.instances // (in_flight // group * group if in_flight > group else in_flight))
 
 
-def _alone(shape: Shape, away: float) -> float:
-    """Graphs that one pass of a batch over its rows moves."""
+def _alone(shape: Shape, passes: float, away: float) -> float:
+    """Graphs that so many passes of a batch over its rows move."""
     if not shape.by_steps:
-        return away
-    return away * away * (ASKING if shape.needs.asks_later else 1.0)
+        return passes * away
+    in_queues = passes * away * away / (1 + away) + 4 * away - away * away
+    return min(in_queues, passes * away) * (ASKING if shape.needs.asks_later else 1.0)
 
 
 def _passes(shape: Shape) -> float:
@@ -125,6 +130,6 @@ def _rows(shape: Shape, in_flight: int) -> float:
     for size in shape.sizes:
         wide = min(expanding(traversal, waiting, in_flight), shape.store.vertices)
         rows += wide
-        found = (in_flight if traversal.collective else wide) * (met_row(shape.store) if size < 0 else size)
+        found = (in_flight if traversal.collective else wide) * drawn(shape, size)
         waiting = found if traversal.pool_size is None else waiting - wide + found
     return rows

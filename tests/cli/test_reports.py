@@ -91,7 +91,7 @@ def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
         "loads of partitions": "1,234",
         "loaded": "3 GiB",
     }
-    assert found["Expected time"] == {"loading the graph": "62.5 ms", "whole run, without writing": "2.5 s"}
+    assert found["Expected time"] == {"loading the graph": "62.5 ms", "whole command, warm": "2.5 s"}
     assert found["Where it could run"] == {"the CPU": "too small", "GPU 0 (none) streamed": "2.5 s expected"}
     rates = found["Rates of this machine, a second"]
     assert rates["copying to a GPU"] == "47 GiB"
@@ -172,6 +172,7 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
         "fixed_bytes",
         "rates",
         "strategies",
+        "larger",
         "ways",
     }
     assert (job.plan.request.as_dict() | job.plan.as_dict() | results).keys() - shown_otherwise <= known

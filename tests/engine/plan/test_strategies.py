@@ -1,7 +1,9 @@
 """What the plan of a streamed run expects to be moved, against what the run moves."""
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
@@ -10,7 +12,8 @@ from helpers.rates import pin_row_bytes
 from csaw.cli.main import cli
 from csaw.engine import execute, prepare
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.strategies import PAIRS, PARTITIONS, ROWS
+from csaw.engine.plan.strategies import PAIRS, PARTITIONS, ROWS, _alone
+from csaw.partition import open_graph
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 PLAIN = {"weighted": False, "seed": 3}
@@ -57,6 +60,57 @@ def test_a_run_moves_what_its_plan_expects_within_half_more_or_less(tmp_path, st
     assert loaded == pytest.approx(job.store.edges / len(job.store.partitions) * edge, rel=0.1)
 
 
+@pytest.fixture(scope="module")
+def skewed(tmp_path_factory):
+    """An R-MAT graph, whose walkers gather in few of its partitions."""
+    path = tmp_path_factory.mktemp("rmat") / "g.zarr"
+    line = ["datasets", "generate", "rmat:scale=12,edge_factor=16,weights=1", str(path), "--partitions", "16"]
+    assert CliRunner().invoke(cli, line).exit_code == 0
+    return open_graph(path)
+
+
+@pytest.mark.parametrize("room", [2, 5, 9])
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [
+        ("deepwalk", WALK | {"walk_length": 20}),
+        ("deepwalk", WALK | {"walk_length": 20, "weighted": True}),
+        ("node2vec", WALK | {"walk_length": 20, "p": 0.5, "q": 2.0}),
+        ("neighbor", PLAIN | {"fanout": (10, 5), "instances": 1000}),
+        ("forest-fire", PLAIN | {"depth": 2, "burn_prob": 0.7, "instances": 1000}),
+    ],
+    ids=["walk", "weighted-walk", "node2vec", "10x5", "forest-fire"],
+)
+def test_bytes_are_expected_within_half_more_or_less_where_walkers_gather(tmp_path, skewed, algo, options, room):
+    results = execute(job_with_room(skewed, algo, options | {"in_place": False}, room), tmp_path / "s.zarr")
+    assert results["transfer_bytes"] / 1.5 <= results["expected_bytes"] <= results["transfer_bytes"] * 1.5
+
+
+def moved_by_hand(partitions, held, steps, walkers=4000):
+    """Graphs that walkers move who go to any partition with equal chances, while the partition that most wait for takes
+    the place of the one that came first.
+    """
+    rng = np.random.default_rng(7)
+    at, left, here, loads = rng.integers(0, partitions, walkers), np.full(walkers, steps), [], 0
+    while left.any():
+        waiting = np.bincount(at[left > 0], minlength=partitions)
+        waiting[here] = 0
+        here = [*here, int(waiting.argmax())][-held:]
+        loads += 1
+        while (going := np.flatnonzero((left > 0) & np.isin(at, here))).size:
+            at[going] = rng.integers(0, partitions, going.size)
+            left[going] -= 1
+    return loads / partitions
+
+
+@pytest.mark.parametrize("steps", [4, 20, 80])
+@pytest.mark.parametrize("held", [1, 3, 6, 12, 18])
+def test_walks_are_expected_to_move_what_a_simulation_moves(store, steps, held):
+    shape = SimpleNamespace(by_steps=True, needs=SimpleNamespace(asks_later=False))
+    expected = held / 24 + _alone(shape, steps, 1 - held / 24)
+    assert expected == pytest.approx(moved_by_hand(24, held, steps), rel=0.25)
+
+
 def test_few_walkers_read_rows_and_many_load_partitions(tmp_path, store, monkeypatch):
     pin_row_bytes(monkeypatch, 500)  # beside partitions that are as small
     for instances, way in (3, ROWS), (3000, PARTITIONS):
@@ -80,6 +134,14 @@ def test_a_second_order_walk_never_waits_for_pairs_where_it_can_ask_later(store,
         ).plan.strategies
         assert set(ways) == {PARTITIONS, PAIRS, ROWS}
         assert ways[PARTITIONS]["bytes"] < ways[PAIRS]["bytes"]
+
+
+def test_rows_that_a_gpu_reads_over_the_bus_move_their_picks_and_not_whole_rows(store):
+    picks = WALK["instances"] * WALK["walk_length"]
+    given = WALK | {"device": GPU, "residency": "streamed", "weighted": True}
+    ways = prepare(store, "deepwalk", gpu_memory=1 << 20, **given).plan.strategies
+    most = store.edges * 12 + picks * 4 * 32  # the graph once, and up to four reads of 32 bytes for each pick
+    assert 0 < ways[ROWS]["bytes"] <= most
 
 
 def test_a_dry_run_shows_each_way_with_its_bytes_and_seconds_and_the_one_it_takes(store):
