@@ -6,6 +6,7 @@ import numpy as np
 
 from csaw.engine.verify.kernels import one_law
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import empty, place_of, zeros
 
 
 @njit(nogil=True)
@@ -20,11 +21,11 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
     most = 1
     for i in range(vertex.size):
         most = max(most, indptr[vertex[i] + 1] - indptr[vertex[i]])
-    outcome, chance, kind = np.empty(most, np.int64), np.empty(most), np.empty(most, np.int8)
+    outcome, chance, kind = empty(most, np.int64), empty(most, np.float64), empty(most, np.int8)
     impossible = 0
     for i in range(vertex.size):
         filled = one_law(indptr, indices, bias, p, q, vertex[i], before[i], outcome, chance, kind)
-        at = np.searchsorted(outcome[:filled], chosen[i])
+        at = place_of(outcome[:filled], chosen[i])
         excess[i], variance[i], change[i] = 0.0, 0.0, 0.0
         if filled == 0:
             impossible += chosen[i] >= 0
@@ -33,7 +34,7 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
         elif filled > 1:
             from_another(indptr, False, outcome, chance, filled, at, largest, 0, excess[i], variance[i], change[i])
             from_another(indptr, True, outcome, chance, filled, at, largest, 1, excess[i], variance[i], change[i])
-            shares = np.zeros(4)
+            shares = zeros(4, np.float64)
             for cell in range(filled):
                 shares[0] += chance[cell] if kind[cell] == 2 else 0.0
                 shares[1] += chance[cell] if kind[cell] == 1 else 0.0

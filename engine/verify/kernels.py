@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import njit, prange
+from csaw.partition.base.kernel_arrays import empty, place_of
 
 
 @njit(parallel=True)
@@ -56,7 +57,7 @@ def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, 
                 out[i] += 1
                 continue
             key = base + np.int64(indices[edge])
-            at = np.searchsorted(visit_key, key)
+            at = place_of(visit_key, key)
             seen = at < visit_key.size and visit_key[at] == key and visit_depth[at] <= entry_depth[i]
             out[i] += not seen
 
@@ -122,7 +123,10 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
     Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or
     -1 alone at a dead end. ``bias`` has a number for each edge, or one for all.
     """
-    kind = np.empty(np.max(np.diff(room)) if vertex.size else 0, np.int64)  # of the longest row
+    longest = 0
+    for s in range(vertex.size):
+        longest = max(longest, room[s + 1] - room[s])
+    kind = empty(longest, np.int64)
     for s in range(vertex.size):
         first = room[s]
         filled = one_law(indptr, indices, bias, p, q, vertex[s], before[s], outcome[first:], chance[first:], kind)
@@ -196,7 +200,7 @@ def likelier(start, chance, first, at, low):
         cells = chance[start[s] : start[s + 1]]
         if first[s + 1] - first[s] > 16:
             ranked = np.argsort(-cells, kind="mergesort")
-            before, total = np.empty(cells.size), 0.0
+            before, total = empty(cells.size, np.float64), 0.0
             for cell in ranked:
                 before[cell] = total
                 total += cells[cell]

@@ -44,6 +44,7 @@ from csaw.engine.cpu.kernels.walk import (
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.draws.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.new_arrays import empty, full
 
 HOPELESS = (
     2.0**-20
@@ -61,7 +62,7 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
     The share of trials that accept is the sum of ``weight * bias`` over the sum of ``weight * max(high, bias)``,
     because the part of the return edge's bias above ``high`` is drawn apart.
     """
-    biases, ctps = np.empty(count, np.float64), np.empty(count, np.int64)
+    biases, ctps = empty(count, np.float64), empty(count, np.int64)
     accepted, proposed, largest = 0.0, 0.0, 0.0
     for i in range(count):
         dst = neighbor_at(graph, row + i)
@@ -105,12 +106,12 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, walkers,
     candidates, coins = questions.candidates, questions.coins
     low, high, returning = bounds
     apart = returning > high
-    lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
-    rows, counts, goal = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
-    returns, fresh, asks = np.empty(LANES, np.float64), np.empty(LANES, np.uint8), np.empty(LANES, np.int64)
-    exists, answer, scratch = np.full(LANES, -1), np.full(3, -1), search_scratch(LANES)
+    lane, here, back = empty(LANES, np.int64), empty(LANES, np.int64), empty(LANES, np.int64)
+    instance, steps, words = empty(LANES, np.uint64), empty(LANES, np.uint64), empty(LANES, np.uint64)
+    rows, counts, goal = empty(LANES, np.int64), empty(LANES, np.int64), empty(LANES, np.int64)
+    trial, coin, decided = empty(LANES, np.uint64), empty(LANES, np.float64), empty(LANES, np.uint8)
+    returns, fresh, asks = empty(LANES, np.float64), empty(LANES, np.uint8), empty(LANES, np.int64)
+    exists, answer, scratch = full(LANES, -1, np.int64), full(3, -1, np.int64), search_scratch(LANES)
     told = for_hooks(graph, graph.path, answer)
     lanes, taken = 0, 0
     while True:

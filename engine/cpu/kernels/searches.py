@@ -19,6 +19,7 @@ from csaw.engine.cpu.kernels.access import (
 from csaw.engine.cpu.kernels.constants import HAS_DEAD_END, HAS_UPDATE, SIMPLE, STREAMED, UNDIRECTED, WEIGHTED
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner
+from csaw.partition.base.new_arrays import empty
 
 
 @inner
@@ -27,11 +28,11 @@ def search_scratch(lanes):
     row ends, and the neighbor that it looks for.
     """
     return (
-        np.empty(lanes, np.int64),
-        np.empty(lanes, np.uint64),
-        np.empty(lanes, np.uint64),
-        np.empty(lanes, np.uint64),
-        np.empty(lanes, np.int64),
+        empty(lanes, np.int64),
+        empty(lanes, np.uint64),
+        empty(lanes, np.uint64),
+        empty(lanes, np.uint64),
+        empty(lanes, np.int64),
     )
 
 
