@@ -25,6 +25,7 @@ from numba import uint32, uint64
 
 from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, log_parts
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import empty, full
 
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
@@ -115,7 +116,7 @@ def distinct(words, bound, out):
     while capacity < 2 * count:
         capacity *= 2
     mask = uint64(capacity - 1)
-    taken = np.full(capacity, -1, np.int64)
+    taken = full(capacity, -1, np.int64)
     for j in range(count):
         top = bound - count + j
         value = np.int64(below_wide(words[j], uint64(top + 1)))
@@ -132,7 +133,7 @@ def distinct(words, bound, out):
 @njit
 def distinct_below(seed, instance, slot, bound, count):
     """``count`` distinct integers below ``bound``, every subset equally likely."""
-    words, out = np.empty(count, np.uint64), np.empty(count, np.int64)
+    words, out = empty(count, np.uint64), empty(count, np.int64)
     for j in range(count):
         words[j] = draw64(uint64(seed), uint64(instance), uint64(slot), uint64(j))
     distinct(words, bound, out)
@@ -158,7 +159,7 @@ def draw_subsets(seed, instance, slot, bound, first, out):
     """out[i] [size]: distinct numbers below bound[i], every subset equally likely, by the words from number ``first``
     on.
     """
-    words = np.empty(out.shape[1], np.uint64)
+    words = empty(out.shape[1], np.uint64)
     for i in range(instance.size):
         for j in range(words.size):
             words[j] = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(first + j))
@@ -175,7 +176,10 @@ def words(seed, instance, slot, draw):
 @njit
 def order_words(seed, first, counts):
     """uint64 [sum of counts]: 64 random bits for each of counts[i] edges of instance first + i, for their order."""
-    out, at = np.empty(counts.sum(), np.uint64), 0
+    total, at = 0, 0
+    for count in counts:
+        total += count
+    out = empty(total, np.uint64)
     for i in range(counts.size):
         for j in range(counts[i]):
             out[at] = draw64(seed, uint64(first + i), SOURCE_SLOT, ORDER_DRAWS + uint64(j))

@@ -17,6 +17,8 @@ needed("torch")
 
 import torch
 
+from csaw.partition.base.kernel_arrays import empty
+
 if TYPE_CHECKING:
     from torch_geometric.sampler import SamplerOutput
     from torch_geometric.sampler.base import SubgraphType
@@ -76,7 +78,7 @@ def induced_edges(indptr, indices, nodes, place):
         if place[nodes[node]] == node:
             for position in range(indptr[nodes[node]], indptr[nodes[node] + 1]):
                 count += place[indices[position]] >= 0
-    row, col, edge = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    row, col, edge = empty(count, np.int64), empty(count, np.int64), empty(count, np.int64)
     at = 0
     for node in range(nodes.size):
         if place[nodes[node]] == node:

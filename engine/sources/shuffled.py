@@ -8,6 +8,7 @@ from numba import uint64
 
 from csaw.engine.draws.random import draw64, fraction, philox
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import copied, empty
 
 SHUFFLE_SLOT = np.uint64(0xFFFFFFFE)  # below the slot whose draws choose sources, and above all slots of samples
 NORM_SLOT = np.uint64(0xFFFFFFFD)  # below that
@@ -25,7 +26,7 @@ def draw_positions(seed, batch, chance):
     """The positions that a mini-batch draws, ascending: position i with chance[i], by 64 random bits at the address
     (seed, i // 2, NORM_SLOT, batch).
     """
-    out, found = np.empty(chance.size, np.int64), 0
+    out, found = empty(chance.size, np.int64), 0
     for pair in range((chance.size + 1) // 2):
         w0, w1, w2, w3 = philox(seed, uint64(pair), NORM_SLOT, batch)
         for half in range(min(2, chance.size - 2 * pair)):
@@ -33,4 +34,4 @@ def draw_positions(seed, batch, chance):
             if fraction(word) < chance[2 * pair + half]:
                 out[found] = 2 * pair + half
                 found += 1
-    return out[:found].copy()
+    return copied(out[:found])

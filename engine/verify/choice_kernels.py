@@ -6,6 +6,7 @@ import numpy as np
 
 from csaw.engine.verify.law_kernels import one_law
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import empty, zeros
 
 
 @njit(nogil=True)
@@ -20,9 +21,9 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
     most = 1
     for i in range(vertex.size):
         most = max(most, indptr[vertex[i] + 1] - indptr[vertex[i]])
-    outcome, chance, kind = np.empty(most, np.int64), np.empty(most), np.empty(most, np.int8)
-    share, even, other = np.empty(most), np.empty(most), np.empty(most)
-    bits, common = np.zeros((indptr.size >> 6) + 1, np.uint64), np.empty(most, np.int8)
+    outcome, chance, kind = empty(most, np.int64), empty(most, np.float64), empty(most, np.int8)
+    share, even, other = empty(most, np.float64), empty(most, np.float64), empty(most, np.float64)
+    bits, common = zeros((indptr.size >> 6) + 1, np.uint64), empty(most, np.int8)
     impossible = 0
     for i in range(vertex.size):
         for column in range(excess.shape[1]):

@@ -4,6 +4,7 @@ import numpy as np
 
 from csaw.engine.draws.random import draw64, neg_log
 from csaw.partition.base.compile import njit, prange
+from csaw.partition.base.kernel_arrays import place_of
 
 
 @njit(parallel=True)
@@ -57,7 +58,7 @@ def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, 
                 out[i] += 1
                 continue
             key = base + np.int64(indices[edge])
-            at = np.searchsorted(visit_key, key)
+            at = place_of(visit_key, key)
             seen = at < visit_key.size and visit_key[at] == key and visit_depth[at] <= entry_depth[i]
             out[i] += not seen
 

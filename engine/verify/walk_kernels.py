@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import empty
 
 SCANNED = 16  # entries of a row that are compared one after the other: a cache line
 
@@ -31,8 +32,8 @@ def check_walks(indptr, indices, both, walks, lengths, fits, off):
     tells.
     """
     width, wrong = walks.shape[1], 0
-    low, left, waiting = np.empty(width, np.uint64), np.empty(width, np.uint64), np.empty(width, np.uint64)
-    wanted = np.empty(width, indices.dtype)
+    low, left, waiting = empty(width, np.uint64), empty(width, np.uint64), empty(width, np.uint64)
+    wanted = empty(width, indices.dtype)
     for i in range(walks.shape[0]):
         steps = lengths[i]
         fit = 0 <= steps < width

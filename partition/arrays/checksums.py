@@ -8,7 +8,7 @@ to the read of a single row.
 
 import numpy as np
 
-from csaw.partition.base.compile import njit
+from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.eight_bytes import eight_bytes
 
 BLOCK = 4096  # bytes
@@ -20,17 +20,17 @@ P1, P2, P3, P4, P5 = (
 WORD, HALF = np.uint64(8), np.uint64(4)
 
 
-@njit(inline="always")
+@inner(forceinline=True)
 def _rotate(word, bits):
     return (word << np.uint64(bits)) | (word >> np.uint64(64 - bits))
 
 
-@njit(inline="always")
+@inner(forceinline=True)
 def _round(lane, word):
     return _rotate(lane + word * P2, 31) * P1
 
 
-@njit(inline="always")
+@inner(forceinline=True)
 def _merge(state, lane):
     return (state ^ _round(np.uint64(0), lane)) * P1 + P4
 

@@ -19,6 +19,7 @@ from numba.core.typing import signature
 from csaw.partition.arrays.checksums import BLOCK, all_within, first_damaged
 from csaw.partition.arrays.loader import AGAIN, Limit, StoredArray, check_within, open_chunk
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import empty
 from csaw.partition.errors import StoreError
 
 READERS = 32  # threads that keep a disk busy
@@ -41,7 +42,7 @@ def _read(low, high, handle, begin, count, stored, sums, slot, limited, limit, o
     ``out[place[i]]`` and on. Whole blocks are read and compared with the checksums ``sums[slot[i]]``, unless there are
     none. Where they are ``limited``, values must lie in 0 .. ``limit``.
     """
-    room, item, raw = np.empty(ROOM, np.uint8), out.itemsize, out.view(np.uint8)
+    room, item, raw = empty(ROOM, np.uint8), out.itemsize, out.view(np.uint8)
     for i in range(low, high):
         at, end, to = begin[i] * item, (begin[i] + count[i]) * item, place[i] * item
         while at < end:

@@ -2,6 +2,7 @@
 
 import fcntl
 import io
+import sys
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -95,9 +96,29 @@ class _Cache(FunctionCache):
                 ended = child.poll() is not None  # before the look, so that the last one finds all that it left
                 found = self._load_overload(sig, target_context)
                 if ended or found is not None:
-                    return found
+                    break
                 sleep(POLL_SECONDS)
-            return self._load_overload(sig, target_context)
+            else:
+                found = self._load_overload(sig, target_context)
+            if found is None:
+                _load_compiler()
+            return found
+
+
+def _load_compiler() -> None:
+    """Load what Numba compiles with, but not SciPy's linear algebra, which takes half as long again.
+
+    Numba imports it to see whether it is there, and anew where a function multiplies matrices; csaw depends on SciPy.
+    """
+    if "numba.np.arraymath" in sys.modules:
+        return
+    from numba.np import linalg
+
+    ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = ensure
 
 
 def is_cached(dispatcher: Any) -> bool:
@@ -109,7 +130,7 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """``numba.njit`` with the machine code kept on disk: ``@njit`` or ``@njit(nogil=True)``."""
     if function is None:
         return partial(njit, **options)
-    dispatcher = numba.njit(**options)(function)
+    dispatcher: Any = numba.njit(**{"no_cfunc_wrapper": True} | options)(function)  # nothing calls it from C
     dispatcher._cache = _Cache(function)
     return dispatcher
 
@@ -135,4 +156,4 @@ class _Compiling(Listener):
 register("numba:compile", _Compiling())
 
 # For compiled callers alone: what Python would call is not made.
-inner: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner: Any = partial(njit, no_cpython_wrapper=True)

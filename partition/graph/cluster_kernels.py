@@ -5,6 +5,7 @@ clusters of their neighbors.
 import numpy as np
 
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import zeros
 
 
 @njit(nogil=True)
@@ -12,7 +13,7 @@ def breadth_first(indptr, indices, order):
     """Write all vertices to ``order`` as a breadth-first search meets them, which starts again at the first vertex not
     met yet.
     """
-    met = np.zeros(order.size, np.bool_)
+    met = zeros(order.size, np.bool_)
     done = end = 0
     for root in range(order.size):
         if met[root]:
@@ -34,7 +35,7 @@ def propagate(indptr, indices, clusters, sizes, most, rounds):
 
     No cluster loses its last vertex. Ends after ``rounds`` rounds, or when none has moved.
     """
-    votes = np.zeros(sizes.size, np.int64)
+    votes = zeros(sizes.size, np.int64)
     for _ in range(rounds):
         moved = 0
         for v in range(clusters.size):
@@ -68,7 +69,7 @@ def place_biased(indptr, indices, order, chances, parts, sizes, most):
 
     ``chances`` [V], from 0 to below 1, decide. ``parts`` [V] are -1 before, and ``sizes`` 0.
     """
-    votes = np.zeros(sizes.size, np.int64)
+    votes = zeros(sizes.size, np.int64)
     for v in order:
         total = 0
         for k in range(indptr[v], indptr[v + 1]):

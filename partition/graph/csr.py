@@ -10,6 +10,7 @@ import numpy as np
 
 from csaw.partition.arrays.spool import gather
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import copied, empty, zeros
 
 KEEP, FIRST, SUM = 0, 1, 2
 DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
@@ -199,8 +200,8 @@ def build_rows(
         bits += 1
     passes = -(-bits // DIGIT_BITS)
     width = -(-bits // passes)
-    other_src, other_dst, other_weights = np.empty_like(src), np.empty_like(dst), np.empty_like(weights)
-    other_numbers = np.empty_like(numbers)
+    other_src, other_dst = empty(src.size, src.dtype), empty(dst.size, dst.dtype)
+    other_weights, other_numbers = empty(weights.size, weights.dtype), empty(numbers.size, numbers.dtype)
     for k in range(passes):
         sort_by_digit(src, dst, weights, numbers, k * width, width, other_src, other_dst, other_weights, other_numbers)
         src, other_src = other_src, src
@@ -215,7 +216,7 @@ def build_rows(
 def sort_by_digit(src, dst, weights, numbers, shift, width, out_src, out_dst, out_weights, out_numbers):
     """Sort edges by the bits shift .. shift + width - 1 of the target; stable."""
     mask = (1 << width) - 1
-    at = np.zeros(mask + 2, np.int64)
+    at = zeros(mask + 2, np.int64)
     for i in range(dst.size):
         at[((np.int64(dst[i]) >> shift) & mask) + 1] += 1
     for k in range(mask + 1):
@@ -239,7 +240,7 @@ def sort_by_row(src, dst, weights, numbers, first, rows, indptr, indices, out_we
         indptr[src[i] - first + 1] += 1
     for v in range(rows):
         indptr[v + 1] += indptr[v]
-    at = indptr.copy()
+    at = copied(indptr)
     for i in range(src.size):
         cell = at[src[i] - first]
         at[src[i] - first] = cell + 1

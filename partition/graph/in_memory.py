@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import copied, empty, zeros
 from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, STRING, Attributes
 from csaw.partition.graph.csr import merge_repeats
 from csaw.partition.graph.cuts import cut_points, partition_count
@@ -145,12 +146,12 @@ def order_by(keys: np.ndarray, count: int, order: np.ndarray) -> tuple[np.ndarra
 
     Returns where each key begins, too: int64 [count + 1].
     """
-    begins = np.zeros(count + 1, np.int64)
+    begins = zeros(count + 1, np.int64)
     for edge in order:
         begins[keys[edge] + 1] += 1
     for key in range(count):
         begins[key + 1] += begins[key]
-    at, out = begins[:-1].copy(), np.empty_like(order)
+    at, out = copied(begins[:-1]), empty(order.size, order.dtype)
     for edge in order:
         key = keys[edge]
         out[at[key]] = edge

@@ -12,6 +12,7 @@ import numpy as np
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
 from csaw.partition.base.eight_bytes import eight_bytes
+from csaw.partition.base.kernel_arrays import copied, empty, zeros
 from csaw.partition.graph.csr import MIX, rank_by_table
 from csaw.partition.ingestion.text.pieces import Ends, Piece
 from csaw.partition.ingestion.text.word_cells import Cells
@@ -151,13 +152,13 @@ def hash_words(text, starts, sizes, hashes, chosen):
 
     Returns where each part begins there.
     """
-    counts = np.zeros(PARTS + 1, np.int64)
+    counts = zeros(PARTS + 1, np.int64)
     part_shift = np.uint64(64 - PART_BITS)
     for i in range(starts.size):
         hashes[i] = hash_word(text, starts[i], starts[i] + sizes[i])
         counts[np.int64(hashes[i] >> part_shift) + 1] += 1
     ends = np.cumsum(counts)
-    at = ends.copy()
+    at = copied(ends)
     for i in range(starts.size):
         part = np.int64(hashes[i] >> part_shift)
         chosen[at[part]] = i
@@ -258,7 +259,7 @@ def eight_of_each(text, starts, sizes, chosen, at):
     """Of the ``chosen`` words: bytes ``at`` to ``at`` + 7 as a number that sorts as they do, with zeros behind the end,
     and the bytes left there, 9 for more than eight.
     """
-    keys, left = np.zeros(chosen.size, np.uint64), np.empty(chosen.size, np.uint8)
+    keys, left = zeros(chosen.size, np.uint64), empty(chosen.size, np.uint8)
     for i in range(chosen.size):
         begin, size = starts[chosen[i]], sizes[chosen[i]]
         left[i] = max(0, min(9, size - at))

@@ -19,6 +19,7 @@ from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.draws.random import SHIFT, below, neg_log, philox
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import copied, empty
 
 AT, PREV, MOVE, SPOT = 0, 1, 2, 3
 
@@ -87,8 +88,8 @@ def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, st
     """
     graph = borrowed(graph)
     room = 64
-    biases, ctps, whole = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(0, np.int64)
-    lane, moved, lanes = todo.copy(), np.empty(todo.size, np.int64), todo.size
+    biases, ctps, whole = empty(room, np.float64), empty(room, np.int64), empty(0, np.int64)
+    lane, moved, lanes = copied(todo), empty(todo.size, np.int64), todo.size
     while lanes > 0:
         for j in range(lanes - 1, -1, -1):
             i = lane[j]
@@ -106,7 +107,7 @@ def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, st
                 count = degree(graph, v)
                 if count > room:
                     room = 2 * count
-                    biases, ctps = np.empty(room, np.float64), np.empty(room, np.int64)
+                    biases, ctps = empty(room, np.float64), empty(room, np.int64)
                 prev, move = walkers[i, w, PREV], walkers[i, w, MOVE]
                 largest = weigh(params, graph, seed, first + i, move, v, prev, v, row, whole, count, biases, bad)
                 if largest < 0.0:

@@ -13,6 +13,7 @@ from csaw.engine.cpu.kernels.constants import REPLACE
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.draws.random import SHIFT, below, philox
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty
 
 PARENTS = 32  # in a group
 
@@ -27,8 +28,8 @@ def hop(begin, end, graph, seed, first, width, slot, size, parent, child, counts
     """
     graph = borrowed(graph)
     none = child.dtype.type(-1)
-    rows, degrees, picks = np.empty(PARENTS, np.int64), np.empty(PARENTS, np.int64), np.empty(PARENTS, np.int64)
-    spots = np.empty(PARENTS * max(size, 1), np.int64)
+    rows, degrees, picks = empty(PARENTS, np.int64), empty(PARENTS, np.int64), empty(PARENTS, np.int64)
+    spots = empty(PARENTS * max(size, 1), np.int64)
     for group in range(begin, end, PARENTS):
         here = min(PARENTS, end - group)
         for j in range(here):

@@ -8,6 +8,7 @@ import numpy as np
 from csaw.engine.cpu.kernels.rows import member_cell, member_table
 from csaw.engine.cpu.kernels.weigh import scaled, shift_for
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import copied, empty, zeros
 
 DIGIT = 11  # bits that a pass of the sort goes by
 
@@ -15,8 +16,8 @@ DIGIT = 11  # bits that a pass of the sort goes by
 @inner
 def sort_by_vertex(vertex, unit, bits):
     """``vertex``, numbers of ``bits`` bits, ascending, and ``unit`` with them: by digits, the lowest first."""
-    other_vertex, other_unit = np.empty_like(vertex), np.empty_like(unit)
-    places = np.empty(1 << DIGIT, np.int64)
+    other_vertex, other_unit = empty(vertex.size, vertex.dtype), empty(unit.size, unit.dtype)
+    places = empty(1 << DIGIT, np.int64)
     for shift in range(0, bits, DIGIT):
         places[:] = 0
         for v in vertex:
@@ -42,12 +43,12 @@ def add_up(low, high, dst, bias, bits):
     largest = 0.0
     for i in range(low, high):
         largest = max(largest, bias[i])
-    unit = np.zeros(high - low, np.int64)
+    unit = zeros(high - low, np.int64)
     if largest > 0.0:
         shift = shift_for(largest, high - low)
         for i in range(low, high):
             unit[i - low] = scaled(bias[i], shift)
-    vertex, unit = sort_by_vertex(dst[low:high].copy(), unit, bits)
+    vertex, unit = sort_by_vertex(copied(dst[low:high]), unit, bits)
     last = -1
     for i in range(vertex.size):
         if last >= 0 and vertex[last] == vertex[i]:
@@ -55,7 +56,7 @@ def add_up(low, high, dst, bias, bits):
         else:
             last += 1
             vertex[last], unit[last] = vertex[i], unit[i]
-    return vertex[: last + 1].copy(), unit[: last + 1].copy()
+    return copied(vertex[: last + 1]), copied(unit[: last + 1])
 
 
 @njit(nogil=True)
@@ -66,7 +67,7 @@ def match(first_draw, last_draw, drawn, low, high, dst):
     ``drawn`` int64: the vertex of each draw, of which the instance has first_draw .. last_draw - 1.
     """
     table = member_table(drawn[first_draw:last_draw], 0, drawn)
-    draw, times = np.empty(table.size, np.int64), np.zeros(table.size, np.int64)
+    draw, times = empty(table.size, np.int64), zeros(table.size, np.int64)
     for number in range(first_draw, last_draw):
         cell = member_cell(table, drawn[number])
         if times[cell] == 0:

@@ -18,6 +18,7 @@ from csaw.engine.cpu.kernels.select import successive, with_replacement
 from csaw.engine.cpu.kernels.traverse import with_weight
 from csaw.engine.draws.random import LOW, SHIFT
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, full, zeros
 
 NODES = 32  # in a group
 FREE = -1  # a cell without a node
@@ -27,8 +28,9 @@ ALONE = 1 << 62  # cells of an instance, as hops.py counts them: all of a mini-b
 @inner
 def resized(array, size):
     """A copy of ``array`` with room for ``size`` elements."""
-    out = np.empty(size, array.dtype)
-    out[: array.size] = array
+    out = empty(size, array.dtype)
+    for i in range(array.size):
+        out[i] = array[i]
     return out
 
 
@@ -77,7 +79,7 @@ def table_of(n_id, owner, nodes, room):
     cells = int64(64)
     while 2 * cells < 3 * room:
         cells <<= 1
-    table = np.full(cells, FREE, np.int64)
+    table = full(cells, FREE, np.int64)
     for node in range(nodes):
         enter(table, n_id, owner, int64(n_id[node]), seed_of(owner, node), node)
     return table
@@ -162,21 +164,21 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
     """
     graph = borrowed(graph)
     nodes, edges = seeds.size, int64(0)
-    n_id, owner = np.empty(nodes, graph.indices.dtype), np.zeros(0 if PACKED else nodes, np.int32)
+    n_id, owner = empty(nodes, graph.indices.dtype), zeros(0 if PACKED else nodes, np.int32)
     for node in range(nodes):
         n_id[node] = seeds[node]
         if disjoint:
             owner[node] = node
-    table = np.full(1, FREE, np.int64)
-    row, col, e_id = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
-    ends = np.empty(64, np.int64)
-    picks, targets = np.empty(widest(sizes), np.int64), np.empty(widest(sizes), np.int64)
-    spare, taken = np.empty(0, np.float64), np.empty(0, np.uint64)
+    table = full(1, FREE, np.int64)
+    row, col, e_id = empty(0, np.int32), empty(0, np.int32), empty(0, np.int64)
+    ends = empty(64, np.int64)
+    picks, targets = empty(widest(sizes), np.int64), empty(widest(sizes), np.int64)
+    spare, taken = empty(0, np.float64), empty(0, np.uint64)
     hop_nodes[0] = nodes
     begin = int64(0)
     for hop in range(sizes.size):
         end, size, first_edge = nodes, sizes[hop], edges
-        rows, degrees = np.empty(end - begin, np.int64), np.empty(end - begin, np.int64)
+        rows, degrees = empty(end - begin, np.int64), empty(end - begin, np.int64)
         room = read_rows(graph, n_id, begin, end, size, rows, degrees)
         most = nodes + min(room, (graph.indptr.size - 1) * (seeds.size if disjoint else 1))
         if most >= int64(1) << 31:
@@ -225,7 +227,7 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
                     col[k] = node
                     prefetch_edge(graph, uint64(e_id[k]))
             if edges - begun > ends.size:
-                ends = np.empty(2 * (edges - begun), np.int64)
+                ends = empty(2 * (edges - begun), np.int64)
             for k in range(begun, edges):
                 v = neighbor_at(graph, e_id[k])
                 ends[k - begun] = v

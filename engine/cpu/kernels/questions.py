@@ -16,6 +16,7 @@ from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.searches import find_edges, search_scratch
 from csaw.engine.cpu.kernels.walk import LANES, after, put, save, with_path
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, full, zeros
 
 
 @njit(nogil=True)
@@ -29,7 +30,7 @@ def answer_questions(todo, first, graph, params, bounds, seed, length, walkers, 
     step, alive = walkers.step, walkers.alive
     trials, asked, sure = questions.trials, questions.asked, questions.sure
     candidates, coins = questions.candidates, questions.coins
-    goals, answered = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    goals, answered = empty(LANES, np.int64), empty(LANES, np.int64)
     for begin in range(0, todo.size, LANES):
         lanes = todo[begin : begin + LANES]
         find_goals(lanes, first, graph, params, bounds[1], seed, walkers, questions, goals, answered)
@@ -56,11 +57,11 @@ def find_goals(lanes, first, graph, params, high, seed, walkers, questions, goal
 
     It also counts the walker's questions that are answered until then.
     """
-    graph, answer = borrowed(graph), np.full(3, -1)
+    graph, answer = borrowed(graph), full(3, -1, np.int64)
     source, at, prev, step = walkers.source, walkers.at, walkers.previous, walkers.step
     asked, candidates, coins = questions.asked, questions.candidates, questions.coins
-    told, scratch, exists = for_hooks(graph, graph.path, answer), search_scratch(LANES), np.empty(LANES, np.int64)
-    back, dst, over = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.zeros(LANES, np.uint8)
+    told, scratch, exists = for_hooks(graph, graph.path, answer), search_scratch(LANES), empty(LANES, np.int64)
+    back, dst, over = empty(LANES, np.int64), empty(LANES, np.int64), zeros(LANES, np.uint8)
     for j in range(lanes.size):
         goals[j], answered[j], back[j] = -1, 0, prev[lanes[j]]
         prefetch(graph.indptr, uint64(back[j]))

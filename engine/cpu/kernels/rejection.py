@@ -47,6 +47,7 @@ from csaw.engine.cpu.kernels.walk import GROUP, LANES, after, borrowed_out, goes
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.draws.random import draw64
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, full, zeros
 
 HOPELESS = (
     2.0**-20
@@ -65,7 +66,7 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
     The share of trials that accept is the sum of ``weight * bias`` over the sum of ``weight * max(high, bias)``,
     because the part of the return edge's bias above ``high`` is drawn apart.
     """
-    biases, ctps = np.empty(count, np.float64), np.empty(count, np.int64)
+    biases, ctps = empty(count, np.float64), empty(count, np.int64)
     accepted, proposed, largest = 0.0, 0.0, 0.0
     for i in range(count):
         dst = neighbor_at(graph, row + i)
@@ -108,24 +109,24 @@ def trial_lanes():
     Its caller holds them, so that it can use them without reference counts, which it would update at each use.
     """
     return (
-        np.full(LANES, -1),
-        np.zeros(LANES, np.int64),
-        np.full(LANES, -1),
-        np.zeros(LANES, np.uint64),
-        np.zeros(LANES, np.uint64),
-        np.empty(LANES, np.uint64),
-        np.zeros(LANES, np.uint64),
-        np.zeros(LANES, np.uint64),
-        np.zeros(LANES, np.int64),
-        np.zeros(LANES, np.uint64),
-        np.zeros(LANES, np.float64),
-        np.zeros(LANES, np.int64),
-        np.zeros(LANES, np.float64),
-        np.empty(LANES, np.float64),
-        np.zeros(LANES, np.uint8),
-        np.empty(LANES, np.int64),
-        np.full(3, -1),
-        np.zeros(LANES, np.uint64),
+        full(LANES, -1, np.int64),
+        zeros(LANES, np.int64),
+        full(LANES, -1, np.int64),
+        zeros(LANES, np.uint64),
+        zeros(LANES, np.uint64),
+        empty(LANES, np.uint64),
+        zeros(LANES, np.uint64),
+        zeros(LANES, np.uint64),
+        zeros(LANES, np.int64),
+        zeros(LANES, np.uint64),
+        zeros(LANES, np.float64),
+        zeros(LANES, np.int64),
+        zeros(LANES, np.float64),
+        empty(LANES, np.float64),
+        zeros(LANES, np.uint8),
+        empty(LANES, np.int64),
+        full(3, -1, np.int64),
+        zeros(LANES, np.uint64),
         search_scratch(LANES),
     )
 

@@ -3,13 +3,13 @@
 See engine/batches/layers.py.
 """
 
-import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
 from csaw.engine.cpu.kernels.weigh import weigh
 from csaw.engine.draws.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, place_of
 
 
 @njit(nogil=True)
@@ -66,7 +66,7 @@ def list_members(entries, graph, met, vertices, counts, out):
         if met[entry] >= end:
             base = met[entry] // vertices * vertices
             end = base + vertices
-            table = member_table(met[np.searchsorted(met, base) : np.searchsorted(met, end)], base, out)
+            table = member_table(met[place_of(met, base) : place_of(met, end)], base, out)
         row, before = row_of(graph, met[entry] - base), kept
         for position in range(row, row + degree(graph, met[entry] - base)):
             neighbor = neighbor_at(graph, position)
@@ -83,7 +83,7 @@ def member_table(keys, base, like):
     size = 4
     while size < 2 * keys.size:
         size *= 2
-    table = np.empty(size, like.dtype)
+    table = empty(size, like.dtype)
     table[:] = ~like.dtype.type(0)
     for key in keys:
         table[member_cell(table, key - base)] = key - base

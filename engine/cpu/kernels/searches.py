@@ -17,6 +17,7 @@ from csaw.engine.cpu.kernels.access import (
 from csaw.engine.cpu.kernels.constants import WEIGHTED
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty
 
 NEAR = 8  # entries of a row that are searched at once
 
@@ -27,11 +28,11 @@ def search_scratch(lanes):
     row ends, and the neighbor that it looks for.
     """
     return (
-        np.empty(lanes, np.int64),
-        np.empty(lanes, np.uint64),
-        np.empty(lanes, np.uint64),
-        np.empty(lanes, np.uint64),
-        np.empty(lanes, np.int64),
+        empty(lanes, np.int64),
+        empty(lanes, np.uint64),
+        empty(lanes, np.uint64),
+        empty(lanes, np.uint64),
+        empty(lanes, np.int64),
     )
 
 

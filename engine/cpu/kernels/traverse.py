@@ -33,6 +33,7 @@ from csaw.engine.cpu.kernels.walk import drawn_neighbor
 from csaw.engine.cpu.kernels.weigh import accumulate, weigh
 from csaw.engine.draws.random import REST_DRAWS, SIZE_DRAWS, UPDATE_DRAWS, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty
 
 AHEAD = 32
 
@@ -114,9 +115,9 @@ def select_neighbors(entries, graph, params, seed, depth, frontier, bad, tally):
     instance, slot, vertex, previous, source, seen_from, seen_to, seen = frontier[:8]
     start, capacity, found, out, edge, out_key = frontier[8:]
     room = 64
-    biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
-    pool, picked, targets = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    taken = np.empty(room, np.uint64)
+    biases, ctps, keys = empty(room, np.float64), empty(room, np.int64), empty(room, np.float64)
+    pool, picked, targets = empty(room, np.int64), empty(room, np.int64), empty(room, np.int64)
+    taken = empty(room, np.uint64)
     for i in entries:
         v, k = vertex[i], capacity[i]
         row = row_of(graph, v)
@@ -126,9 +127,9 @@ def select_neighbors(entries, graph, params, seed, depth, frontier, bad, tally):
             continue
         if max(count, k) > room:
             room = 2 * max(count, k)
-            biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
-            pool, picked, targets = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-            taken = np.empty(room, np.uint64)
+            biases, ctps, keys = empty(room, np.float64), empty(room, np.int64), empty(room, np.float64)
+            pool, picked, targets = empty(room, np.int64), empty(room, np.int64), empty(room, np.int64)
+            taken = empty(room, np.uint64)
         chosen = pool[:0]
         if POOLED:
             count = fill_pool(graph, v, row, count, seen, seen_from[i], seen_to[i], pool)
@@ -182,12 +183,12 @@ def select_by_sums(entries, graph, seed, frontier, tally):
     graph = borrowed(graph)
     instance, slot, vertex, found = frontier.instance, frontier.slot, frontier.vertex, frontier.found
     start, capacity, out = frontier.start, frontier.capacity, frontier.out
-    rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    rows, counts = empty(AHEAD, np.int64), empty(AHEAD, np.int64)
     picked, targets, biases, taken = (
-        np.empty(1, np.int64),
-        np.empty(1, np.int64),
-        np.empty(0, np.float64),
-        np.empty(0, np.uint64),
+        empty(1, np.int64),
+        empty(1, np.int64),
+        empty(0, np.float64),
+        empty(0, np.uint64),
     )
     for group in range(0, entries.size, AHEAD):
         here = min(AHEAD, entries.size - group)
@@ -208,7 +209,7 @@ def select_by_sums(entries, graph, seed, frontier, tally):
             if count == 0 or k == 0 or graph.sums[row + count - 1] == 0:
                 continue
             if k > picked.size:
-                picked, targets = np.empty(k, np.int64), np.empty(k, np.int64)
+                picked, targets = empty(k, np.int64), empty(k, np.int64)
             sums, where, at = graph.sums[row : row + count], uint64(instance[i]), uint64(slot[i])
             if REPLACE:
                 size = with_replacement(seed, where, at, sums, count, False, k, targets, picked)
@@ -245,7 +246,7 @@ def select_by_table(entries, graph, seed, frontier):
     graph = borrowed(graph)
     instance, slot, vertex, found = frontier.instance, frontier.slot, frontier.vertex, frontier.found
     start, capacity, out, edge = frontier.start, frontier.capacity, frontier.out, frontier.edge
-    rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    rows, counts = empty(AHEAD, np.int64), empty(AHEAD, np.int64)
     for group in range(0, entries.size, AHEAD):
         size = min(AHEAD, entries.size - group)
         for j in range(size):

@@ -43,6 +43,7 @@ from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.draws.random import HOOK_DRAWS, SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, full, zeros
 
 LANES = 64
 GROUP = 16  # of these lanes take turns in walk_by_edge
@@ -191,9 +192,9 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
     source, at, prev = borrow(walkers.source), borrow(walkers.at), borrow(walkers.previous)
     step, alive = borrow(walkers.step), borrow(walkers.alive)
     lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
-    lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
-    instance, steps, words = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.empty(LANES, np.uint64)
-    counts, spots, drawn = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
+    lane, here, back = full(LANES, -1, np.int64), zeros(LANES, np.int64), empty(LANES, np.int64)
+    instance, steps, words = zeros(LANES, np.uint64), zeros(LANES, np.uint64), empty(LANES, np.uint64)
+    counts, spots, drawn = empty(LANES, np.uint64), empty(LANES, np.uint64), empty(LANES, np.uint64)
     taken, ended, before = 0, 0, lanes - GROUP
     while ended < todo.size:
         for group in range(0, lanes, GROUP):
@@ -235,7 +236,7 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
     source, at, prev = walkers.source, walkers.at, walkers.previous
     step, alive = walkers.step, walkers.alive
     size = 64
-    biases, ctps, whole = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(0, np.int64)
+    biases, ctps, whole = empty(size, np.float64), empty(size, np.int64), empty(0, np.int64)
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
         put_source(out, w, source[w])
@@ -246,7 +247,7 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
             count = degree(graph, v)
             if count > size:
                 size = 2 * count
-                biases, ctps = np.empty(size, np.float64), np.empty(size, np.int64)
+                biases, ctps = empty(size, np.float64), empty(size, np.int64)
             largest = weigh(params, graph, seed, first + w, t, source[w], back, v, row, whole, count, biases, bad)
             if largest < 0.0:
                 return

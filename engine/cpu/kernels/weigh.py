@@ -9,6 +9,7 @@ from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of,
 from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, edge_bias
 from csaw.engine.draws.random import below_wide
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty
 
 
 @inner
@@ -94,15 +95,15 @@ def build_table(params, graph, vertices, bad):
     """
     none = graph.table.dtype.type(-1)
     size = 16
-    biases, units, ctps = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(size, np.int64)
-    whole, turns = np.empty(0, np.int64), np.empty(2 * size + 1, np.int64)
+    biases, units, ctps = empty(size, np.float64), empty(size, np.int64), empty(size, np.int64)
+    whole, turns = empty(0, np.int64), empty(2 * size + 1, np.int64)
     for v in vertices:
         row = row_of(graph, v)
         count = degree(graph, v)
         if count > size:
             size = 2 * count
-            biases, units, ctps = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(size, np.int64)
-            turns = np.empty(2 * size + 1, np.int64)
+            biases, units, ctps = empty(size, np.float64), empty(size, np.int64), empty(size, np.int64)
+            turns = empty(2 * size + 1, np.int64)
         for i in range(count):
             graph.table[3 * (row + i)] = graph.indices[row + i]
         largest = weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, biases, bad)
@@ -122,12 +123,12 @@ def build_table(params, graph, vertices, bad):
 @njit(nogil=True)
 def build_sums(params, graph, first_vertex, last_vertex, bad):
     """Build the CTPS of the rows of a range of vertices, and count each row's biases above zero."""
-    biases, whole = np.empty(16, np.float64), np.empty(0, np.int64)
+    biases, whole = empty(16, np.float64), empty(0, np.int64)
     for v in range(first_vertex, last_vertex):
         row = graph.indptr[v]
         count = graph.indptr[v + 1] - row
         if count > biases.size:
-            biases = np.empty(2 * count, np.float64)
+            biases = empty(2 * count, np.float64)
         largest = weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, biases, bad)
         if largest < 0.0:
             return

@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import copied, empty, zeros
 
 
 @inner(nogil=True)
@@ -25,11 +26,11 @@ def induced_rows(vertices, low, high, first, indptr, indices):
     Row v is ``indices[indptr[v - first] : indptr[v - first + 1]]``. Returns the numbers of entries, int64, and the
     entries as places in ``vertices``.
     """
-    counts = np.zeros(high - low, np.int64)
+    counts = zeros(high - low, np.int64)
     room = 0
     for k in range(low, high):
         room += indptr[vertices[k] - first + 1] - indptr[vertices[k] - first]
-    out, n = np.empty(room, np.int64), 0
+    out, n = empty(room, np.int64), 0
     for k in range(low, high):
         for i in range(indptr[vertices[k] - first], indptr[vertices[k] - first + 1]):
             place = _place(vertices, np.int64(indices[i]))
@@ -37,7 +38,7 @@ def induced_rows(vertices, low, high, first, indptr, indices):
                 out[n] = place
                 n += 1
                 counts[k - low] += 1
-    return counts, out[:n].copy()
+    return counts, copied(out[:n])
 
 
 @njit(nogil=True)

@@ -9,6 +9,7 @@ sums have the same bits there.
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import copied, empty
 
 LANES, PIECE = 32, 512
 
@@ -24,7 +25,7 @@ def by_level(distance, order, begins):
             begins[far + 1] += 1
     for level in range(1, begins.size):
         begins[level] += begins[level - 1]
-    at = begins.copy()
+    at = copied(begins)
     for v in range(distance.size):
         if distance[v] >= 0:
             order[at[distance[v]]] = v
@@ -71,7 +72,7 @@ def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
 
     Rows are those backward. Returns 0.
     """
-    lanes, pieces = np.empty(LANES), np.empty(LANES)
+    lanes, pieces = empty(LANES, np.float64), empty(LANES, np.float64)
     for i in range(low, high):
         v = order[i]
         ways[v] = _row_sum(indptr[v - first], indptr[v - first + 1], indices, distance, level - 1, ways, lanes, pieces)
@@ -85,7 +86,7 @@ def depend(low, high, order, first, indptr, indices, distance, level, ways, pass
     It is the number of their ways times the sum of ``passed`` of neighbors a level farther, where passed[v] = (1 +
     dependency of v) / ways[v]. The source, at level 0, gets nothing.
     """
-    lanes, pieces = np.empty(LANES), np.empty(LANES)
+    lanes, pieces = empty(LANES, np.float64), empty(LANES, np.float64)
     for i in range(low, high):
         v = order[i]
         dependency = ways[v] * _row_sum(

@@ -4,11 +4,11 @@ Beamer, Asanovic and Patterson, SC 2012. ``distance`` is int32 [V], -1 where a v
 % 64 of word v / 64 in a bitmap.
 """
 
-import numpy as np
 from numba import int32, uint64
 
 from csaw.engine.analytics.cpu.kernels.atomics import exchange_if, fetch_add
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty
 
 HELD = 1024  # vertices that a thread finds before it takes room in the common queue for them
 
@@ -19,7 +19,7 @@ def push(low, high, indptr, indices, queue, following, filled, distance, level):
 
     They are written to ``following``, of which ``filled[0]`` is in use.
     """
-    held, count, entries = np.empty(HELD, queue.dtype), 0, 0
+    held, count, entries = empty(HELD, queue.dtype), 0, 0
     for i in range(low, high):
         v = queue[i]
         for j in range(indptr[v], indptr[v + 1]):
@@ -99,7 +99,7 @@ def collect(low, high, indptr, bits, queue, filled):
 
     Returns entries of their rows.
     """
-    held, count, entries = np.empty(HELD, queue.dtype), 0, 0
+    held, count, entries = empty(HELD, queue.dtype), 0, 0
     for v in range(low, high):
         if bits[v >> 6] >> uint64(v & 63) & uint64(1):
             entries += indptr[v + 1] - indptr[v]

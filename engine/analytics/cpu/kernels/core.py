@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, zeros
 
 
 @njit(nogil=True)
@@ -12,12 +13,15 @@ def peel(indptr, indices, cores):
     ``cores`` has the degrees, and gets the core numbers. ``order`` has the vertices by what is left of their degrees,
     which ``cores`` says; those of degree d begin at begins[d].
     """
-    begins = np.zeros(cores.max() + 2 if cores.size else 1, cores.dtype)
+    most = -1
+    for degree in cores:
+        most = max(most, np.int64(degree))
+    begins = zeros(most + 2, cores.dtype)
     for degree in cores:
         begins[degree + 1] += 1
     for degree in range(begins.size - 1):
         begins[degree + 1] += begins[degree]
-    order, places = np.empty_like(cores), np.empty_like(cores)
+    order, places = empty(cores.size, cores.dtype), empty(cores.size, cores.dtype)
     for v in range(cores.size):
         places[v] = begins[cores[v]]
         order[places[v]] = v
@@ -53,13 +57,13 @@ def lower(low, high, first, indptr, indices, cores, active, following):
     with a higher estimate, also where another thread is about to lower that. Estimates only fall, and none falls below
     the core number, so it does not matter which of them other threads have lowered before.
     """
-    counts = np.zeros(64, np.int64)
+    counts = zeros(64, np.int64)
     for v in range(low, high):
         if not active[v]:
             continue
         begin, end, estimate = np.uint64(indptr[v - first]), np.uint64(indptr[v - first + 1]), cores[v]
         if counts.size <= estimate:
-            counts = np.zeros(2 * estimate, np.int64)
+            counts = zeros(2 * estimate, np.int64)
         for i in range(begin, end):
             counts[min(cores[indices[i]], estimate)] += 1
         found, reached = estimate, counts[estimate]

@@ -13,6 +13,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels.patterns import has
 from csaw.engine.draws.random import below_wide, draw64
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import place_behind
 
 EDGES = np.uint64(2)
 
@@ -25,7 +26,7 @@ def draw_edges(low, high, seed, indptr, near, place):
     """
     for n in range(low, high):
         entry = np.int64(below_wide(draw64(seed, np.uint64(n), EDGES, np.uint64(0)), np.uint64(indptr[-1])))
-        v = np.searchsorted(indptr, entry, side="right") - 1
+        v = place_behind(indptr, entry) - 1
         near[n - low], place[n - low] = v, entry - indptr[v]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels.oriented import sort_row
 from csaw.engine.cpu.kernels.memory import atomic_add
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty
 
 
 @njit(nogil=True)
@@ -115,7 +116,7 @@ def count_matches(low, high, indptr, indices, joined, after, needs, each):
     ``each``: int64 [V], to which those of each vertex are added, or empty.
     """
     size, total = needs.size, 0
-    chosen, at, drivers = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    chosen, at, drivers = empty(size, np.int64), empty(size, np.int64), empty(size, np.int64)
     for root in range(low, high):
         if indptr[root + 1] - indptr[root] < needs[0]:
             continue

@@ -6,6 +6,7 @@ Each kernel does a range of vertices, so that threads share the work without mee
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import place_of
 
 HALF = np.uint64(0xFFFFFFFF)
 
@@ -36,7 +37,7 @@ def settle(low, high, base, sources, damping, degrees, sums, ranks, shares):
     there are any.
     """
     changed, passed = np.int64(0), np.int64(0)
-    source = np.searchsorted(sources, low)
+    source = place_of(sources, low)
     for v in range(low, high):
         rank = sums[v]
         if sources.size == 0:
@@ -89,7 +90,7 @@ def push_rows(low, high, first, indptr, indices, values, out):
     for row in range(indptr.size - 1):
         begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
         if begin < end and low > 0:
-            begin += np.uint64(np.searchsorted(indices[begin:end], low))
+            begin += np.uint64(place_of(indices[begin:end], low))
         while begin < end and indices[begin] < high:
             out[indices[begin]] += values[first + row]
             begin += np.uint64(1)

@@ -17,6 +17,7 @@ from numba import int64, uint64
 
 from csaw.engine.analytics.cpu.kernels.atomics import fetch_or
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import zeros
 
 ALL = uint64(0xFFFFFFFFFFFFFFFF)
 PLANES = 48  # bits of a count
@@ -77,7 +78,7 @@ def settle(low, high, degrees, back_degrees, front, following, active, touched, 
     Returns int64 [66]: how many vertices each source has reached at this level, entries of the new front's rows, and
     entries of the rows backward of vertices that all sources have reached now.
     """
-    planes, found = np.zeros(PLANES, np.uint64), np.zeros(66, np.int64)
+    planes, found = zeros(PLANES, np.uint64), zeros(66, np.int64)
     for chunk in range(low, high):
         if not (active[chunk] or touched[chunk]):
             continue

@@ -13,6 +13,7 @@ import numpy as np
 
 from csaw.engine.cpu.kernels.memory import atomic_add, prefetch
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import zeros
 
 HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others
 AHEAD = 8  # lists that are prefetched
@@ -47,7 +48,7 @@ def _hits(row, length, marks):
 @njit(nogil=True)
 def count(low, high, begin, rows, base, near, far, over, begin_in, first, sources, lengths):
     """Count the triangles whose middle vertex is in low .. high - 1."""
-    marks, total = np.zeros(high // 64 + 1, np.uint64), np.uint64(0)
+    marks, total = zeros(high // 64 + 1, np.uint64), np.uint64(0)
     for y in range(low, high):
         own = rows[begin[y] - base : begin[y + 1] - base]
         q_end = begin_in[y - first + 1]
@@ -103,8 +104,8 @@ def count_each(low, high, begin, rows, base, near, far, over, begin_in, first, s
     The mark of a hub is the highest bit of its counter, so that a lookup reads and writes one word, hit or not. A
     thread keeps what it finds of hubs to its end.
     """
-    hubs, marks = np.zeros(HUBS + 1, np.uint32), np.zeros(high // 64 + 1, np.uint64)
-    lowest, total = np.zeros(min(HUBS, high), np.int64), np.uint64(0)
+    hubs, marks = zeros(HUBS + 1, np.uint32), zeros(high // 64 + 1, np.uint64)
+    lowest, total = zeros(min(HUBS, high), np.int64), np.uint64(0)
     for y in range(low, high):
         own = rows[begin[y] - base : begin[y + 1] - base]
         q_end = begin_in[y - first + 1]
@@ -150,7 +151,7 @@ def multiply(low, high, begin, rows, first, last, far, over, each):
     its mask, the same row of the matrix, has entries alone (Azad, Buluc and Gilbert, IPDPSW 2015). ``rows``: those of
     first .. last - 1. Unless ``each`` is empty, each triangle adds 1 to its vertices there.
     """
-    mask, total = np.zeros(high // 64 + 1, np.uint64), np.uint64(0)
+    mask, total = zeros(high // 64 + 1, np.uint64), np.uint64(0)
     for x in range(low, high):
         own = far[begin[x] - over : begin[x + 1] - over]
         _mark(own, mask)

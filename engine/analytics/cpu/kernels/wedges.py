@@ -15,6 +15,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels.patterns import has
 from csaw.engine.draws.random import below_wide, draw64
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import place_behind
 
 CENTERS, VERTICES = np.uint64(0), np.uint64(1)
 
@@ -38,7 +39,7 @@ def draw_wedges(low, high, seed, begin, centers, firsts, seconds):
     """
     for n in range(low, high):
         word = below_wide(draw64(seed, np.uint64(n), CENTERS, np.uint64(0)), np.uint64(begin[-1]))
-        v = np.searchsorted(begin, np.int64(word), side="right") - 1
+        v = place_behind(begin, np.int64(word)) - 1
         centers[n - low] = v
         firsts[n - low], seconds[n - low] = pair_of(np.int64(word) - begin[v])
 
@@ -51,7 +52,7 @@ def draw_vertices(low, high, seed, begin, able, centers, firsts, seconds):
     """
     for n in range(low, high):
         word = below_wide(draw64(seed, np.uint64(n), VERTICES, np.uint64(0)), np.uint64(able[-1]))
-        v = np.searchsorted(able, np.int64(word), side="right") - 1
+        v = place_behind(able, np.int64(word)) - 1
         pairs = np.uint64(begin[v + 1] - begin[v])
         centers[n - low] = v
         number = below_wide(draw64(seed, np.uint64(n), VERTICES, np.uint64(1)), pairs)
