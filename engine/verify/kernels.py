@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.engine.draws.random import draw64, neg_log
 from csaw.partition.base.compile import njit, prange
-from csaw.partition.base.kernel_arrays import place_of
+from csaw.partition.base.kernel_arrays import empty, place_of
 
 
 @njit(parallel=True)
@@ -137,8 +137,8 @@ def likelier(start, chance, first, at, low):
     for s in range(start.size - 1):
         cells = chance[start[s] : start[s + 1]]
         if first[s + 1] - first[s] > 16:
-            order, room = np.empty(cells.size, np.int64), np.empty(cells.size, np.int64)
-            before, total = np.empty(cells.size), 0.0
+            order, room = empty(cells.size, np.int64), empty(cells.size, np.int64)
+            before, total = empty(cells.size, np.float64), 0.0
             for cell in likeliest_first(cells, order, room):
                 before[cell] = total
                 total += cells[cell]
@@ -180,7 +180,7 @@ def score_rows(start, chance, other, largest, value, mean, variance, change):
 @njit(nogil=True)
 def arrivals(seed, instance, slots, draw, rates):
     """Times at which the vertices of a pool arrive, each at an exponential time of its own rate."""
-    out = np.empty(rates.size)
+    out = empty(rates.size, np.float64)
     for i in range(rates.size):
         out[i] = neg_log(draw64(seed, instance, slots[i], draw)) / rates[i]
     return out

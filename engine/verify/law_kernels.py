@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import empty, zeros
 
 LONGER = 16  # times as long a row is searched for each entry of another
 WORD_BITS = np.uint64(6)  # of the number of a bit in its word
@@ -74,8 +75,8 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
     longest = 0
     for s in range(vertex.size):
         longest = max(longest, room[s + 1] - room[s])
-    bits = np.zeros((indptr.size >> 6) + 1, np.uint64)
-    kind, beside = np.empty(longest, np.int8), np.empty(longest, np.int8)
+    bits = zeros((indptr.size >> 6) + 1, np.uint64)
+    kind, beside = empty(longest, np.int8), empty(longest, np.int8)
     for s in range(vertex.size):
         at, cells = room[s], (outcome[room[s] :], chance[room[s] :])
         filled = one_law(indptr, indices, bias, p, q, vertex[s], before[s], bits, beside, *cells, kind)
