@@ -211,7 +211,7 @@ def _vertex(v: Any, ways: Ways, drawn: bool) -> SimpleNamespace:
 
 
 def _place(v: Any, ways: Ways, drawn: bool) -> dict[str, object]:
-    """What hooks read of a place of a walk, and its random numbers."""
+    """The numbers that hooks read of a place of a walk, and its random numbers."""
     numbers = {name: getattr(v, name) for name in PLACE}
     each = 1.0 / v.vertices
     return numbers | {

@@ -25,7 +25,7 @@ GPU_SHARE, HOST_SHARE = 0.45, 0.6  # of the bytes of all edges, on a GPU and in 
 
 
 class Drawn(NamedTuple):
-    """What is drawn of a graph that does not fit, and from how many vertices."""
+    """A sample of a graph that does not fit: its options, and from how many vertices it is drawn."""
 
     options: tuple[str, ...]
     sources: int

@@ -117,7 +117,7 @@ def run(command: list[str], variables: dict[str, str] | None = None) -> float:
 
 
 def _results(sample: Path) -> dict[str, float]:
-    """What a sample stored of its run."""
+    """The summary of its run that a sample has stored."""
     return json.loads((sample / "results" / "zarr.json").read_text())["attributes"]
 
 

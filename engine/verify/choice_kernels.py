@@ -6,7 +6,7 @@ import numpy as np
 
 from csaw.engine.verify.law_kernels import one_law
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import empty, zeros
+from csaw.partition.base.kernel_arrays import empty, place_between, zeros
 
 
 @njit(nogil=True)
@@ -42,13 +42,7 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
 @njit(nogil=True)
 def place_of(outcome, filled, chosen):
     """The place of ``chosen`` among the outcomes, ascending; -1 where it is none."""
-    low, high = 0, filled
-    while low < high:
-        middle = (low + high) >> 1
-        if outcome[middle] < chosen:
-            low = middle + 1
-        else:
-            high = middle
+    low = place_between(outcome, 0, filled, chosen)
     return low if low < filled and outcome[low] == chosen else -1
 
 

@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """What is selected of a pool at a depth."""
+    """The entries of a pool that are selected at a depth."""
 
     number: int
     pool: list[Entry]
@@ -66,7 +66,7 @@ class FrontierPools:
         self.reads = hook.reads | ({"prev", "source"} if asks else set())
         self._plain, self._known = plain_hook(subject.algorithm, "vertex_bias"), lru_cache(1 << 18)(self._bias)
         self.kept: list[list[Depth]] = []
-        """What was selected in the first instances of the group that was followed last."""
+        """The selections in the first instances of the group that was followed last."""
 
     def follow(self, group: Group) -> None:
         """Set what follows the edges of a group, and its frontiers."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import empty
+from csaw.partition.base.kernel_arrays import empty, place_between
 
 SCANNED = 16  # entries of a row that are compared one after the other: a cache line
 
@@ -165,13 +165,7 @@ def count_choices(
 @njit(nogil=True)
 def count_one(low, end, outcome, chosen, counts, strange, situation):
     """Count one choice of a situation whose outcomes are outcome[low:end], ascending."""
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if outcome[middle] < chosen:
-            low = middle + 1
-        else:
-            high = middle
+    low = place_between(outcome, low, end, chosen)
     if low < end and outcome[low] == chosen:
         counts[low] += 1
     else:

@@ -95,7 +95,12 @@ def copied(array):
 @inner
 def place_of(array, value):
     """The first place of a sorted array whose element is at least ``value``."""
-    low, high = 0, array.size
+    return place_between(array, 0, array.size, value)
+
+
+@inner
+def place_between(array, low, high, value):
+    """The first place of the sorted array[low:high] whose element is at least ``value``; ``high`` where none is."""
     while low < high:
         middle = (low + high) >> 1
         if array[middle] < value:
