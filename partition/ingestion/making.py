@@ -36,7 +36,10 @@ class PartitionOptions(TypedDict, total=False):
     target_column: str | int | None
     weight_column: str | int
     edge_columns: Sequence[str] | Mapping[str, ArrayLike] | None
-    duplicates: str
+    time_column: str | int | None
+    time_format: str
+    time_decimals: int
+    duplicates: str | None
     self_loops: str
     on_error: str
     partitions: int | None
