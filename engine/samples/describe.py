@@ -16,6 +16,7 @@ from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.replace import GRAPH, SAMPLES, standing
 from csaw.partition.base.plain_data import Record
 from csaw.partition.graph.describe import describe as describe_graph
+from csaw.partition.graph.time_facts import time_facts
 
 REQUEST = (
     "algorithm",
@@ -46,8 +47,9 @@ def describe_store(
         return describe(path, full, algo, graph)
     store = open_graph(path)
     degrees = {"degrees": _degrees(store)} if full else {}
+    known = "times" in store.report or store.time is None
     return describe_graph(store) | {
-        "report": store.report,
+        "report": store.report | ({} if known else {"times": time_facts(store)}),
         **degrees,
         "partitions": [asdict(one) for one in store.partitions],
     }

@@ -58,9 +58,11 @@ class PartitionOptions(TypedDict, total=False):
     overwrite: bool
     weights: ArrayLike | None
     vertex_ids: ArrayLike | None
+    time: ArrayLike | str | None
 
 
-GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids", "edge_columns")  # of one in memory
+# Of a graph in memory.
+GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids", "edge_columns", "time")
 STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 
 
