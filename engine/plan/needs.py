@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_rewriter import FAR, OTHER
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
@@ -16,7 +16,7 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
 from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, WEIGHT, EdgeColumn
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
@@ -120,8 +120,10 @@ class Needs:
     """Whether instances are made of clusters of vertices, whose members are listed."""
     everywhere: bool
     """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
+    timed: bool
+    """Whether walks know the times of their edges."""
     edge_columns: tuple[EdgeColumn, ...]
-    """Edge columns beside weights that hooks read, in the order in which kernels number them."""
+    """Edge columns beside weights that are read, in the order in which kernels number them."""
     edge: EdgeBytes
     """Bytes of memory that an edge takes."""
 
@@ -147,8 +149,12 @@ def find_needs(
     bias = hooks.edge_bias(algorithm, weighted, columns)
     others = [hook for hook in hooks.others(algorithm, weighted, columns).values() if hook is not None]
     others_read = frozenset[str]().union(*(hook.reads for hook in others))
-    columns_read = bias.columns.union(*(hook.columns for hook in others))
+    timed = isinstance(algorithm, Walk) and algorithm.timed
+    columns_read = bias.columns.union(*(hook.columns for hook in others)) | ({TIME.name} if timed else set())
     edge_columns = tuple(column for column in columns if column.name in columns_read)
+    if timed:
+        _refuse_timeless(store, algorithm)
+        edge_columns += (TIME_ORDER,) if select is Method.TIME else ()
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
@@ -178,10 +184,20 @@ def find_needs(
         columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
         clusters=algorithm.sources_from == "clusters",
         everywhere=in_pools and sources.kind == "every" and _meets_again(algorithm),
+        timed=timed,
         edge_columns=edge_columns,
         edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
         **of_edges,
     )
+
+
+def _refuse_timeless(store: Store, algorithm: Algorithm) -> None:
+    """OptionError where a walk in time has no times to follow."""
+    if store.stored.time is None:
+        raise OptionError(
+            f"{store.path}: expected times of the edges for {algorithm.name()}, found none; make the store with csaw "
+            "partition FILE OUT --time-column COLUMN, or in Python with time="
+        )
 
 
 def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:

@@ -21,6 +21,7 @@ from csaw.engine.cpu.kernels.access import (
     row_of,
     stored_weight,
     vertex_count,
+    with_times,
     with_word,
 )
 from csaw.engine.cpu.kernels.constants import (
@@ -35,11 +36,13 @@ from csaw.engine.cpu.kernels.constants import (
     NEIGHBOR_WEIGHTS,
     READS_PATH,
     TABLE,
+    TIMED,
     UNLIMITED,
     dead_end,
     update,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.times import after_edge, keep_times
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.draws.random import HOOK_DRAWS, SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
@@ -241,6 +244,8 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
         v, back, t = at[w], prev[w], step[w]
         put_source(out, w, source[w])
         graph = with_path(graph, out, w)
+        if TIMED:
+            graph = with_times(graph, walkers.clock[w, 0], walkers.clock[w, 1])
         going = True
         while going:
             row = row_of(graph, v)
@@ -262,11 +267,16 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
             if then >= 0:
                 t += 1
                 put(out, w, t, then)
+                if TIMED:
+                    graph = after_edge(graph, dst, position, t)
+                    walkers.times[w, t - 1] = graph.previous
             going = goes_on(graph, v, then, t, length)
             if going:
                 v, back = then, v
             else:
                 save(w, v, then, t, length, at, prev, step, alive, out)
+                if TIMED:
+                    keep_times(w, then, t, length, graph.previous, graph.began, walkers)
 
 
 @njit(nogil=True)
