@@ -32,6 +32,20 @@ TIED = [
 ]
 """Events (source, target, time): ties at a vertex, the same edge at other times and twice at one, a loop, a dead end."""
 
+RECENT = """
+import math
+from csaw.engine.algorithm import TemporalWalk, option
+
+class Recent(TemporalWalk):
+    half: float = option(4.0, help="time in which the bias of an edge halves", low=0, open_low=True)
+
+    def edge_bias(self, e):
+        if e.time <= e.previous_time or (e.depth > 0 and e.time - e.start_time > 8):
+            return 0.0
+        return 0.5 ** ((e.time - e.previous_time) / self.half) if e.depth > 0 else 1.0
+"""
+"""A walk in time of one's own, which no option of ``temporal`` gives."""
+
 
 def events_store(path, events, vertices, **how):
     """A directed graph of these events."""
