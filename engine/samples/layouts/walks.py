@@ -81,4 +81,8 @@ class Walks(Table):
         return arrays["lengths"], walks[walks != walks.dtype.type(fill)], walks[:0]
 
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
-        return of_places(np.hsplit(arrays["walks"], arrays["walks"].shape[1]), fill, start, as_walks=True)
+        made = of_places(np.hsplit(arrays["walks"], arrays["walks"].shape[1]), fill, start, as_walks=True)
+        if "times" in arrays:  # edges are in the order of steps
+            step, row = np.nonzero((np.arange(arrays["times"].shape[1]) < arrays["lengths"][:, None]).T)
+            made["edge_time"] = arrays["times"][row, step]
+        return made
