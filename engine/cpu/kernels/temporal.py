@@ -2,9 +2,9 @@
 
 A place k of a row is that of the edge which is k-th by time. ``near`` is the end of a range from which the walk comes,
 and biases count from there, or from the other end where FAR. Each bias falls along a range, so an exponential one is
-drawn without any table: ranges of 1, 2, 4, ... edges are chosen by the bias of their first edge times their size, a
-place within is uniform, and it is accepted by its bias over that of the first: at least once in three trials on average,
-because such a range has at most twice the bias of the one before it. The biases are relative to the edge next in time,
+drawn without any table: ranges of 1, 4, 16, ... edges are chosen by the bias of their first edge times their size, a
+place within is uniform, and it is accepted by its bias over that of the first: at least once in five trials on average,
+because what a range counts for is at most four times the biases of the range before it. The biases are relative to the edge next in time,
 so no span of times is too long. The twin of cuda/kernels/temporal.cuh.
 """
 
@@ -122,27 +122,30 @@ def exponential_place(graph, row, count, low, high, seed, instance, step, scale)
     while size >> bits:
         bits += 1
     first = time_at(graph, place_at(graph, row, count, counted_from(low, high, 0)))
-    unit = math.ldexp(1.0, 61 - bits)
-    total = int64(0)
-    for block in range(bits):
-        begin = (int64(1) << block) - 1
+    unit, total, begin, wide = math.ldexp(1.0, 61 - bits), int64(0), int64(0), int64(1)
+    while begin < size:
         bias = lasting(graph, row, count, low, high, first, begin, scale)
-        total += int64(bias * float(min(int64(1) << block, size - begin)) * unit)
+        if bias == 0.0:
+            break
+        total += int64(bias * float(min(wide, size - begin)) * unit)
+        begin += wide
+        wide *= 4
     draw = uint64(0)
     while True:
         w0, w1, w2, w3 = philox(seed, instance, step, draw)
         target = int64(below_wide((w0 << SHIFT) | w1, uint64(total)))
-        begin, wide, whole = int64(0), int64(1), 1.0
-        for block in range(bits):
-            begin = (int64(1) << block) - 1
-            wide = min(int64(1) << block, size - begin)
+        begin, wide = int64(0), int64(1)
+        while True:
             whole = lasting(graph, row, count, low, high, first, begin, scale)
-            target -= int64(whole * float(wide) * unit)
+            held = min(wide, size - begin)
+            target -= int64(whole * float(held) * unit)
             if target < 0:
                 break
-        if wide == 1:
+            begin += wide
+            wide *= 4
+        if held == 1:
             return begin
-        number = begin + int64(below_wide((w2 << SHIFT) | w3, uint64(wide)))
+        number = begin + int64(below_wide((w2 << SHIFT) | w3, uint64(held)))
         w0, w1, _, _ = philox(seed, instance, step, draw + uint64(1))
         if fraction((w0 << SHIFT) | w1) * whole < lasting(graph, row, count, low, high, first, number, scale):
             return number

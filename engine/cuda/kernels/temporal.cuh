@@ -95,23 +95,23 @@ __device__ __forceinline__ i64 exponential_place(const Place& here, const TimeSp
     const i64 first = time_of(here, counted_from(range, 0));
     const double unit = ldexp(1.0, 61 - bits);
     i64 total = 0;
-    for (int block = 0; block < bits; ++block) {
-        const i64 begin = (1ll << block) - 1;
-        total += (i64)(lasting(here, range, first, begin, scale) * (double)min(1ll << block, size - begin) * unit);
+    for (i64 begin = 0, wide = 1; begin < size; begin += wide, wide *= 4) {
+        const double bias = lasting(here, range, first, begin, scale);
+        if (bias == 0.0) break;
+        total += (i64)(bias * (double)min(wide, size - begin) * unit);
     }
     for (u64 draw = 0;; draw += 2) {
         const Words words = philox(seed, instance, step, draw);
-        i64 target = (i64)below(word64(words, 0), (u64)total), begin = 0, wide = 1;
-        double whole = 1.0;
-        for (int block = 0; block < bits; ++block) {
-            begin = (1ll << block) - 1;
-            wide = min(1ll << block, size - begin);
+        i64 target = (i64)below(word64(words, 0), (u64)total), begin = 0, held;
+        double whole;
+        for (i64 wide = 1;; begin += wide, wide *= 4) {
             whole = lasting(here, range, first, begin, scale);
-            target -= (i64)(whole * (double)wide * unit);
+            held = min(wide, size - begin);
+            target -= (i64)(whole * (double)held * unit);
             if (target < 0) break;
         }
-        if (wide == 1) return begin;
-        const i64 number = begin + (i64)below(word64(words, 1), (u64)wide);
+        if (held == 1) return begin;
+        const i64 number = begin + (i64)below(word64(words, 1), (u64)held);
         if (fraction(draw64(seed, instance, step, draw + 1)) * whole < lasting(here, range, first, number, scale)) return number;
     }
 }
