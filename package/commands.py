@@ -93,7 +93,8 @@ def graph(
             repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of
             ``csaw partition``; ``time``, times of the edges, which ``temporal`` walks follow: an array [edges] of
             integers or of dates, or the name of a table's column or of an attribute of the edges (default: those of a
-            TemporalData, otherwise none), with which repeated edges are kept; ``vertex_ids``, original ids [V] where vertices are numbers; and ``source_column`` and
+            TemporalData, otherwise none), with which repeated edges are kept; ``vertex_ids``, original ids [V] where
+            vertices are numbers; and ``source_column`` and
             ``target_column`` of a table, names or numbers from 1.
 
     Returns:

@@ -28,8 +28,8 @@ class Temporal(TemporalWalk):
     )
     time_bias: str = option(
         "uniform",
-        help="bias of an edge among those that may follow: none, linear in its rank by time, or exponential in the time "
-        "until then",
+        help="bias of an edge among those that may follow: none, linear in its rank by time, or exponential in the "
+        "time until then",
         choices=("uniform", "linear", "exponential"),
     )
     prefer: str = option(

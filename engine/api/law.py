@@ -106,11 +106,12 @@ def edge_biases(
 ) -> list[tuple[int, float]]:
     """(neighbor, bias) of every edge of v, in the order of its row.
 
-    ``path``: a walk's vertices so far. ``clock``: of a walk in time, when it took its last edge and its first. BiasError if a bias is negative, NaN or infinite.
+    ``path``: a walk's vertices so far. ``clock``: of a walk in time, when it took its last edge and its first.
+    BiasError if a bias is negative, NaN or infinite.
     """
     edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value, path), []
     if clock is not None:
-        edge.previous_time, edge.start_time = clock
+        vars(edge).update(previous_time=clock[0], start_time=clock[1])
     edge_bias, neighbors_and_weights = plain_hook(algorithm, "edge_bias"), zip(*view.row(v), strict=True)
     for edge._place, (edge.dst, edge.weight) in enumerate(neighbors_and_weights, int(view.indptr[v])):
         bias = float(edge_bias(edge))

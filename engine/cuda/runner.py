@@ -87,7 +87,9 @@ class CudaRunner(BatchBackend):
         if self.select.exact_number:
             return picks * self.plan.rates.pick_bytes
         if self.select in (Method.REJECTION, Method.TIME):
-            searched = math.log2(self.store.max_degree + 2)  # of the previous vertex's row, in a trial; or of the row by time
+            searched = math.log2(
+                self.store.max_degree + 2
+            )  # of the previous vertex's row, in a trial; or of the row by time
             return picks * self.plan.rates.pick_bytes * (2 + searched)
         return entries * self.plan.rates.pick_bytes + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 

@@ -45,7 +45,10 @@ def instance_bytes(
     if isinstance(algorithm, Walk):
         row, memory = _of_walk(algorithm, item)
         if needs.timed:
-            row, memory = row + TIME_BYTES * planned_steps(algorithm), memory + TIME_BYTES * (planned_steps(algorithm) + 2)
+            row, memory = (
+                row + TIME_BYTES * planned_steps(algorithm),
+                memory + TIME_BYTES * (planned_steps(algorithm) + 2),
+            )
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")

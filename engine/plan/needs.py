@@ -3,6 +3,7 @@
 Found once, from graph, algorithm and request, and read by plan, backends and bench.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
 from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, WEIGHT, EdgeColumn
+from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
@@ -149,12 +150,7 @@ def find_needs(
     bias = hooks.edge_bias(algorithm, weighted, columns)
     others = [hook for hook in hooks.others(algorithm, weighted, columns).values() if hook is not None]
     others_read = frozenset[str]().union(*(hook.reads for hook in others))
-    timed = isinstance(algorithm, Walk) and algorithm.timed
-    columns_read = bias.columns.union(*(hook.columns for hook in others)) | ({TIME.name} if timed else set())
-    edge_columns = tuple(column for column in columns if column.name in columns_read)
-    if timed:
-        _refuse_timeless(store, algorithm)
-        edge_columns += (TIME_ORDER,) if select is Method.TIME else ()
+    edge_columns = _columns_read(store, algorithm, bias.columns.union(*(hook.columns for hook in others)), select)
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
@@ -184,20 +180,30 @@ def find_needs(
         columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
         clusters=algorithm.sources_from == "clusters",
         everywhere=in_pools and sources.kind == "every" and _meets_again(algorithm),
-        timed=timed,
+        timed=isinstance(algorithm, Walk) and algorithm.timed,
         edge_columns=edge_columns,
         edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
         **of_edges,
     )
 
 
-def _refuse_timeless(store: Store, algorithm: Algorithm) -> None:
-    """OptionError where a walk in time has no times to follow."""
+def _columns_read(
+    store: Store, algorithm: Algorithm, by_hooks: Collection[str], select: Method
+) -> tuple[EdgeColumn, ...]:
+    """The edge columns beside weights that are read: those of these names, and by walks in time the times.
+
+    OptionError for a walk in time where edges have no times.
+    """
+    read = tuple(column for column in store.hook_columns if column.name in by_hooks)
+    if not (isinstance(algorithm, Walk) and algorithm.timed):
+        return read
     if store.stored.time is None:
         raise OptionError(
             f"{store.path}: expected times of the edges for {algorithm.name()}, found none; make the store with csaw "
             "partition FILE OUT --time-column COLUMN, or in Python with time="
         )
+    time = () if store.stored.time in read else (store.stored.time,)
+    return (*read, *time, *(TIME_ORDER,) * (select is Method.TIME))
 
 
 def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:

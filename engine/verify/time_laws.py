@@ -40,10 +40,10 @@ class TimeLaws:
 
     def _by_hook(self, row: slice, named: dict[str, int]) -> list[float]:
         """The biases that the hook of one's own gives, in the order by time."""
-        known = {name: named[name] for name in ("prev", "source", "depth", "instance") if name in named}
-        depth = known.pop("depth", 1 - named["first"])
+        others: dict[str, Any] = {name: named[name] for name in ("prev", "source", "instance") if name in named}
+        depth = named.get("depth", 1 - named["first"])
         clock = named["previous_time"], named.get("start_time", named["previous_time"])
-        biases = edge_biases(self.subject.view, self.walk, named["at"], depth=depth, clock=clock, **known)
+        biases = edge_biases(self.subject.view, self.walk, named["at"], depth=depth, clock=clock, **others)
         return [biases[edge - row.start][1] for edge in self.rows.order[row].tolist()]
 
     def _by_time(self, times: list[int], named: dict[str, int]) -> list[float]:

@@ -1,14 +1,14 @@
-"""Checks that walks in time are walks of this algorithm on this graph: lengths, sources, edges and their times, ends, and
-the law of every step by classes of situations.
+"""Checks that walks in time are walks of this algorithm on this graph: lengths, sources, edges and their times, ends,
+and the law of every step by classes of situations.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Walk
-from csaw.engine.schedule.time_rules import time_rules
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
@@ -37,20 +37,13 @@ class TimedChoices(Choices):
 
 
 def rule_of(walk: Walk) -> Rule:
-    """Which edges may follow."""
-    rules, backward = time_rules(walk), bool(getattr(walk, "backward", False))
-    given = {name: getattr(walk, name, None) is not None for name in ("time_window", "last_time", "start_time")}
-    strict = getattr(walk, "time_order", "strict") == "strict"
-    return Rule(
-        backward,
-        strict,
-        rules.window,
-        given["time_window"],
-        rules.last,
-        given["last_time"],
-        rules.start,
-        given["start_time"],
-    )
+    """Which edges may follow; numbers of options that are not given are not read, but for the start that hooks see."""
+    a: Any = walk
+    window, last, start = (getattr(a, name, None) for name in ("time_window", "last_time", "start_time"))
+    before = 2**63 - 1 if a.backward else -(2**63)
+    strict = getattr(a, "time_order", "strict") == "strict"
+    given = (window or 0, window is not None, last or 0, last is not None)
+    return Rule(bool(a.backward), strict, *given, before if start is None else start, start is not None)
 
 
 def verify_walks_in_time(subject: Subject, checks: Checks) -> None:

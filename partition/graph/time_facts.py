@@ -20,9 +20,11 @@ def time_facts(store: GraphStore) -> Record:
     """
     assert store.time is not None
     times, counts = np.empty(0, np.int64), np.empty(0, np.int64)
-    first, last, tied, told = [], [], 0, True
+    first: list[int] = []
+    last: list[int] = []
+    tied, told = 0, True
     for part in store.partitions:
-        arrays = {TIME.array: np.empty(part.edges, np.int64), TIME_ORDER.array: np.empty(part.edges, np.uint32)}
+        arrays = {column.array: np.empty(part.edges, column.dtype) for column in (TIME, TIME_ORDER)}
         store.read_edges(part.number, arrays)
         held = arrays[TIME.array]
         if not held.size:

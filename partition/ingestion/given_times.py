@@ -9,7 +9,7 @@ from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.given_arrays import array_of
 from csaw.partition.ingestion.object_columns import edge_columns_of
-from csaw.partition.ingestion.objects import Foreign, is_temporal_data
+from csaw.partition.ingestion.objects import Foreign, library_of
 from csaw.partition.ingestion.time_column import times_of_dates, units_of
 
 
@@ -24,7 +24,8 @@ def given_times(data: Foreign, time: ArrayLike | str | None) -> Mapping[str, Arr
     Raises:
         OptionError: the object has no such column, a date is missing, or the times are no numbers.
     """
-    if time is None and not is_temporal_data(data):
+    is_temporal = library_of(type(data)) == "torch_geometric" and type(data).__name__ == "TemporalData"
+    if time is None and not is_temporal:
         return {}
     name = "t" if time is None else time
     found = next(iter(edge_columns_of(data, [f"time={name}"]).values())) if isinstance(name, str) else name

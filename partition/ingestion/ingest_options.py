@@ -138,6 +138,11 @@ class IngestOptions:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
     @property
+    def policy(self) -> str:
+        """The fate of repeated edges, once it is decided."""
+        return self.duplicates or "first"
+
+    @property
     def wishes(self) -> Wishes:
         """The columns to read."""
         given = (self.source_column, self.target_column, self.weight_column)

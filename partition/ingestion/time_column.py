@@ -1,10 +1,10 @@
 """The column of the edges' times: numbers or ISO dates of the input become int64, of a unit that the store keeps.
 
-    input                 decimals   stored                      units
-    numbers               0          as they are                 1
-    numbers               3          thousandths                 1e-3
-    dates of ISO 8601     0          seconds since 1970-01-01    seconds since 1970-01-01
-    dates of ISO 8601     3, 6, 9    milliseconds, ...           milliseconds since 1970-01-01, ...
+input                 decimals   stored                      units
+numbers               0          as they are                 1
+numbers               3          thousandths                 1e-3
+dates of ISO 8601     0          seconds since 1970-01-01    seconds since 1970-01-01
+dates of ISO 8601     3, 6, 9    milliseconds, ...           milliseconds since 1970-01-01, ...
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,9 @@ class TimeColumn(EdgeColumn):
         if time_format not in FORMATS:
             raise OptionError(f"--time-format: expected {', '.join(FORMATS)}, found {quoted(time_format)}")
         if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= MOST_DECIMALS:
-            raise OptionError(f"--time-decimals: expected an integer from 0 to {MOST_DECIMALS}, found {quoted(decimals)}")
+            raise OptionError(
+                f"--time-decimals: expected an integer from 0 to {MOST_DECIMALS}, found {quoted(decimals)}"
+            )
         iso = time_format == "iso"
         return cls(TIME.name, TIME.dtype, units_of(decimals, iso=iso), decimals, iso)
 
@@ -78,5 +80,7 @@ def rescaled(values: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]
     scale = 10 ** abs(decimals)
     if decimals < 0:
         return values // scale, values % scale == 0
-    good = np.abs(values.astype(np.float64)) < 2.0**63 / scale * (1 - 2.0**-50) if decimals else np.ones(values.size, bool)
+    good = (
+        np.abs(values.astype(np.float64)) < 2.0**63 / scale * (1 - 2.0**-50) if decimals else np.ones(values.size, bool)
+    )
     return np.where(good, values, 0) * scale, good

@@ -129,7 +129,9 @@ def stored_arrays(out):
     }
     names["batches"] = [one.name for one in LAYOUTS["batches"].arrays if (Path(out) / one.name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
-    wanted += [name for name in ("times", "weight", "vertices_ptr", "vertices", "layer", "probability") if name in samples]
+    wanted += [
+        name for name in ("times", "weight", "vertices_ptr", "vertices", "layer", "probability") if name in samples
+    ]
     import zarr
 
     group = zarr.open_group(str(out), mode="r")

@@ -30,7 +30,7 @@ TIED = [
     (3, 2, 3),
     (3, 2, 3),
 ]
-"""Events (source, target, time): ties at a vertex, the same edge at other times and twice at one, a loop, a dead end."""
+"""Events (source, target, time): ties at a vertex, an edge at other times and twice at one, a loop, a dead end."""
 
 RECENT = """
 import math
@@ -104,13 +104,18 @@ def step_law(row, now, options, *, first=False):
 
 def rows_by_time(events, vertices):
     """For each vertex (target, time) of its events, in the order in which a store has them."""
-    return [[(t, when) for _, t, when in sorted((e for e in events if e[0] == v), key=lambda e: e[1])] for v in range(vertices)]
+    return [
+        [(t, when) for _, t, when in sorted((e for e in events if e[0] == v), key=lambda e: e[1])]
+        for v in range(vertices)
+    ]
 
 
 def assert_follows_in_time(drawn, events, vertices, options):
     """Each step of each walk is drawn by the law, and a walk ends where no edge may follow."""
     rows, seen = rows_by_time(events, vertices), defaultdict(Counter)
-    for walk, times, length in zip(drawn["walks"].tolist(), drawn["times"].tolist(), drawn["lengths"].tolist(), strict=True):
+    for walk, times, length in zip(
+        drawn["walks"].tolist(), drawn["times"].tolist(), drawn["lengths"].tolist(), strict=True
+    ):
         now = options.get("start_time")
         for step in range(length + (length < len(times))):
             done = step == length

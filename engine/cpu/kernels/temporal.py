@@ -4,13 +4,12 @@ A place k of a row is that of the edge which is k-th by time. ``near`` is the en
 and biases count from there, or from the other end where FAR. Each bias falls along a range, so an exponential one is
 drawn without any table: ranges of 1, 4, 16, ... edges are chosen by the bias of their first edge times their size, a
 place within is uniform, and it is accepted by its bias over that of the first: at least once in five trials on average,
-because what a range counts for is at most four times the biases of the range before it. The biases are relative to the edge next in time,
-so no span of times is too long. The twin of cuda/kernels/temporal.cuh.
+because what a range counts for is at most four times the biases of the range before it. The biases are relative to the
+edge next in time, so no span of times is too long. The twin of cuda/kernels/temporal.cuh.
 """
 
 import math
 
-import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of, with_times
@@ -56,7 +55,7 @@ def first_from(graph, row, count, time):
 
 @inner
 def times_allowed(now, known, rules):
-    """The least and the largest time of an edge that may follow one of time ``now``; ``known``: whether there is one."""
+    """The least and the largest time of an edge that may follow one of time ``now``, if any is ``known``."""
     low, high = int64(LEAST), int64(LARGEST)
     if known and not BACKWARD:
         if STRICT and now == LARGEST:
@@ -154,7 +153,7 @@ def exponential_place(graph, row, count, low, high, seed, instance, step, scale)
 
 @inner
 def place_of_time(graph, row, count, low, high, word, other, linear):
-    """A place by its time among the different ones of a range: uniform or linear in their rank, then any of its edges."""
+    """A place by its time among the different ones of a range: uniform or linear in their rank, then any edge of it."""
     different, k = int64(0), low
     before = int64(0)
     while k < high:

@@ -3,7 +3,7 @@
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import with_times
-from csaw.engine.cpu.kernels.constants import TIME_COLUMN
+from csaw.engine.cpu.kernels.constants import TIME_COLUMN, TIMED
 from csaw.partition.base.compile import inner
 
 NO_TIME = -9223372036854775808  # after the end of a walk
@@ -16,15 +16,22 @@ def time_at(graph, position):
 
 
 @inner
-def after_edge(graph, dst, position, step):
-    """The graph as hooks read it after a step that took the edge at ``position``, if any (``dst`` -1: none)."""
+def after_edge(graph, dst, position, step, w, walkers):
+    """The graph as hooks read it after a step that took the edge at ``position``, if any (``dst`` -1: none), whose time
+    is noted.
+    """
     now = time_at(graph, position) if dst >= 0 else int64(graph.previous)
+    walkers.times[w, step - 1] = now
     return with_times(graph, now, now if step == 1 else int64(graph.began))
 
 
 @inner
 def keep_times(w, then, step, length, now, began, walkers):
-    """Store the times of a walker that waits, or end the row of times of one whose walk is over."""
+    """Store the times of a walker that waits, or end the row of times of one whose walk is over; nothing where walks
+    know no times.
+    """
+    if not TIMED:
+        return
     walkers.clock[w, 0], walkers.clock[w, 1] = now, began
     if then < 0:
         for rest in range(uint64(step), uint64(length)):

@@ -103,6 +103,13 @@ def with_path(graph, out, w):
 
 
 @njit(inline="always")
+def for_walker(graph, out, w, walkers):
+    """The graph as hooks read it for walker w: with its walk and its times, where they read them."""
+    graph = with_path(graph, out, w)
+    return with_times(graph, walkers.clock[w, 0], walkers.clock[w, 1]) if TIMED else graph
+
+
+@njit(inline="always")
 def borrowed_out(out):
     """The output without reference counts: see memory.borrow."""
     if LOGGED or not UNLIMITED:
@@ -243,9 +250,7 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
         put_source(out, w, source[w])
-        graph = with_path(graph, out, w)
-        if TIMED:
-            graph = with_times(graph, walkers.clock[w, 0], walkers.clock[w, 1])
+        graph = for_walker(graph, out, w, walkers)
         going = True
         while going:
             row = row_of(graph, v)
@@ -267,16 +272,13 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
             if then >= 0:
                 t += 1
                 put(out, w, t, then)
-                if TIMED:
-                    graph = after_edge(graph, dst, position, t)
-                    walkers.times[w, t - 1] = graph.previous
+                graph = after_edge(graph, dst, position, t, w, walkers) if TIMED else graph
             going = goes_on(graph, v, then, t, length)
             if going:
                 v, back = then, v
             else:
                 save(w, v, then, t, length, at, prev, step, alive, out)
-                if TIMED:
-                    keep_times(w, then, t, length, graph.previous, graph.began, walkers)
+                keep_times(w, then, t, length, graph.previous, graph.began, walkers)
 
 
 @njit(nogil=True)

@@ -47,15 +47,10 @@ __constant__ Graph GRAPH;
 struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
 
 // What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
-// path: the walk so far, where hooks read it. edge: the position of the edge, where hooks read its columns. previous_time, start_time: of walks
-// in time, when they took their last edge and their first.
-struct Context {
-    i64 prev, src, dst;
-    Place prev_place, src_place, dst_place;
-    const vertex_t* path;
-    i64 edge;
+// path: the walk so far, where hooks read it. edge: the position of the edge, where hooks read its columns.
+struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; i64 edge;
 #if TIMED
-    i64 previous_time, start_time;
+    i64 previous_time, start_time;  // when the walk took its last edge and its first
 #endif
 };
 
@@ -279,7 +274,6 @@ extern "C" __device__ double csaw_edge_real(u64 context, i64 column) { return ed
 
 #if TIMED
 extern "C" __device__ i64 csaw_previous_time(u64 context) { return ((const Context*)context)->previous_time; }
-
 extern "C" __device__ i64 csaw_start_time(u64 context) { return ((const Context*)context)->start_time; }
 #endif
 

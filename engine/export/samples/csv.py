@@ -28,7 +28,9 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         )
     walks = samples.layout.has_limit
     ids, timed = kind_of_ids(samples.vertex_dtype, samples.words), "times" in samples
-    steps = [name for k in range(1, samples.walks.shape[1]) for name in ([f"t{k}"] * timed + [f"v{k}"])] if walks else []
+    steps = (
+        [name for k in range(1, samples.walks.shape[1]) for name in ([f"t{k}"] * timed + [f"v{k}"])] if walks else []
+    )
     names = ["instance", "v0", *steps] if walks else list(EDGE)
     of_walks = [SIGNED if name.startswith("t") else ids for name in names[1:]]
     kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER]

@@ -12,7 +12,6 @@ from csaw.engine.samples.pyg_batches import of_places
 from csaw.engine.samples.pyg_parts import Batch
 from csaw.partition.graph.about import COUNT, NUMBER
 
-
 TIMES = Declared(
     "times",
     "<i8",
@@ -24,8 +23,8 @@ TIMES = Declared(
 
 
 class Walks(Table):
-    """``walks`` [instances, walk_length + 1] and ``lengths`` [instances], the steps that each took; of walks in time also
-    ``times`` [instances, walk_length].
+    """``walks`` [instances, walk_length + 1] and ``lengths`` [instances], the steps that each took; of walks in time
+    also ``times`` [instances, walk_length].
     """
 
     name = "walks"

@@ -16,7 +16,7 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
 from csaw.partition.ingestion.text.shape import Shape
-from csaw.partition.ingestion.time_column import TimeColumn, times_of_dates, times_of_floats
+from csaw.partition.ingestion.time_column import TimeColumn, rescaled, times_of_dates, times_of_floats
 
 if TYPE_CHECKING:
     from pyarrow import Array, DataType, RecordBatch
@@ -181,8 +181,8 @@ class TableRows(Recorded):
                 found = found.cast("timestamp[s]")
             if not types.is_timestamp(found.type):
                 raise FormatError(
-                    f"{self.path}: column {self.names[place]} holds {found.type}, expected dates or timestamps; numbers: "
-                    "--time-format numbers"
+                    f"{self.path}: column {self.names[place]} holds {found.type}, expected dates or timestamps; "
+                    "numbers: --time-format numbers"
                 )
             there = found.is_valid().to_numpy(zero_copy_only=False)
             held, decimals = times_of_dates(found.fill_null(0).to_numpy(zero_copy_only=False))

@@ -11,7 +11,9 @@ MOST_DIGITS = 18  # that int64 holds, decimals included
 ENDS = 2**63
 
 
-def times_in(text: np.ndarray, begins: np.ndarray, ends: np.ndarray, column: TimeColumn) -> tuple[np.ndarray, ...]:
+def times_in(
+    text: np.ndarray, begins: np.ndarray, ends: np.ndarray, column: TimeColumn
+) -> tuple[np.ndarray, np.ndarray]:
     """Read the cells ``text[begins[i] : ends[i]]`` as times: int64, and whether each is one, bool."""
     values, odd = np.zeros(begins.size, np.int64), np.empty(begins.size, np.bool_)
     (parse_dates if column.iso else parse_scaled)(text, begins, ends, column.decimals, values, odd)

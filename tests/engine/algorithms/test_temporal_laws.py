@@ -80,7 +80,14 @@ def test_a_hub_with_ties_is_drawn_exactly(tmp_path):
     store = events_store(tmp_path / "g.zarr", events, 2001)
     for options in ({"time_bias": "exponential", "time_scale": 5.0}, {"time_bias": "linear"}, {"per": "time"}):
         found = arrays_of(
-            store, tmp_path / "s.zarr", "temporal", sources=[0], num_walks=60000, walk_length=1, start_time=11, **options
+            store,
+            tmp_path / "s.zarr",
+            "temporal",
+            sources=[0],
+            num_walks=60000,
+            walk_length=1,
+            start_time=11,
+            **options,
         )
         law = step_law([(v, t) for _, v, t in events], 11, options)
         by_time = np.zeros(40)

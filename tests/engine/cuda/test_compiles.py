@@ -19,7 +19,6 @@ from helpers.graphs import TIMELESS, WideStore, random_store
 from helpers.temporal import RECENT, TIED, events_store
 
 from csaw.engine import prepare
-from csaw.engine.api import registry
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda.compile import FOLDER
 from csaw.engine.cuda.device import Device

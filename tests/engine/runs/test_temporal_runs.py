@@ -1,4 +1,4 @@
-"""Walks in time are a function of the request, wherever the graph is and whoever draws them; classes of one's own, too."""
+"""Walks in time are a function of the request, wherever the graph is and whoever draws them; one's own, too."""
 
 import math
 
@@ -83,7 +83,9 @@ def test_a_walk_in_time_needs_times(tmp_path, stores):
     plain = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=True, vertices=2)
     with pytest.raises(OptionError, match="expected times of the edges for temporal, found none; make the store with"):
         arrays_of(plain, tmp_path / "s.zarr", "temporal")
-    (tmp_path / "other.py").write_text(RECENT.replace("(TemporalWalk)", "(Walk)").replace("import TemporalWalk", "import Walk"))
+    (tmp_path / "other.py").write_text(
+        RECENT.replace("(TemporalWalk)", "(Walk)").replace("import TemporalWalk", "import Walk")
+    )
     with pytest.raises(OptionError, match="previous_time is known on walks in time alone"):
         arrays_of(open_graph(stores[0].path), tmp_path / "s.zarr", f"{tmp_path / 'other.py'}:Recent")
 

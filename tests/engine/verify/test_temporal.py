@@ -20,7 +20,11 @@ FAULTS = {
     "linear is uniform": ({"time_bias": "linear"}, {"TIME_BIAS": 0}, "transitions, pooled"),
     "near is far": ({"time_bias": "linear"}, {"FAR": 1}, "transitions, pooled"),
     "times are edges": ({"per": "time"}, {"PER_TIME": 0}, "transitions, pooled"),
-    "first edges by their bias": (EXPONENTIAL | {"start": "edge", "instances": 8000}, {"FROM_EDGES": 0}, "transitions, pooled"),
+    "first edges by their bias": (
+        EXPONENTIAL | {"start": "edge", "instances": 8000},
+        {"FROM_EDGES": 0},
+        "transitions, pooled",
+    ),
 }
 
 
