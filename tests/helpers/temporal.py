@@ -4,10 +4,11 @@ import math
 from collections import Counter, defaultdict
 
 import numpy as np
+from scipy.stats import chi2
 
 from csaw.partition import write_graph
 from csaw.partition.graph.in_memory import rows_of_edges
-from helpers.stats import assert_drawn_from
+from helpers.stats import SUITE_ALPHA, TESTS
 
 TIED = [
     (0, 1, 1),
@@ -111,7 +112,7 @@ def rows_by_time(events, vertices):
 
 
 def assert_follows_in_time(drawn, events, vertices, options):
-    """Each step of each walk is drawn by the law, and a walk ends where no edge may follow."""
+    """Each step of each walk is drawn by the law, all situations in one test; a walk ends where no edge may follow."""
     rows, seen = rows_by_time(events, vertices), defaultdict(Counter)
     for walk, times, length in zip(
         drawn["walks"].tolist(), drawn["times"].tolist(), drawn["lengths"].tolist(), strict=True
@@ -121,17 +122,17 @@ def assert_follows_in_time(drawn, events, vertices, options):
             done = step == length
             seen[walk[step], now, step == 0][None if done else (walk[step + 1], times[step])] += 1
             now = now if done else times[step]
+    square, freedom = 0.0, 0
     for (v, now, first), counts in seen.items():
         law = step_law(rows[v], now, options, first=first) or {None: 1.0}
         assert set(counts) <= set(law), (v, now, set(counts) - set(law))
-        total = counts.total()
-        cells = sorted(law, key=str)
-        kept = [cell for cell in cells if law[cell] * total >= 5]
-        rest = [cell for cell in cells if law[cell] * total < 5]
-        found, chance = [counts[c] for c in kept], [law[c] for c in kept]
-        if sum(law[c] for c in rest) * total >= 5:
-            found.append(sum(counts[c] for c in rest))
-            chance.append(sum(law[c] for c in rest))
-        if len(found) > 1:
-            assert_drawn_from(found, chance)
+        cells = [(counts[outcome], chance * counts.total()) for outcome, chance in law.items()]
+        kept = [cell for cell in cells if cell[1] >= 5]
+        few, expected = (sum(cell[side] for cell in cells if cell[1] < 5) for side in (0, 1))
+        kept += [(few, expected)] if expected >= 5 else []
+        if expected >= 5 or not expected:  # otherwise what is left has no share of the total to be held to
+            square += sum((count - wanted) ** 2 / wanted for count, wanted in kept)
+            freedom += len(kept) - 1
+    p_value = chi2.sf(square, freedom) if freedom else 1.0
+    assert p_value > SUITE_ALPHA / TESTS, (p_value, square, freedom)
     return seen

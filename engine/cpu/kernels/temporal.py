@@ -10,9 +10,10 @@ edge next in time, so no span of times is too long. The twin of cuda/kernels/tem
 
 import math
 
+import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of, with_times
+from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, prefetch_edge, row_of, with_times
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
     FAR,
@@ -25,32 +26,35 @@ from csaw.engine.cpu.kernels.constants import (
     TIME_BIAS,
     TIME_ORDER,
 )
+from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, goes_on, put, put_source, save, with_path
 from csaw.engine.draws.portable import exponential as csaw_exponential
 from csaw.engine.draws.random import SHIFT, below_wide, fraction, philox
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import full
 
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
+BESIDE, FIELDS = (
+    32,
+    480,
+)  # walkers side by side, and all numbers of theirs, which are 32 of each kind from these places on:
+L_WALKER, L_HERE, L_BACK, L_STEP, L_NOW, L_BEGAN = (
+    0,
+    32,
+    64,
+    96,
+    128,
+    160,
+)  # -1 for none; where it is, and was; its clock
+L_ROW, L_COUNT, L_LOW, L_HIGH, L_GOAL, L_LAST = 192, 224, 256, 288, 320, 352  # its row, and what is searched for there
+L_FIRST, L_PLACE, L_POSITION = 384, 416, 448  # a place in the order by time, and the edge there
 
 
 @inner(forceinline=True)
 def place_at(graph, row, count, k):
     """The position of the edge that is k-th by time in a row."""
     return row + min(int64(graph.edge_columns[TIME_ORDER][row + k]), count - 1)
-
-
-@inner
-def first_from(graph, row, count, time):
-    """The first place of a row whose time is at least ``time``."""
-    low, high = int64(0), int64(count)
-    while low < high:
-        middle = (low + high) >> 1
-        if time_at(graph, place_at(graph, row, count, middle)) < time:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inner
@@ -77,14 +81,54 @@ def times_allowed(now, known, rules):
 
 
 @inner
-def candidates(graph, row, count, now, known, rules):
-    """The places of the edges that may follow: the first, and the one behind the last."""
-    low_time, high_time = times_allowed(now, known, rules)
-    if low_time > high_time:
-        return int64(0), int64(0)
-    low = int64(0) if low_time == LEAST else first_from(graph, row, count, low_time)
-    high = int64(count) if high_time == LARGEST else first_from(graph, row, count, high_time + 1)
-    return low, max(low, high)
+def search_together(lanes, state, graph):
+    """Move LOW of each lane to the first place, from there up to HIGH, whose time is at least GOAL.
+
+    Lanes take turns, so that their reads of memory overlap: all of the order, then all of the times.
+    """
+    going = True
+    while going:
+        going = False
+        for j in range(lanes):
+            low, high = state[L_LOW + j], state[L_HIGH + j]
+            if low < high:
+                state[L_POSITION + j] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], (low + high) >> 1)
+                going = True
+        for j in range(lanes):
+            low, high = state[L_LOW + j], state[L_HIGH + j]
+            if low < high:
+                middle = (low + high) >> 1
+                before = time_at(graph, state[L_POSITION + j]) < state[L_GOAL + j]
+                state[L_LOW + j] = middle + 1 if before else low
+                state[L_HIGH + j] = high if before else middle
+
+
+@inner
+def find_candidates(lanes, state, graph, rules):
+    """Set LOW and HIGH of each lane to the places of the edges that may follow: the first, and that behind the last."""
+    for j in range(lanes):
+        state[L_LOW + j] = state[L_HIGH + j] = state[L_LAST + j] = 0
+        if state[L_WALKER + j] >= 0:
+            v = state[L_HERE + j]
+            state[L_ROW + j], state[L_COUNT + j] = row_of(graph, v), degree(graph, v)
+            first, last = times_allowed(state[L_NOW + j], state[L_STEP + j] > 0 or HAS_START, rules)
+            state[L_GOAL + j], state[L_LAST + j] = first, last
+            state[L_HIGH + j] = state[L_COUNT + j] if first != LEAST and first <= last else 0
+            state[L_COUNT + j] = state[L_COUNT + j] if first <= last else 0
+    search_together(lanes, state, graph)
+    if not (HAS_WINDOW or HAS_LAST or BACKWARD):
+        for j in range(lanes):
+            state[L_HIGH + j] = state[L_COUNT + j] if state[L_WALKER + j] >= 0 else 0
+        return
+    for j in range(lanes):
+        state[L_FIRST + j] = state[L_LOW + j]
+        whole = state[L_LAST + j] == LARGEST
+        count = state[L_COUNT + j] if state[L_WALKER + j] >= 0 else 0
+        state[L_GOAL + j], state[L_HIGH + j] = state[L_LAST + j] + (0 if whole else 1), count
+        state[L_LOW + j] = count if whole else state[L_LOW + j]
+    search_together(lanes, state, graph)
+    for j in range(lanes):
+        state[L_LOW + j], state[L_HIGH + j] = state[L_FIRST + j], state[L_LOW + j]
 
 
 @inner
@@ -189,37 +233,66 @@ def place_drawn(graph, row, count, low, high, seed, instance, step, any_edge, sc
     return counted_from(low, high, exponential_place(graph, row, count, low, high, seed, instance, step, scale))
 
 
+@inner
+def draw_edges(lanes, state, graph, seed, first, scale):
+    """Set POSITION of each lane to the edge that its step draws; -1 where none may follow."""
+    for j in range(lanes):
+        low, high, step = state[L_LOW + j], state[L_HIGH + j], state[L_STEP + j]
+        state[L_PLACE + j] = -1
+        if low < high:
+            instance, any_edge = uint64(first + state[L_WALKER + j]), FROM_EDGES and step == 0
+            row, count = state[L_ROW + j], state[L_COUNT + j]
+            state[L_PLACE + j] = place_drawn(
+                graph, row, count, low, high, seed, instance, uint64(step), any_edge, scale
+            )
+    for j in range(lanes):
+        place = state[L_PLACE + j]
+        state[L_POSITION + j] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], place) if place >= 0 else -1
+    for j in range(lanes):
+        if state[L_POSITION + j] >= 0:
+            prefetch_edge(graph, uint64(state[L_POSITION + j]))
+
+
+@inner
+def take_walker(j, w, state, graph, walkers, out):
+    """Let a lane go on with walker w."""
+    state[L_WALKER + j], state[L_HERE + j], state[L_BACK + j] = w, walkers.at[w], walkers.previous[w]
+    state[L_STEP + j], state[L_NOW + j], state[L_BEGAN + j] = walkers.step[w], walkers.clock[w, 0], walkers.clock[w, 1]
+    put_source(out, w, walkers.source[w])
+    prefetch(graph.indptr, uint64(state[L_HERE + j]))
+
+
 @njit(nogil=True)
 def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
-    """Walks whose steps are drawn from the order of a row by time."""
-    source, at, prev = walkers.source, walkers.at, walkers.previous
-    step, alive = walkers.step, walkers.alive
-    scale = walkers.scale[0]
-    for w in todo:
-        v, back, t = at[w], prev[w], step[w]
-        now, began = walkers.clock[w, 0], walkers.clock[w, 1]
-        put_source(out, w, source[w])
-        known = with_path(graph, out, w)
-        going = True
-        while going:
-            row, count = row_of(graph, v), degree(graph, v)
-            low, high = candidates(graph, row, count, now, t > 0 or HAS_START, walkers.rules)
-            position, dst, taken = row, int64(-1), now
-            if low < high:
-                any_edge = FROM_EDGES and t == 0
-                k = place_drawn(graph, row, count, low, high, seed, uint64(first + w), uint64(t), any_edge, scale)
-                position = place_at(graph, row, count, k)
-                dst, taken = neighbor_at(graph, position), time_at(graph, position)
-            seen = at_edge(with_times(known, now, began), position)
-            then = after(params, seen, seed, first + w, t, source[w], back, v, dst, 1.0, bad)
+    """Walks whose steps are drawn from the order of a row by time, BESIDE of them in turn."""
+    state, lanes = full(FIELDS, -1, np.int64), min(BESIDE, todo.size)
+    taken, ended = 0, 0
+    while ended < todo.size:
+        for j in range(lanes):
+            if state[L_WALKER + j] < 0 and taken < todo.size:
+                take_walker(j, todo[taken], state, graph, walkers, out)
+                taken += 1
+        find_candidates(lanes, state, graph, walkers.rules)
+        draw_edges(lanes, state, graph, seed, first, walkers.scale[0])
+        for j in range(lanes):
+            w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
+            if w < 0:
+                continue
+            now, began, dst = state[L_NOW + j], state[L_BEGAN + j], int64(-1)
+            seen = at_edge(with_times(with_path(graph, out, w), now, began), max(position, 0))
+            if position >= 0:
+                dst, now = neighbor_at(graph, position), time_at(graph, position)
+            then = after(params, seen, seed, first + w, t, walkers.source[w], state[L_BACK + j], v, dst, 1.0, bad)
             if then >= 0:
                 t += 1
                 put(out, w, t, then)
-                walkers.times[w, t - 1] = taken
-                now, began = taken, taken if t == 1 else began
-            going = goes_on(graph, v, then, t, length)
-            if going:
-                v, back = then, v
-            else:
-                save(w, v, then, t, length, at, prev, step, alive, out)
-                keep_times(w, then, t, length, now, began, walkers)
+                prefetch(graph.indptr, uint64(then))
+                walkers.times[w, t - 1], began = now, now if t == 1 else began
+            if goes_on(graph, v, then, t, length):
+                state[L_HERE + j], state[L_BACK + j], state[L_STEP + j] = then, v, t
+                state[L_NOW + j], state[L_BEGAN + j] = now, began
+                continue
+            save(w, v, then, t, length, walkers.at, walkers.previous, walkers.step, walkers.alive, out)
+            keep_times(w, then, t, length, now, began, walkers)
+            state[L_WALKER + j] = -1
+            ended += 1
