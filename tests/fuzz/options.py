@@ -272,22 +272,21 @@ class Options:
             (self.whole / f"{name}.txt").write_text(text)
             warm.must("partition", f"{name}.txt", f"{name}.zarr", folder=self.whole)
             for algorithm in self.algorithms if name in ("usual", "none") else ():
-                warm.must(
-                    "sample",
-                    f"{name}.zarr",
-                    f"{algorithm}.zarr",
-                    "--algo",
-                    algorithm,
-                    *ALGORITHMS[algorithm][1],
-                    "--overwrite",
-                    folder=self.whole,
-                )
-                warm.csaw("verify", f"{algorithm}.zarr", folder=self.whole)
+                if algorithm != "temporal":
+                    self._sampled(name, algorithm)
         times = "".join(f"{a} {b} {k * 7 % 5}\n" for k, (a, b, _) in enumerate(EDGES * 2))
         (self.whole / f"{TIMED}.txt").write_text(times)
         warm.must("partition", f"{TIMED}.txt", f"{TIMED}.zarr", "--time-column", "3", folder=self.whole)
+        if "temporal" in self.algorithms:
+            self._sampled(TIMED, "temporal")
         for file, ids in IDS.items():
             (self.whole / file).write_bytes(ids)
+
+    def _sampled(self, graph: str, algorithm: str) -> None:
+        """Draw and verify a sample, whose kernels the cases then have."""
+        out, small = f"{algorithm}.zarr", ALGORITHMS[algorithm][1]
+        warm.must("sample", f"{graph}.zarr", out, "--algo", algorithm, *small, "--overwrite", folder=self.whole)
+        warm.csaw("verify", out, folder=self.whole)
 
     def case(self, random: Random, place: Path) -> list[Failure]:
         """One command."""
