@@ -20,7 +20,7 @@ from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import builder_of, counts_busy, kernels_of
+from csaw.engine.cuda.kernel_source import builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
@@ -58,7 +58,9 @@ class CudaRunner(BatchBackend):
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
         watch = Stopwatch()
-        self.kernels, builder = Kernels(kernels_of(self), device), Kernels(builder_of(self), device)
+        units = kernels_of(self), builder_of(self)
+        compile_all(units, device.architecture)
+        self.kernels, builder = (Kernels(unit, device) for unit in units)
         found = watch.read()
         with stage(LOADING):
             self.graph = self._load_graph(builder, node, devices)
@@ -142,7 +144,7 @@ class CudaRunner(BatchBackend):
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.alias_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
-        given = {"few": few, "disk_cost": self.plan.rates.disk_cost, "columns": self._columns()}
+        given = {"few": few, "rates": self.plan.rates, "columns": self._columns()}
         return kind(store, layout, builder, host, self.plan.capacity, self.needs, **given)
 
     def _columns(self) -> Array:

@@ -4,6 +4,7 @@ they have not been.
 
 from dataclasses import dataclass, fields
 
+ROUND_SECONDS = 4e-4  # of the host, from one load of a GPU's partitions to the next (docs/contributing/tuning.md)
 ROW_READS = 2.5  # reads over the bus of a pick that is drawn in place, on average (docs/contributing/tuning.md)
 
 
@@ -40,6 +41,11 @@ class Rates:
     def disk_cost(self) -> float:
         """Cost of reading a byte from the disk, as bytes copied to a GPU in the same time."""
         return self.bus_bytes / self.disk_bytes
+
+    @property
+    def round_bytes(self) -> float:
+        """Cost of a round between loads to a GPU, as bytes copied to it in the same time."""
+        return ROUND_SECONDS * self.bus_bytes
 
     @property
     def pick_bytes(self) -> float:
