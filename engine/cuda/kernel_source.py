@@ -4,6 +4,7 @@ Needs no GPU, so that it can be compiled and tested without one.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,12 @@ class Unit:
     def compile(self, architecture: str) -> Path:
         """The cubin for an architecture such as ``sm_90``."""
         return cubin(self.files, self.constants, self.hooks, self.params, architecture)
+
+
+def compile_all(units: Sequence[Unit], architecture: str) -> None:
+    """Compile what the cache lacks of these units, each in a thread of its own, which NVRTC and nvJitLink let run."""
+    with ThreadPoolExecutor(len(units)) as threads:
+        list(threads.map(lambda unit: unit.compile(architecture), units))
 
 
 def counts_busy(backend: Specialization) -> bool:

@@ -15,7 +15,7 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import Needs
-from csaw.engine.plan.rates import ROW_READS, Rates
+from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.parallel import processors
 
@@ -55,12 +55,12 @@ def row_cost(shape: Shape, per_edge: int, rates: Rates) -> float:
 
 def read_cost(shape: Shape, rates: Rates) -> float:
     """Cost of a step that reads over the bus where rows are, as bytes copied to a GPU."""
-    return rates.pick_bytes * _picks(shape)
+    return rates.pick_bytes(shape.store.edges * shape.needs.edge.kept) * _picks(shape)
 
 
 def read_bytes(shape: Shape) -> float:
     """Bytes that such a step reads over the bus."""
-    return ROW_READS * BUS_READ * _picks(shape)
+    return BUS_READ * _picks(shape)
 
 
 def _picks(shape: Shape) -> float:

@@ -10,12 +10,14 @@ partitions  the partition that most instances wait for comes next. It was served
             whether an edge exists, they move ASKING times that. A traversal moves ``away`` for each time that it reads
             rows.
 pairs       the two partitions that a second-order step needs come together, for as many instances as wait for both:
-            ASKING L away / (2 held). rows        memory is filled with partitions, if the rows to read cost more than
-            that; other rows are read one by one where they are.
+            ASKING L away / (2 held).
+rows        memory is filled with partitions, if the rows to read cost more than that; other rows are read one by one
+            where they are.
 
-The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Runs
-move what is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. (For
-walks these are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
+The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Each
+load to a GPU from host memory takes a round of the scheduler, and so does each step of a batch in place. Runs move what
+is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. (For walks these
+are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
 """
 
 from csaw.engine.api.starts import sources_each
@@ -55,16 +57,17 @@ def expected_strategies(
     if shape.needs.second_order:
         ways[PAIRS] = held + batches * ASKING * passes * (1 - held) / (2 * held)
     graph = shape.store.edges * kept
-    found = {
-        way: _estimate(min(moved, batches * rows * slots / parts), 0, 0, graph, parts, residency, rates)
-        for way, moved in ways.items()
-    }
+    found = {}
+    for way, moved in ways.items():
+        loads = min(moved, batches * rows * slots / parts) * parts
+        found[way] = _estimate(loads, loads, 0, 0, graph, parts, residency, rates)
     if in_place is not None:
         filled = held if batches * rows * in_place > graph else 0.0
         read = batches * rows * (1 - filled)
         whole = met_row(shape.store) * kept * (2 if shape.needs.second_order else 1)
         own = whole if residency.from_store else read_bytes(shape)
-        found[ROWS] = _estimate(filled, read * in_place, read * own, graph, parts, residency, rates)
+        rounds = filled * parts + batches * passes
+        found[ROWS] = _estimate(filled * parts, rounds, read * in_place, read * own, graph, parts, residency, rates)
     return found
 
 
@@ -87,16 +90,18 @@ def taken(ways: Strategies) -> Record:
 
 
 def _estimate(
-    moved: float, cost: float, read: float, graph: int, parts: int, residency: Residency, rates: Rates
+    loads: float, rounds: float, cost: float, read: float, graph: int, parts: int, residency: Residency, rates: Rates
 ) -> Record:
-    """``moved``: graphs that are loaded, as partitions.
+    """``loads``: of partitions, in so many ``rounds`` of the scheduler, which a GPU waits for.
 
     ``cost``, ``read``: of single rows, the cost as bytes and the bytes themselves.
     """
+    moved = loads / parts * graph
+    waiting = rounds * rates.round_bytes if residency is Residency.STREAMED else 0.0
     return {
-        "transfers": round(moved * parts),
-        "bytes": round(moved * graph + read),
-        "seconds": float(f"{loading_seconds(moved * graph + cost, graph, residency, rates):.4g}"),
+        "transfers": round(loads),
+        "bytes": round(moved + read),
+        "seconds": float(f"{loading_seconds(moved + cost + waiting, graph, residency, rates):.4g}"),
     }
 
 

@@ -80,6 +80,8 @@ class Walks(WaitingWalks):
         output = self._output(slice(0, n), ALL_PARTITIONS)
         self.backend.kernels.launch("count_waiting", blocks, BLOCK, output, parts, counts)
         *waiting, self.still, self.rest = counts.get().tolist()
+        if self.still == 0 and not self.backend.unlimited:
+            self._count()
         if self.backend.needs.partitions_at_once == 1:
             return rows_of(np.array(waiting, np.int64))
         return crowds(cupy, self.backend.partitions, self.needs())
@@ -92,8 +94,12 @@ class Walks(WaitingWalks):
             self._serve_loaded()
         else:
             self._launch(ALL_PARTITIONS, 1)
+            self._count()
+
+    def _count(self) -> None:
+        """Count the edges of all walks, and the walks that ended early, once they are drawn."""
         self.counts.fill(0)
-        n, kernels = self.source.size, backend.kernels
+        n, kernels = self.source.size, self.backend.kernels
         blocks = min(-(-n // BLOCK), kernels.device.processors)
         kernels.launch(
             "count_walks", blocks, BLOCK, self._output(slice(0, n), ALL_PARTITIONS), self.counts[:1], self.counts[1:]
