@@ -16,7 +16,6 @@ from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.replace import GRAPH, SAMPLES, standing
 from csaw.partition.base.plain_data import Record
 from csaw.partition.graph.describe import describe as describe_graph
-from csaw.partition.graph.time_facts import time_facts
 
 REQUEST = (
     "algorithm",
@@ -47,12 +46,20 @@ def describe_store(
         return describe(path, full, algo, graph)
     store = open_graph(path)
     degrees = {"degrees": _degrees(store)} if full else {}
-    known = "times" in store.report or store.time is None
     return describe_graph(store) | {
-        "report": store.report | ({} if known else {"times": time_facts(store)}),
+        "report": store.report | _times(store),
         **degrees,
         "partitions": [asdict(one) for one in store.partitions],
     }
+
+
+def _times(store: GraphStore) -> Record:
+    """When the edges of a graph with times are, where its report does not say it."""
+    if "times" in store.report or store.time is None:
+        return {}
+    from csaw.partition.graph.time_facts import time_facts  # brings Numba
+
+    return {"times": time_facts(store)}
 
 
 def _is_samples(path: Path) -> bool:

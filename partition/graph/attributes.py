@@ -12,8 +12,7 @@ from csaw.partition.arrays.nodes import digest, read_group
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.clusters import MOST
-from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, distinct
-from csaw.partition.graph.time_order import time_of
+from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, distinct, time_of
 
 Attributes: TypeAlias = dict[str, Any]
 """Attributes of a store, or a part of them, as JSON has them."""

@@ -165,6 +165,11 @@ TIME_ORDER = EdgeColumn("time_order", np.dtype(np.uint32))
 """The place in its row of the edge that is first by time, the second, and so on, row after row."""
 
 
+def time_of(columns: Iterable[EdgeColumn]) -> EdgeColumn | None:
+    """The column that is the time of the edges; None where there is none."""
+    return next((column for column in columns if column.is_time), None)
+
+
 def distinct(columns: Iterable[EdgeColumn]) -> tuple[EdgeColumn, ...]:
     """The columns as they are. OptionError where two have the same name, or names that differ in case alone."""
     found: dict[str, EdgeColumn] = {}

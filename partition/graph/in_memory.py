@@ -12,11 +12,11 @@ from csaw.partition.base.kernel_arrays import copied, empty, zeros
 from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, ORDERED, STRING, Attributes
 from csaw.partition.graph.csr import merge_repeats
 from csaw.partition.graph.cuts import cut_points, partition_count
-from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT
+from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, time_of
 from csaw.partition.graph.fingerprint import fingerprint_of_arrays
 from csaw.partition.graph.given_rows import checked_rows
 from csaw.partition.graph.store import INDICES, GraphStore
-from csaw.partition.graph.time_order import time_of, time_order
+from csaw.partition.graph.time_order import time_order
 
 LARGEST_32 = 2**32 - 1  # vertices whose ids take 32 bits, besides the id that stands for nothing
 

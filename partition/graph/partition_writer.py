@@ -11,8 +11,7 @@ from csaw.partition.arrays.arrays import growing_array
 from csaw.partition.arrays.nodes import write_group
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.edge_columns import TIME_ORDER, EdgeColumn
-from csaw.partition.graph.time_order import time_of, time_order
+from csaw.partition.graph.edge_columns import TIME_ORDER, EdgeColumn, time_of
 
 
 class Facts(NamedTuple):
@@ -98,6 +97,8 @@ class PartitionWriter:
         """
         given = {"indices": indices, **columns}
         if self.time is not None:
+            from csaw.partition.graph.time_order import time_order  # brings Numba
+
             given[TIME_ORDER.array] = time_order(indptr, np.asarray(columns[self.time.array]))
         parts = {name: np.asarray(given[name], array.dtype) for name, array in self.arrays.items() if name != "indptr"}
         parts["indptr"] = indptr[1:] + self.edges

@@ -29,10 +29,9 @@ from csaw.partition.base.stages import LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
-from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn
+from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
 from csaw.partition.graph.notebook import ShownGraph
 from csaw.partition.graph.original_ids import StoredIds
-from csaw.partition.graph.time_order import time_of
 
 if TYPE_CHECKING:
     from zarr import Group

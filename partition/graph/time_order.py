@@ -4,21 +4,14 @@ Rows stay sorted by neighbor, by which edges are looked up and exported, and ``t
 of the edge that comes k-th by time. Edges of one time keep their order in the row, so equal graphs have equal orders.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.edge_columns import TIME_ORDER, EdgeColumn
+from csaw.partition.graph.edge_columns import TIME_ORDER
 
 MOST = 2**32 - 1  # edges of a row
 RUN = 16  # places that are sorted by insertion
-
-
-def time_of(columns: Iterable[EdgeColumn]) -> EdgeColumn | None:
-    """The column that is the time of the edges; None where there is none."""
-    return next((column for column in columns if column.is_time), None)
 
 
 def time_order(indptr: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -21,12 +21,11 @@ from csaw.partition.graph.about import about
 from csaw.partition.graph.attributes import EDGE_COLUMNS, EDGE_IDS, IDENTITY, ORDERED, STRING, Attributes, sealed
 from csaw.partition.graph.clusters import digest_of, given_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
-from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
 from csaw.partition.graph.given_rows import checked_rows
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
 from csaw.partition.graph.store import GraphStore, array_name, open_graph
-from csaw.partition.graph.time_order import time_of
 
 
 class StoreWriter:
