@@ -28,7 +28,18 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+QUICK = (
+    "backward monotone from a time",
+    "window and last",
+    "from edges",
+    "linear far backward",
+    "exponential",
+    "linear per time, far",
+)
+LIKE_OTHERS = pytest.mark.slow(reason="quick cases have each option once, and every case compiles a kernel of its own")
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, marks=[] if c in QUICK else [LIKE_OTHERS]) for c in CASES])
 def test_every_step_follows_the_law(tmp_path, case):
     options = CASES[case]
     for number, (events, vertices) in enumerate(((TIED, 5), (random_events(6, 300, 7), 6))):

@@ -38,7 +38,13 @@ def wrong(path):
     return {check.name for check in report.checks if not check.ok}
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+QUICK = ("equal times follow", "exponential is uniform", "near is far", "first edges by their bias")
+LIKE_OTHERS = pytest.mark.slow(
+    reason="quick cases have a fault of each check, and every fault compiles a kernel of its own"
+)
+
+
+@pytest.mark.parametrize("fault", [pytest.param(f, marks=[] if f in QUICK else [LIKE_OTHERS]) for f in FAULTS])
 def test_a_planted_fault_is_found(tmp_path, monkeypatch, store, fault):
     options, planted, found_by = FAULTS[fault]
     given = {"num_walks": 200, "walk_length": 8} | options
