@@ -89,8 +89,8 @@ class CudaRunner(BatchBackend):
         pick = self.plan.rates.pick_bytes(self.store.edges * self.needs.edge.kept)
         if self.select.exact_number:
             return picks * pick
-        if self.select is Method.REJECTION:
-            searched = math.log2(self.store.max_degree + 2)  # of the previous vertex's row, in a trial
+        if self.select in (Method.REJECTION, Method.TIME):
+            searched = math.log2(self.store.max_degree + 2)  # of a row, the previous vertex's in a trial, or by time
             return picks * pick * (2 + searched)
         return entries * pick + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 

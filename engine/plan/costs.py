@@ -21,7 +21,14 @@ from csaw.partition.base.parallel import processors
 
 # Gathers, fitted to whole runs (docs/contributing/tuning.md): of a pick, of the bias of an edge in a row, and of an
 # edge for which something is built.
-PICK = {Method.UNIFORM: 2.0, Method.ALIAS: 4.0, Method.REJECTION: 4.0, Method.ITS: 2.0, Method.KEYS: 2.0}
+PICK = {
+    Method.UNIFORM: 2.0,
+    Method.ALIAS: 4.0,
+    Method.REJECTION: 4.0,
+    Method.ITS: 2.0,
+    Method.KEYS: 2.0,
+    Method.TIME: 4.0,
+}
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
 BUILD = {
     GraphLayout.CSR: 0.0,
@@ -137,6 +144,8 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     pick = PICK_IN_ENTRIES if entries else PICK[method]
     if method is Method.REJECTION:
         pick = TRIALS * (pick + _looked_up(row, memory) * shape.needs.asks_members)
+    if method is Method.TIME:
+        pick += 2 * log2(1 + row)  # each turn of the search reads the order and a time
     parents, picks = _frontiers(shape)
     of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
     return shape.request.instances * (picks * pick + of_row)
