@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.api.termination import mean_steps
 from csaw.engine.batches.waiting_walks import Questions, WaitingWalks
 from csaw.engine.cpu.batches.queues import Queues
 from csaw.engine.cpu.kernels.state import Walkers
@@ -20,6 +21,9 @@ from csaw.engine.schedule.waiting import crowds, rows_of
 LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
 LARGEST_LOG = 1 << 31  # most steps of a log, whose first entry counts them in the type of a vertex id
 LEAST_SLICE, SLICE = 512, 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
+# Short walks have more walkers a task, up to so many steps, while each thread has some tasks: calling a kernel takes as
+# long as thousands of steps.
+TASK_STEPS, TASKS = 1 << 19, 4
 
 
 class Walks(WaitingWalks):
@@ -31,11 +35,11 @@ class Walks(WaitingWalks):
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
+        self.largest = max(SLICE, TASK_STEPS // mean_steps(backend.algorithm))
         self.source = sources.astype(np.int64, copy=False)
-        self.at = self.source.copy()
-        self.previous = np.full(sources.size, -1, np.int64)
-        self.step = np.zeros(sources.size, np.int64)
-        self.alive = np.full(sources.size, self.length > 0, np.uint8)
+        filled, shape = backend.recycled.filled, sources.shape
+        self.at, self.previous = filled(shape, sources, np.int64), filled(shape, -1, np.int64)
+        self.step, self.alive = filled(shape, 0, np.int64), filled(shape, self.length > 0, np.uint8)
         self.still = int(self.alive.sum())  # walkers that have not ended,
         self.rest = self.still * self.length  # and the steps that they have left
         self.queues: Queues | None = None
@@ -149,7 +153,7 @@ class Walks(WaitingWalks):
         if self.paths is None:
             # Few may be able to go on, of a streamed graph above all.
             share = -(-todo.size // self.backend.plan.threads)
-            size = min(max(share, LEAST_SLICE), SLICE)
+            size = min(max(share, LEAST_SLICE), max(SLICE, min(share // TASKS, self.largest)))
             self.backend.in_slices(todo, size, lambda walkers, *rest: task(walkers, self.out, *rest))
             return
         paths = self.paths
