@@ -6,6 +6,7 @@ import math
 import weakref
 
 import numpy as np
+import numpy.typing as npt
 
 LARGEST = 2  # of the memory of a block, in place of that asked for
 
@@ -19,16 +20,16 @@ class Recycled:
     def __init__(self) -> None:
         self.spares: dict[int, np.ndarray] = {}  # by identity
 
-    def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
         """An array with any values in it. Its memory is used again once the array and all views of it are gone."""
-        count, dtype = math.prod(shape), np.dtype(dtype)
-        block = self._block(max(count * dtype.itemsize, 1))
+        count, kind = math.prod(shape), np.dtype(dtype)
+        block = self._block(max(count * kind.itemsize, 1))
         # All views have this array as their base. Of an array NumPy would name the array's own base instead.
-        array = np.frombuffer(block.data, dtype, count)
+        array = np.frombuffer(block.data, kind, count)
         weakref.finalize(array, self._keep, block).atexit = False
         return array.reshape(shape)
 
-    def filled(self, shape: tuple[int, ...], value: object, dtype: np.dtype) -> np.ndarray:
+    def filled(self, shape: tuple[int, ...], value: npt.ArrayLike, dtype: npt.DTypeLike) -> np.ndarray:
         """Such an array with ``value`` in it."""
         array = self.empty(shape, dtype)
         array[...] = value
