@@ -164,7 +164,7 @@ def _hops(shape: Shape, in_flight: int, batches: int) -> list[Hop]:
     if shape.by_steps:
         rows = float(in_flight * planned_steps(shape.algorithm))
         return [Hop(rows, rows * met_row(store), 1.0)]
-    traversal, hops = shape.traversal, []
+    traversal, hops = shape.traversal, list[Hop]()
     waiting = float(in_flight * sources_each(traversal))
     share, mean = _begun(shape, in_flight, batches), store.edges / max(store.vertices, 1)
     for size in shape.sizes:
