@@ -6,7 +6,7 @@ import math
 import weakref
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import DTypeLike
 
 LARGEST = 2  # of the memory of a block, in place of that asked for
 
@@ -20,7 +20,7 @@ class Recycled:
     def __init__(self) -> None:
         self.spares: dict[int, np.ndarray] = {}  # by identity
 
-    def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
         """An array with any values in it. Its memory is used again once the array and all views of it are gone."""
         count, kind = math.prod(shape), np.dtype(dtype)
         block = self._block(max(count * kind.itemsize, 1))
@@ -29,7 +29,7 @@ class Recycled:
         weakref.finalize(array, self._keep, block).atexit = False
         return array.reshape(shape)
 
-    def filled(self, shape: tuple[int, ...], value: npt.ArrayLike, dtype: npt.DTypeLike) -> np.ndarray:
+    def filled(self, shape: tuple[int, ...], value: object, dtype: DTypeLike) -> np.ndarray:
         """Such an array with ``value`` in it."""
         array = self.empty(shape, dtype)
         array[...] = value

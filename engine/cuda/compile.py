@@ -9,6 +9,7 @@ import hashlib
 import logging
 import re
 import threading
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +29,8 @@ DECLARATIONS = {
     "vertex_count": "int64(uint64)",
     "is_neighbor": "int64(uint64, int64, int64)",
     "path_vertex": "int64(uint64, int64, int64)",
+    "previous_time": "int64(uint64)",
+    "start_time": "int64(uint64)",
     "column_value": "float64(uint64, int64, int64)",
     "edge_integer": "int64(uint64, int64)",
     "edge_real": "float64(uint64, int64)",
@@ -50,6 +53,19 @@ CONSTANTS: dict[str, int] = {
     "ASKS_LATER": 0,
     "QUESTIONS": 1,
     "UNLIMITED": 0,
+    "TIMED": 0,
+    "BY_TIME": 0,
+    "TIME_COLUMN": 0,
+    "TIME_ORDER": 0,
+    "HAS_START": 0,
+    "HAS_WINDOW": 0,
+    "HAS_LAST": 0,
+    "BACKWARD": 0,
+    "STRICT": 0,
+    "TIME_BIAS": 0,
+    "FAR": 0,
+    "PER_TIME": 0,
+    "FROM_EDGES": 0,
     "BUILDS": 0,
     "MEMBER_WEIGHTS": 0,
     "EDGE_COLUMNS": 0,
@@ -82,7 +98,8 @@ CONSTANTS: dict[str, int] = {
 }
 BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}
 INSTALL = 'install the CUDA extra that fits the driver: pip install "csaw[cuda13]" or "csaw[cuda12]"'
-COMPILING = threading.Lock()  # numba-cuda compiles in one thread at a time, and what one has made the others find
+ALONE = threading.Lock()  # numba-cuda compiles in one thread at a time, and what compiles is imported in one
+making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)  # what one thread makes the others find
 log = logging.getLogger(__name__)
 
 
@@ -104,7 +121,7 @@ def cubin(
     ]
     stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
     path = code_folder("cuda") / f"{stamp}.{architecture}.cubin"
-    with finds(), COMPILING:
+    with finds(), making[path]:
         if not own_file(path):
             with stages.stage(stages.COMPILING), compiles(" ".join(Path(file).name for file in files)):
                 _make(path, text, list(used.values()), params, architecture)
@@ -113,13 +130,24 @@ def cubin(
 
 def _make(path: Path, text: str, hooks: list[Hook], params: tuple, architecture: str) -> None:
     """Compile ``text`` and the hooks, and write the linked code to ``path`` as a whole."""
+    with ALONE:
+        import cuda.bindings.nvjitlink
+        import cuda.core  # noqa: F401 - two threads that import it at once find it half made
     parts = [_kernels(text, architecture)]
-    parts += [_hook(hook, params, architecture) for hook in hooks if _compiled(hook)]
+    with ALONE:
+        parts += [_hook(hook, params, architecture) for hook in hooks if _body(hook) is None]
     write_own(path, _link(parts, architecture))
 
 
-def _compiled(hook: Hook) -> bool:
-    return hook.constant is None
+def _body(hook: Hook) -> str | None:
+    """What C++ says of a hook that is a number or the edge's weight; None for others, which numba-cuda compiles.
+
+    Of the algorithms that draw by weight alone, none needs numba-cuda, which takes longer to load than their kernels to
+    compile.
+    """
+    if hook.constant is not None:
+        return f"return {hook.constant!r};"
+    return "return weight;" if hook.source.endswith("):\n    return weight\n") and "@" not in hook.source[1:] else None
 
 
 def _versions() -> str:
@@ -170,8 +198,8 @@ def _hook_side(name: str, hook: Hook | None, params: tuple) -> str:
         "prev, i64 src, i64 dst, double weight"
     )
     kind, declaration, body = RETURNS[name], "", BODIES[name]
-    if hook is not None and not _compiled(hook):
-        body = f"return {hook.constant!r};"
+    if hook is not None and (plain := _body(hook)) is not None:
+        body = plain
     elif hook is not None:
         types = ["double" if isinstance(p, float) else "i64" for p in params]
         types += ["u64", "u64", "i64", "i64", "i64", "i64", "i64", "i64", "double"]

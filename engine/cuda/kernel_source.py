@@ -4,6 +4,7 @@ Needs no GPU, so that it can be compiled and tested without one.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,12 @@ class Unit:
         return cubin(self.files, self.constants, self.hooks, self.params, architecture)
 
 
+def compile_all(units: Sequence[Unit], architecture: str) -> None:
+    """Compile what the cache lacks of these units, each in a thread of its own, which NVRTC and nvJitLink let run."""
+    with ThreadPoolExecutor(len(units)) as threads:
+        list(threads.map(lambda unit: unit.compile(architecture), units))
+
+
 def counts_busy(backend: Specialization) -> bool:
     """Whether the kernels that sample count how long multiprocessors work, over partitions of a streamed graph."""
     return backend.streamed and bool({"walk.cu", "select.cu"} & set(FILES[backend.plan.kind]))
@@ -59,7 +66,8 @@ def counts_busy(backend: Specialization) -> bool:
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
     lists = ("lists.cu",) if backend.plan.lists_members else ()
-    return Unit((*FILES[backend.plan.kind], *lists), _constants(backend), backend.hooks(), backend.params)
+    in_time = ("temporal.cu",) if backend.select is Method.TIME else ()
+    return Unit((*FILES[backend.plan.kind], *in_time, *lists), _constants(backend), backend.hooks(), backend.params)
 
 
 def builder_of(backend: Specialization) -> Unit:

@@ -20,7 +20,7 @@ from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import builder_of, counts_busy, kernels_of
+from csaw.engine.cuda.kernel_source import builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
@@ -58,7 +58,9 @@ class CudaRunner(BatchBackend):
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
         watch = Stopwatch()
-        self.kernels, builder = Kernels(kernels_of(self), device), Kernels(builder_of(self), device)
+        units = kernels_of(self), builder_of(self)
+        compile_all(units, device.architecture)
+        self.kernels, builder = (Kernels(unit, device) for unit in units)
         found = watch.read()
         with stage(LOADING):
             self.graph = self._load_graph(builder, node, devices)
@@ -84,12 +86,13 @@ class CudaRunner(BatchBackend):
             each = 2 if self.needs.second_order else 1  # rows that an entry needs
             rates = self.plan.rates
             return rates.disk_cost * each * (entries * rates.row_bytes + edges * self.needs.edge.stored)
+        pick = self.plan.rates.pick_bytes(self.store.edges * self.needs.edge.kept)
         if self.select.exact_number:
-            return picks * self.plan.rates.pick_bytes
-        if self.select is Method.REJECTION:
-            searched = math.log2(self.store.max_degree + 2)  # of the previous vertex's row, in a trial
-            return picks * self.plan.rates.pick_bytes * (2 + searched)
-        return entries * self.plan.rates.pick_bytes + PASSES * edges * (self.store.id_dtype.itemsize + 4)
+            return picks * pick
+        if self.select in (Method.REJECTION, Method.TIME):
+            searched = math.log2(self.store.max_degree + 2)  # of a row, the previous vertex's in a trial, or by time
+            return picks * pick * (2 + searched)
+        return entries * pick + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
         whole = self.plan.residency.from_store or not self.select.by_edge
@@ -142,7 +145,7 @@ class CudaRunner(BatchBackend):
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.alias_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
-        given = {"few": few, "disk_cost": self.plan.rates.disk_cost, "columns": self._columns()}
+        given = {"few": few, "rates": self.plan.rates, "columns": self._columns()}
         return kind(store, layout, builder, host, self.plan.capacity, self.needs, **given)
 
     def _columns(self) -> Array:

@@ -121,6 +121,8 @@ class Partitions(Graph):
     """Whether single rows can be read without loading their partitions."""
     fetches = 0
     """How many partitions can be copied at once while kernels run, without slowing them down."""
+    round_bytes = 0
+    """Cost of a round of the scheduler beside what it loads, as bytes a copy moves in the same time."""
 
     @abstractmethod
     def partition_of(self, vertices: Array) -> Array:

@@ -11,15 +11,17 @@ partitions  the partition that most instances wait for comes next. It was served
             rows, of the partitions that have some of them: first those of its sources. Where the rows of a depth cost
             less one by one, it reads them so.
 pairs       the two partitions that a second-order step needs come together, for as many instances as wait for both:
-            ASKING L away / (2 held). rows        memory is filled with partitions, if the rows to read cost more than
-            that; other rows are read one by one where they are.
+            ASKING L away / (2 held).
+rows        memory is filled with partitions, if the rows to read cost more than that; other rows are read one by one
+            where they are.
 
 A traversal meets a row as often as it has edges, and reads it once at a depth. Degrees d are taken to follow a law of
 d^-2.5, by which n entries read n met_row / sqrt(1 + c / pi) edges, where they meet the longest row c times.
 
-The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Runs
-move what is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. (For
-walks these are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
+The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Each
+load to a GPU from host memory takes a round of the scheduler, and so does each step of a batch in place. Runs move what
+is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. (For walks these
+are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
 """
 
 from dataclasses import dataclass
@@ -97,15 +99,16 @@ def expected_strategies(
         ways[PARTITIONS] = held + batches * _alone(shape, passed, 1 - held), [each.times(batches) for each in read]
     if shape.needs.second_order:
         ways[PAIRS] = held + batches * ASKING * passes * (1 - held) / (2 * held), []
-    found = {
-        way: _estimate(min(moved, batches * rows * slots / parts), read, graph, parts, residency, rates)
-        for way, (moved, read) in ways.items()
-    }
+    found = {}
+    for way, (moved, read) in ways.items():
+        loads = min(moved, batches * rows * slots / parts) * parts
+        found[way] = _estimate(loads, loads, read, graph, parts, residency, rates)
     if in_place is not None:
         each = [one_by_one(hop).times(batches) for hop in hops]
         # What a traversal reads later is not known while it reads: it fills memory for the rows of one hop alone.
         filled = held if sum(one.cost for one in each) > graph * (1 if shape.by_steps else batches * len(hops)) else 0.0
-        found[ROWS] = _estimate(filled, [one.times(1 - filled) for one in each], graph, parts, residency, rates)
+        rounds, read = filled * parts + batches * passes, [one.times(1 - filled) for one in each]
+        found[ROWS] = _estimate(filled * parts, rounds, read, graph, parts, residency, rates)
     return found
 
 
@@ -127,13 +130,20 @@ def taken(ways: Strategies) -> Record:
     }
 
 
-def _estimate(moved: float, alone: list[Alone], graph: int, parts: int, residency: Residency, rates: Rates) -> Record:
-    """``moved``: graphs that are loaded, as partitions. ``alone``: rows that are read one by one beside them."""
+def _estimate(
+    loads: float, rounds: float, alone: list[Alone], graph: int, parts: int, residency: Residency, rates: Rates
+) -> Record:
+    """``loads``: of partitions, in so many ``rounds`` of the scheduler, which a GPU waits for.
+
+    ``alone``: rows that are read one by one beside them.
+    """
     cost, read = sum(each.cost for each in alone), sum(each.read for each in alone)
+    moved = loads / parts * graph
+    waiting = rounds * rates.round_bytes if residency is Residency.STREAMED else 0.0
     return {
-        "transfers": round(moved * parts),
-        "bytes": round(moved * graph + read),
-        "seconds": float(f"{loading_seconds(moved * graph + cost, graph, residency, rates):.4g}"),
+        "transfers": round(loads),
+        "bytes": round(moved + read),
+        "seconds": float(f"{loading_seconds(moved + cost + waiting, graph, residency, rates):.4g}"),
     }
 
 

@@ -84,19 +84,19 @@ class Schedule:
         """Whether reading the needed rows in place takes less time than loading their partitions.
 
         For walks, both costs are those of one step: the walkers whose partition is not loaded each read a row, or all
-        partitions that they wait for are loaded. Free memory is filled with partitions first, where the rest of the
-        batch makes that worth its copy.
+        partitions that they wait for are loaded, each in a round of its own. Free memory is filled with partitions
+        first, where the rest of the batch makes that worth its copy.
         """
         graph = self.graph
         if not (self.policy.in_place and graph.reads_in_place):
             return False
         step, rest = batch.bytes_in_place(wants)
-        size, cost = self.size.astype(float), graph.costs()
+        size, cost = self.size.astype(float), graph.costs() + graph.round_bytes
         missing = [part for part in np.unique(wants[:, :2]).tolist() if part not in self.held]
         free = self.capacity - size[self.held].sum() - graph.in_place_bytes
         if any(size[part] <= free and rest * size[part] > cost[part] * size.sum() for part in missing):
             return False
-        return step < cost[missing].sum()
+        return bool(step + graph.round_bytes < cost[missing].sum())
 
     def _reach(self, batch: WaitingBatch) -> bool:
         """Read the needed rows in place, in the memory that partitions leave.

@@ -15,6 +15,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.time_rules import time_rules
 from csaw.engine.schedule.waiting import crowds, rows_of
 
 LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
@@ -46,7 +47,19 @@ class Walks(WaitingWalks):
             graph, everyone = backend.graph, np.flatnonzero(self.alive.view(bool))
             self.queues = Queues(graph.loaded.size, sources.size)
             self.queues.put(everyone, graph.partition_of(self.at[everyone]))
-        self.walkers = Walkers(self.source, self.at, self.previous, self.step, self.alive)
+        self.times = np.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
+        rules = time_rules(backend.algorithm)
+        self.walkers = Walkers(
+            self.source,
+            self.at,
+            self.previous,
+            self.step,
+            self.alive,
+            clock=np.full((sources.size if backend.needs.timed else 0, 2), rules.start, np.int64),
+            times=self.times,
+            rules=np.array(rules[:3], np.int64),
+            scale=np.array([rules.scale]),
+        )
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)
         self.paths = self._paths(sources) if backend.plan.paths_bytes else None
         self.out: Any = np.empty((1, FIELDS), backend.graph.store.id_dtype)
@@ -178,12 +191,15 @@ class Walks(WaitingWalks):
             kernels.walk_by_rejection(todo, self.first, graph, backend.params, *given, out, bad, tally)
         elif backend.select.exact_number:
             kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, self.walkers, out, bad)
+        elif backend.select is Method.TIME:
+            kernels.walk_by_time(todo, self.first, graph, backend.params, seed, length, self.walkers, out, bad)
         else:
             kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, self.walkers, out, bad)
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         if self.paths is None:
-            return {"walks": self.out[rows], "lengths": self.step[rows]}
+            times = {"times": self.times[rows]} if self.backend.needs.timed else {}
+            return {"walks": self.out[rows], "lengths": self.step[rows]} | times
         first, last, _ = rows.indices(self.step.size)
         return {"walks": self.paths.rows(first, last), "lengths": self.step[rows]}
 

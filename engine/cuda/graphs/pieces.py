@@ -100,12 +100,17 @@ class Pieces:
         build_alias(builder, [span], part.edges, self.strength, self.check)
 
     def tell(self) -> None:
-        """Copy the addresses and ``loaded`` to where kernels read them, in the order of the current stream."""
-        self.device_readable[: self.used].set(self.readable[: self.used])
-        self.device_pieces[: self.used * PIECE_RECORD.itemsize].set(self.pieces[: self.used].view(np.uint8))
+        """Copy the addresses and ``loaded`` to where kernels read them, in the order of the current stream.
+
+        The host does not wait for the copies: what they read was put aside when they return.
+        """
+        stream = cupy.cuda.get_current_stream()
+        self.device_readable[: self.used].set(self.readable[: self.used], stream=stream)
+        pieces = self.pieces[: self.used].view(np.uint8)
+        self.device_pieces[: pieces.size].set(pieces, stream=stream)
         if self.device_column_places is not None:
             places = self.column_places[: self.used].ravel()
-            self.device_column_places[: places.size].set(places)
+            self.device_column_places[: places.size].set(places, stream=stream)
 
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh, filled for this graph."""

@@ -19,14 +19,15 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array, Partitions, Store, WaitingBatch
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.needs import Needs
+from csaw.engine.plan.rates import Rates
 
 
 class StreamedGraph(Pieces, Partitions):
     """Loads partitions into slots and evicts them, on a stream of its own. ``capacity``: bytes of GPU memory for slots.
 
     If host memory holds all partitions, and the layout needs nothing built, kernels can read them there over the bus.
-    Otherwise single rows can be copied from the disk, if ``few`` allows it. ``disk_cost``: that of reading a byte of
-    the store, as bytes copied to a GPU in the same time.
+    Otherwise single rows can be copied from the disk, if ``few`` allows it. ``rates``: of the machine, for the costs of
+    loads.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class StreamedGraph(Pieces, Partitions):
         needs: Needs,
         *,
         few: bool,
-        disk_cost: float,
+        rates: Rates,
         columns: Array,
     ) -> None:
         single = few and not host.whole and store.is_plain
@@ -47,7 +48,7 @@ class StreamedGraph(Pieces, Partitions):
         self.layout, self.builder, self.host, self.stored_columns = layout, builder, host, needs.stored_columns
         self.edge_bytes = needs.edge.piece  # of an edge in a slot
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
-        self.disk_cost = disk_cost
+        self.disk_cost, self.round_bytes = rates.disk_cost, round(rates.round_bytes)
         self.fetches = len(store.partitions) if host.whole else 1  # a copy from the disk keeps a buffer
         self.edges = store.largest_partition  # that a slot has room for
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
@@ -55,6 +56,7 @@ class StreamedGraph(Pieces, Partitions):
         self.free = list(range(count))
         self.slot_of: dict[int, int] = {}
         self.ready: set[int] = set()  # partitions that kernels can read in their slots
+        self.untold = False  # whether kernels take a partition that was evicted for one that they can read
         self.coming: dict[int, cupy.cuda.Event] = {}  # events that end the copies under way
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.rows = DeviceRows(self) if single else None
@@ -104,6 +106,11 @@ class StreamedGraph(Pieces, Partitions):
 
     def fetch(self, number: int) -> None:
         """Begin to copy a partition into a free slot while kernels run. Single rows are dropped if no slot is free."""
+        if self.untold:
+            self.tell()
+        self._fetch(number)
+
+    def _fetch(self, number: int) -> None:
         if not self.free:
             self._drop_rows()
         self.slot_of[number] = self.free.pop()
@@ -137,17 +144,24 @@ class StreamedGraph(Pieces, Partitions):
         self.coming[number] = self.copies.record()
 
     def _arrive(self, number: int) -> None:
-        """Wait until a partition's copy has ended."""
+        """Have the kernels that follow wait for a partition's copy."""
         try:
-            self.coming.pop(number).synchronize()
+            self._await(self.coming.pop(number))
         finally:
             self.host.give_back(number)
 
+    def _await(self, copied: cupy.cuda.Event) -> None:
+        """Have kernels wait for a copy: the host goes on, unless the copy's buffer is to be read into again."""
+        if self.host.whole:
+            cupy.cuda.get_current_stream().wait_event(copied)
+        else:
+            copied.synchronize()
+
     def load(self, number: int) -> None:
-        """Load a partition into a slot, wait for its copy, and build its layout from its own rows."""
+        """Load a partition into a slot, for kernels to read once its copy has ended, and build its layout."""
         self._drop_rows()
         if number not in self.coming:
-            self.fetch(number)
+            self._fetch(number)
         with self._unless_it_fails(number):
             self._make_ready(number)
         self.ready.add(number)
@@ -162,18 +176,20 @@ class StreamedGraph(Pieces, Partitions):
             self.build_table(self.builder, self.store.partitions[number])
 
     def evict(self, number: int) -> None:
-        """Free a partition's slot; no running kernel may need it."""
+        """Free a partition's slot; no running kernel may need it. Later ones are told before anything else is there."""
         if number in self.coming:
             self._arrive(number)
         self.loaded[number] = 0
         self.ready.discard(number)
         self.free.append(self.slot_of.pop(number))
-        self.tell()
+        self.untold = True
 
     def close(self) -> None:
         """Wait for the copies under way and give their buffers back."""
         if self.rows is not None:
             self.rows.close()
+        with suppress(Exception):
+            self.copies.synchronize()
         for number in list(self.coming):
             with suppress(Exception):  # a device that has failed raises here, too
                 self._arrive(number)
@@ -185,6 +201,10 @@ class StreamedGraph(Pieces, Partitions):
         """
         if not self.host.whole:
             self.host.ahead(waiting)
+
+    def tell(self) -> None:
+        super().tell()
+        self.untold = False
 
     def room_to_reach(self, batch: WaitingBatch) -> float:
         return 0 if self.rows is None else self.rows.room_for(())

@@ -54,10 +54,10 @@ class StreamedTables(StreamedGraph):
             self.coming[number] = None
 
     def _arrive(self, number: int) -> None:
-        """Wait until a table's copy has ended."""
+        """Have the kernels that follow wait for a table's copy."""
         event = self.coming.pop(number)
         if event is not None:
-            event.synchronize()
+            self._await(event)
 
     def _make_ready(self, number: int) -> None:
         slot, is_made = self.slots[self.slot_of[number]], self.coming[number] is not None

@@ -76,8 +76,22 @@ def test_another_column_is_another_graph_and_verify_says_so(tmp_path):
     assert [check.ok for check in verify(tmp_path / "s.zarr", other.path).checks if check.name == "graph"] == [False]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_bit_of_a_number_reaches_a_hook(tmp_path, dtype):
+EXACT = """
+from csaw.engine.algorithm import Walk, option
+
+class Exact(Walk):
+    wanted: {kind} = option({zero}, help="the number that an edge is taken for, and as much more as less says")
+    less: {kind} = option({zero}, help="taken from it")
+
+    def edge_bias(self, e):
+        return 1.0 if e.time == self.wanted - self.less else 0.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "select"), [*((dtype, "its") for dtype in DTYPES), ("int64", None), ("float32", None)]
+)
+def test_every_bit_of_a_number_reaches_a_hook(tmp_path, dtype, select):
     kind = np.dtype(dtype)
     ends = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
     high = ends.max if kind.kind == "f" else min(int(ends.max), 2**63 - 1)
@@ -85,12 +99,14 @@ def test_every_bit_of_a_number_reaches_a_hook(tmp_path, dtype):
         [high, high - 1 if kind.kind != "f" else high / 2, ends.min if kind.kind != "u" else 1, 0, 0, 0], kind
     )
     store = timed(tmp_path / "g.zarr", values)
-    for target, value in enumerate(values[:3].tolist(), 1):
-        said = f"{value!r}" if value >= 0 else f"0 - {-value - 1} - 1" if kind.kind == "i" else f"-{-value!r}"
-        options = {"edge_bias": f"1.0 if e.time == {said} else 0.0", "sources": [0], "walk_length": 1}
-        for more in ({}, {"select": "its"}):
-            walks = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options, **more)["walks"]
-            assert walks.tolist() == [[0, target]]
+    own = {"kind": "float", "zero": 0.0} if kind.kind == "f" else {"kind": "int", "zero": 0}
+    (tmp_path / "mine.py").write_text(EXACT.format(**own))
+    more = {} if select is None else {"select": select}
+    for target, wanted in enumerate(values[:3].tolist(), 1):
+        less = int(wanted == -(2**63) and kind.kind != "f")  # no option can be that number
+        given = {"wanted": wanted + less, "less": less, "sources": [0], "walk_length": 1, **more}
+        walks = arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'mine.py'}:Exact", **given)["walks"]
+        assert walks.tolist() == [[0, target]]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])

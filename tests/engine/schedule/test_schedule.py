@@ -102,6 +102,61 @@ class Trees:
         return rows_of(self.left[self.depth] if self.depth < len(self.left) else np.zeros(self.graph.loaded.size, int))
 
 
+class ReadGraph(CountingGraph):
+    """Partitions of which single rows can be read; a round of the scheduler costs ``round_bytes``."""
+
+    reads_in_place, in_place_bytes = True, 0
+
+    def __init__(self, sizes: list[int], round_bytes: int) -> None:
+        super().__init__(sizes)
+        self.round_bytes, self.held = round_bytes, self.loaded.copy()
+
+    def room_to_reach(self, batch: object) -> int:
+        return 0
+
+    def reach(self, batch: object, room: float) -> bool:
+        self.held = self.loaded.copy()
+        self.loaded[:] = 1
+        return True
+
+    def leave(self) -> None:
+        self.loaded[:] = self.held
+
+    def load(self, number: int) -> None:
+        super().load(number)
+        self.held[number] = 1
+
+    def evict(self, number: int) -> None:
+        super().evict(number)
+        self.held[number] = 0
+
+
+class Readers(Walkers):
+    """Walkers that take one step of rows in place at a time, each at the cost of one byte."""
+
+    def advance(self) -> None:
+        if (self.graph.loaded != self.graph.held).any():
+            self.step += self.step < self.paths.shape[1]
+            self.graph.leave()
+        super().advance()
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        return float(wants[:, 2].sum()), float((self.paths.shape[1] - self.step).sum())
+
+
+def test_small_partitions_are_not_loaded_where_rounds_cost_more_than_reading_rows():
+    found = {}
+    for round_bytes in (0, 50):
+        graph = ReadGraph([20] * 8, round_bytes)
+        schedule = Schedule(graph, 80, Policy())
+        schedule.run(Readers(graph, paths(8, 0, 0, seed=1)))
+        found[round_bytes] = graph.transfers, schedule.counters.rounds
+    loads, rounds = zip(*found.values(), strict=True)
+    assert loads[1] == 4  # what fits; the rest is read where it is, in a round for each step
+    assert rounds[1] < rounds[0]
+    assert loads[0] > 10
+
+
 def run(kind, needs, sizes, capacity, *, aware: bool, fetches: int = 0) -> SimpleNamespace:
     graph = CountingGraph(sizes, fetches)
     batch = kind(graph, needs)
