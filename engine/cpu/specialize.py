@@ -61,7 +61,7 @@ from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.draws.random import *
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import copied, empty, full, place_behind, place_of, zeros
+from csaw.partition.base.kernel_arrays import copied, empty, full, place_behind, place_between, place_of, zeros
 """
 SAME = {"GraphArrays", "borrowed"}  # do not depend on constants; written again, each would be another type
 # If two threads load a module, one copy is freed, and with it machine code that the other thread calls.

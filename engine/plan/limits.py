@@ -14,6 +14,7 @@ from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples.layouts import SampleLayout
+from csaw.engine.sources.sources import Sources
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError
 
@@ -55,6 +56,7 @@ class Shape:
     on_gpu: bool
     detect: str | None
     """The detector of repeated candidates that the user asked for, if any."""
+    sources: Sources
 
     @property
     def traversal(self) -> Traversal:

@@ -134,7 +134,7 @@ def _shape(
         algorithm.file_digest,
     )
     most = _share(bases, devices, 1 if target else request.group_size)
-    return Shape(store, algorithm, request, needs, layout, in_flight, most, devices > 0, options.detect), row
+    return Shape(store, algorithm, request, needs, layout, in_flight, most, devices > 0, options.detect, sources), row
 
 
 def _stored_bytes(shape: Shape, row: int) -> int:

@@ -8,17 +8,26 @@ partitions  the partition that most instances wait for comes next. It was served
             it since; while it is served they gather elsewhere. So walks of L steps move L away^2 / (1 + away), and
             4 away - away^2 until such queues have formed, but not more than ``away`` a step. Where they ask later
             whether an edge exists, they move ASKING times that. A traversal moves ``away`` for each time that it reads
-            rows.
+            rows, of the partitions that have some of them: first those of its sources. Where the rows of a depth cost
+            less one by one, it reads them so.
 pairs       the two partitions that a second-order step needs come together, for as many instances as wait for both:
             ASKING L away / (2 held).
 rows        memory is filled with partitions, if the rows to read cost more than that; other rows are read one by one
             where they are.
+
+A traversal meets a row as often as it has edges, and reads it once at a depth. Degrees d are taken to follow a law of
+d^-2.5, by which n entries read n met_row / sqrt(1 + c / pi) edges, where they meet the longest row c times.
 
 The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Each
 load to a GPU from host memory takes a round of the scheduler, and so does each step of a batch in place. Runs move what
 is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. (For walks these
 are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
 """
+
+from dataclasses import dataclass
+from math import pi, sqrt
+
+import numpy as np
 
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
@@ -37,7 +46,31 @@ TRYING = (
     1.3  # times that picks by number read rows at each depth, and again where an edge is no use: 1.0 to 1.7, by graph
 )
 
+SAMPLED_BATCHES, SAMPLED_SOURCES = 8, 1 << 14  # whose partitions are looked up
+
 Strategies = dict[str, Record]
+
+
+@dataclass(frozen=True)
+class Hop:
+    """Rows that a batch reads at a time: how many, the edges of those that are not the same, and the share of the graph
+    in the partitions that hold them.
+    """
+
+    rows: float
+    edges: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Rows that are read one by one: their cost, as bytes that are read in order, and their own bytes."""
+
+    cost: float
+    read: float
+
+    def times(self, factor: float) -> "Alone":
+        return Alone(self.cost * factor, self.read * factor)
 
 
 def expected_strategies(
@@ -50,24 +83,32 @@ def expected_strategies(
     """
     parts, slots = max(len(shape.store.partitions), 1), shape.needs.partitions_at_once
     held = min(max(room, slots) / parts, 1.0)
-    batches, passes, rows = _batches(shape.request, in_flight), _passes(shape), _rows(shape, in_flight)
+    batches, graph = _batches(shape.request, in_flight), shape.store.edges * kept
+    hops = _hops(shape, in_flight, batches)
+    rows, passes = sum(hop.rows for hop in hops), _passes(shape)
+
+    def one_by_one(hop: Hop) -> Alone:
+        return _alone_cost(shape, hop, kept, residency, in_place)
+
     ways = {}
     if slots == 1:
-        ways[PARTITIONS] = held + batches * _alone(shape, passes, 1 - held)
+        few = [hop for hop in hops if in_place is not None and one_by_one(hop).cost < hop.share * graph]
+        few = [] if shape.by_steps or len(few) == len(hops) else few
+        passed = passes * (1 - sum(1 - hop.share * (hop not in few) for hop in hops) / len(hops))
+        read = [one_by_one(hop) for hop in few]
+        ways[PARTITIONS] = held + batches * _alone(shape, passed, 1 - held), [each.times(batches) for each in read]
     if shape.needs.second_order:
-        ways[PAIRS] = held + batches * ASKING * passes * (1 - held) / (2 * held)
-    graph = shape.store.edges * kept
+        ways[PAIRS] = held + batches * ASKING * passes * (1 - held) / (2 * held), []
     found = {}
-    for way, moved in ways.items():
+    for way, (moved, read) in ways.items():
         loads = min(moved, batches * rows * slots / parts) * parts
-        found[way] = _estimate(loads, loads, 0, 0, graph, parts, residency, rates)
+        found[way] = _estimate(loads, loads, read, graph, parts, residency, rates)
     if in_place is not None:
-        filled = held if batches * rows * in_place > graph else 0.0
-        read = batches * rows * (1 - filled)
-        whole = met_row(shape.store) * kept * (2 if shape.needs.second_order else 1)
-        own = whole if residency.from_store else read_bytes(shape)
-        rounds = filled * parts + batches * passes
-        found[ROWS] = _estimate(filled * parts, rounds, read * in_place, read * own, graph, parts, residency, rates)
+        each = [one_by_one(hop).times(batches) for hop in hops]
+        # What a traversal reads later is not known while it reads: it fills memory for the rows of one hop alone.
+        filled = held if sum(one.cost for one in each) > graph * (1 if shape.by_steps else batches * len(hops)) else 0.0
+        rounds, read = filled * parts + batches * passes, [one.times(1 - filled) for one in each]
+        found[ROWS] = _estimate(filled * parts, rounds, read, graph, parts, residency, rates)
     return found
 
 
@@ -90,12 +131,13 @@ def taken(ways: Strategies) -> Record:
 
 
 def _estimate(
-    loads: float, rounds: float, cost: float, read: float, graph: int, parts: int, residency: Residency, rates: Rates
+    loads: float, rounds: float, alone: list[Alone], graph: int, parts: int, residency: Residency, rates: Rates
 ) -> Record:
     """``loads``: of partitions, in so many ``rounds`` of the scheduler, which a GPU waits for.
 
-    ``cost``, ``read``: of single rows, the cost as bytes and the bytes themselves.
+    ``alone``: rows that are read one by one beside them.
     """
+    cost, read = sum(each.cost for each in alone), sum(each.read for each in alone)
     moved = loads / parts * graph
     waiting = rounds * rates.round_bytes if residency is Residency.STREAMED else 0.0
     return {
@@ -126,15 +168,43 @@ def _passes(shape: Shape) -> float:
     return len(shape.sizes) * (TRYING if shape.needs.in_pools and not shape.needs.everywhere else 1.0)
 
 
-def _rows(shape: Shape, in_flight: int) -> float:
-    """Rows that a batch reads; at each depth of a traversal no row is read twice."""
+def _hops(shape: Shape, in_flight: int, batches: int) -> list[Hop]:
+    """The hops of a batch; the steps of walks are one hop."""
+    store = shape.store
     if shape.by_steps:
-        return float(in_flight * planned_steps(shape.algorithm))
-    traversal = shape.traversal
-    waiting, rows = float(in_flight * sources_each(traversal)), 0.0
+        rows = float(in_flight * planned_steps(shape.algorithm))
+        return [Hop(rows, rows * met_row(store), 1.0)]
+    traversal, hops = shape.traversal, list[Hop]()
+    waiting = float(in_flight * sources_each(traversal))
+    share, mean = _begun(shape, in_flight, batches), store.edges / max(store.vertices, 1)
     for size in shape.sizes:
-        wide = min(expanding(traversal, waiting, in_flight), shape.store.vertices)
-        rows += wide
+        wide = min(expanding(traversal, waiting, in_flight), store.vertices)
+        often = wide * store.max_degree / max(store.edges, 1)  # that the longest row is met
+        edges = wide * (met_row(store) / sqrt(1 + often / pi) if hops else mean)
+        hops.append(Hop(wide, edges, share))
         found = (in_flight if traversal.collective else wide) * drawn(shape, size)
-        waiting = found if traversal.pool_size is None else waiting - wide + found
-    return rows
+        waiting, share = found if traversal.pool_size is None else waiting - wide + found, 1.0
+    return hops
+
+
+def _begun(shape: Shape, in_flight: int, batches: int) -> float:
+    """The share of the graph's edges in partitions that hold sources of a batch, on average over a few batches."""
+    sources, parts = shape.sources, shape.store.partitions
+    if not sources.one_after_the_other or not parts:
+        return 1.0
+    begins, edges = np.array([part.first_vertex for part in parts]), np.array([part.edges for part in parts])
+    size, shares = in_flight * sources_each(shape.algorithm), []
+    for batch in np.linspace(0, batches - 1, min(batches, SAMPLED_BATCHES)).astype(np.int64).tolist():
+        positions = batch * size + np.linspace(0, size - 1, min(size, SAMPLED_SOURCES)).astype(np.int64)
+        holding = np.unique(np.searchsorted(begins, sources.at(positions % sources.places), "right") - 1)
+        shares.append(edges[holding].sum() / max(edges.sum(), 1))
+    return float(np.mean(shares))
+
+
+def _alone_cost(shape: Shape, hop: Hop, kept: int, residency: Residency, in_place: float | None) -> Alone:
+    """What reading the rows of a hop one by one takes: from a disk whole, over the bus what picks ask for."""
+    assert in_place is not None
+    if not residency.from_store:
+        return Alone(hop.rows * in_place, hop.rows * read_bytes(shape))
+    each = kept * (2 if shape.needs.second_order else 1)
+    return Alone(hop.rows * (in_place - each * met_row(shape.store)) + hop.edges * each, hop.edges * each)

@@ -232,6 +232,11 @@ class Sources:
         return np.tile(around, -(-size // count))[:size]  # np.resize would append one copy at a time
 
     @property
+    def one_after_the_other(self) -> bool:
+        """Whether a batch takes neighboring places of the list of sources."""
+        return self.kind.in_turn and not self.at_random and self.order is None and self.seeds is None
+
+    @property
     def places(self) -> int:
         """Vertices among which a source is drawn."""
         if self.kind is SourceKind.EDGES:

@@ -33,7 +33,7 @@ from csaw.engine.cpu.kernels.walk import drawn_neighbor
 from csaw.engine.cpu.kernels.weigh import accumulate, weigh
 from csaw.engine.draws.random import REST_DRAWS, SIZE_DRAWS, UPDATE_DRAWS, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty
+from csaw.partition.base.kernel_arrays import empty, place_between
 
 AHEAD = 32
 
@@ -41,14 +41,8 @@ AHEAD = 32
 @inner
 def has(seen, low, high, value):
     """Whether the sorted seen[low:high] holds ``value``."""
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if seen[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low < end and seen[low] == value
+    place = place_between(seen, low, high, value)
+    return place < high and seen[place] == value
 
 
 @inner

@@ -39,7 +39,7 @@ def store(tmp_path_factory):
 
 def job_with_room(store, algo, options, partitions):
     """The job with memory for so many partitions of the graph."""
-    given = options | {"residency": "disk", "device": "cpu", "in_flight": options["instances"]}
+    given = {"in_flight": options["instances"]} | options | {"residency": "disk", "device": "cpu"}
     plan = prepare(store, algo, **given).plan
     edge = plan.needs.edge
     making = edge.stored if plan.needs.alias_tables else 0  # of one partition's tables
@@ -83,6 +83,25 @@ def skewed(tmp_path_factory):
 )
 def test_bytes_are_expected_within_half_more_or_less_where_walkers_gather(tmp_path, skewed, algo, options, room):
     results = execute(job_with_room(skewed, algo, options | {"in_place": False}, room), tmp_path / "s.zarr")
+    assert results["transfer_bytes"] / 1.5 <= results["expected_bytes"] <= results["transfer_bytes"] * 1.5
+
+
+@pytest.mark.parametrize(
+    ("instances", "row_bytes", "way"),
+    [(40, 30, ROWS), (1000, 100_000, PARTITIONS)],
+    ids=["row-by-row", "in-partitions"],
+)
+@pytest.mark.parametrize("sources", ["all", "random:3000"])
+@pytest.mark.parametrize("batches", [1, 4])
+def test_fires_move_what_is_expected_whichever_way_their_rows_come(
+    tmp_path, skewed, monkeypatch, instances, row_bytes, way, sources, batches
+):
+    pin_row_bytes(monkeypatch, row_bytes)
+    options = PLAIN | {"depth": 2, "burn_prob": 0.7, "instances": instances, "sources": sources}
+    job = job_with_room(skewed, "forest-fire", options | {"in_flight": instances // batches}, 4)
+    results = execute(job, tmp_path / "s.zarr")
+    assert results["expected_strategy"] == way
+    assert (results["in_place"] > 0) == (way == ROWS)
     assert results["transfer_bytes"] / 1.5 <= results["expected_bytes"] <= results["transfer_bytes"] * 1.5
 
 
