@@ -1,0 +1,293 @@
+"""Rounds of a measure of the user's own, with its hooks compiled in.
+
+A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, in the order of
+the rows of the other direction, and gets what ``vertex`` makes of its value and that. All of them see the values before
+the round. Where nothing is combined, ``combined`` is ``nothing``, and a vertex whose value is that passes nothing along.
+
+    pull        does that for the vertices of a range; ``active``: those whose value could change
+    push_rows   for a measure that keeps the best of all that came, which is the same in any order: a round over the
+                rows of vertices that changed, by threads that meet at their ends
+    push_few    the same with one thread, from a queue, round after round while there is little to do
+
+    values      int64 or float64 [V], before the round; following: the same after it
+    faults      a vertex at which a hook gave NaN, or -1, is what the kernels return last
+
+Constants and hooks stand in place of those here for each measure, by engine/cpu/specialize.py.
+"""
+
+import numpy as np
+from numba import float64, int64, uint64
+
+from csaw.engine.analytics.cpu.kernels.atomics import fetch_least, fetch_most, fetch_or
+from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
+from csaw.partition.base.compile import inner, njit
+
+COMBINE = "min"
+REAL = False  # whether values are floats
+COMBINED_REAL = False  # whether what is combined is
+WEIGHTED = False  # whether the rows that are read have weights
+SOME = False  # whether only active vertices are pulled to
+LARGEST = 0x7FFFFFFFFFFFFFFF
+
+
+@inner
+def start(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """The value that a vertex begins with."""
+    return src
+
+
+@inner
+def edge(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """What goes along an edge."""
+    return value
+
+
+@inner
+def vertex(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """The value of a vertex after a round."""
+    return joined(value, other)
+
+
+@inner
+def total(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """What a vertex adds to the total of a round."""
+    return 0.0
+
+
+@inner
+def joined(one, other):
+    """Two values that came, combined."""
+    if COMBINE == "min":
+        return other if other < one else one
+    if COMBINE == "max":
+        return other if other > one else one
+    if COMBINE == "or":
+        return one | other
+    return one + other
+
+
+@inner
+def none_combined():
+    """What is combined of nothing."""
+    if COMBINE == "sum" or COMBINE == "or":
+        return float64(0.0) if COMBINED_REAL else int64(0)
+    if COMBINE == "min":
+        return INFINITE if COMBINED_REAL else int64(LARGEST)
+    return -INFINITE if COMBINED_REAL else int64(-LARGEST)
+
+
+@inner
+def passes(value):
+    """Whether a vertex of this value passes anything along its edges."""
+    if COMBINE == "sum":
+        return True
+    if COMBINE == "or":
+        return value != 0
+    if COMBINE == "min":
+        return value != (INFINITE if REAL else int64(LARGEST))
+    return value != (-INFINITE if REAL else int64(-LARGEST))
+
+
+@inner
+def as_combined(value):
+    """A number of ``edge`` in the type of what is combined; of the two zeros of floats, the positive one."""
+    return float64(value) + 0.0 if COMBINED_REAL else int64(value)
+
+
+@inner
+def as_value(value):
+    """A number in the type of values."""
+    return float64(value) if REAL else int64(value)
+
+
+@inner
+def weight_at(weights, place):
+    """The weight of an entry."""
+    return float64(weights[place]) if WEIGHTED else 1.0
+
+
+@njit(nogil=True)
+def begin(low, high, params, vertices, degrees, values):
+    """Give the vertices low .. high - 1 the values that they start with; returns one at which that is NaN, or -1."""
+    fault = int64(-1)
+    for v in range(low, high):
+        found = as_value(start(params, 0, vertices, 0.0, v, v, degrees[v], degrees[v], 0, 0, 1.0))
+        values[v] = found
+        if found != found:
+            fault = int64(v)
+    return fault
+
+
+@njit(nogil=True)
+def add_totals(low, high, chunk, params, number, degrees, values, sums):
+    """Write what the vertices of each chunk low .. high - 1 add to the total to ``sums``, in their order."""
+    vertices = values.size
+    for place in range(low, high):
+        found = sums.dtype.type(0)
+        for v in range(place * chunk, min(vertices, place * chunk + chunk)):
+            found += total(params, number, vertices, 0.0, v, v, degrees[v], degrees[v], values[v], 0, 1.0)
+        sums[place] = found
+
+
+@njit(nogil=True)
+def add_changes(low, high, chunk, values, following, sums):
+    """Write the sum of the changes of the vertices of each chunk low .. high - 1 to ``sums``, in their order."""
+    for place in range(low, high):
+        found = sums.dtype.type(0)
+        for v in range(place * chunk, min(values.size, place * chunk + chunk)):
+            if values[v] != following[v]:
+                found += abs(following[v] - values[v])
+        sums[place] = found
+
+
+@njit(nogil=True)
+def pull(
+    low, high, first, indptr, indices, weights, params, number, total, degrees, active, values, following, changed
+):
+    """Do a round for the vertices low .. high - 1, whose rows hold the vertices that edges come from.
+
+    Returns how many changed, the entries of their rows, and a fault.
+    """
+    count, entries, fault, vertices = 0, int64(0), int64(-1), values.size
+    for v in range(low, high):
+        if SOME and not active[v]:
+            following[v] = values[v]
+            changed[v] = 0
+            continue
+        here, of_v, combined = values[v], degrees[v], none_combined()
+        for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
+            u = uint64(indices[i])
+            value = values[u]
+            if passes(value):
+                came = edge(
+                    params, number, vertices, total, int64(u), v, degrees[u], of_v, value, here, weight_at(weights, i)
+                )
+                combined = joined(combined, as_combined(came))
+                if COMBINED_REAL and came != came:
+                    fault = int64(u)
+        found = as_value(vertex(params, number, vertices, total, v, v, of_v, of_v, here, combined, 1.0))
+        if REAL and found != found:
+            fault = int64(v)
+        following[v] = found
+        changed[v] = found != here
+        if found != here:
+            count += 1
+            entries += of_v
+    return count, entries, fault
+
+
+@njit(nogil=True)
+def mark(low, high, first, indptr, indices, changed, active):
+    """Mark the vertices low .. high - 1 that changed, and the ends of their edges, as those that could change next."""
+    for v in range(low, high):
+        if changed[v]:
+            active[v] = 1
+            for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
+                active[indices[i]] = 1
+
+
+@inner
+def is_better(new, old):
+    """Whether a value that came changes the one that a vertex has."""
+    if COMBINE == "min":
+        return new < old
+    if COMBINE == "max":
+        return new > old
+    return new | old != old
+
+
+@inner
+def improve(following, u, new):
+    """Combine the value of vertex u with ``new``, while other threads do."""
+    if COMBINE == "min":
+        fetch_least(following, u, new)
+    elif COMBINE == "max":
+        fetch_most(following, u, new)
+    else:
+        fetch_or(following, u, new)
+
+
+@njit(nogil=True)
+def push_rows(
+    low, high, first, indptr, indices, weights, params, number, total, degrees, active, values, following, reached
+):
+    """Pass the values of the active vertices of low .. high - 1 along their rows; returns a fault.
+
+    Sets ``reached`` of the ends that this improves. Threads that reach one at the same time write the same.
+    """
+    fault, vertices = int64(-1), values.size
+    for v in range(low, high):
+        value = values[v]
+        if not active[v] or not passes(value):
+            continue
+        for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
+            u = uint64(indices[i])
+            came = edge(
+                params, number, vertices, total, v, int64(u), degrees[v], degrees[u], value, value, weight_at(weights, i)
+            )
+            new = as_combined(came)
+            if is_better(new, following[u]):
+                improve(following, int64(u), new)
+                reached[u] = 1
+            elif COMBINED_REAL and came != came:
+                fault = int64(v)
+    return fault
+
+
+@njit(nogil=True)
+def settle(low, high, reached, degrees, values, following):
+    """Let the vertices low .. high - 1 that were reached have their new values.
+
+    Returns how many there are, and the entries of their rows.
+    """
+    count, entries = 0, int64(0)
+    for v in range(low, high):
+        if reached[v]:
+            values[v] = following[v]
+            count += 1
+            entries += degrees[v]
+    return count, entries
+
+
+@njit(nogil=True)
+def push_few(
+    indptr, indices, weights, params, number, total, degrees, values, following, reached, queue, room, size, most, last
+):
+    """Push from the vertices queue[:size], round after round, until their rows have ``most`` entries or no end changes.
+
+    ``queue`` has those that changed in the last round. No round after ``last`` is begun. Returns the number of the last
+    round, the size of the queue, the entries of its rows, and a fault.
+    """
+    fault, entries, vertices = int64(-1), int64(0), values.size
+    while size and entries < most and number < last and fault < 0:
+        number += 1
+        found = 0
+        for k in range(size):
+            v = int64(queue[k])
+            value = values[v]
+            if not passes(value):
+                continue
+            for i in range(uint64(indptr[v]), uint64(indptr[v + 1])):
+                u = uint64(indices[i])
+                weight = weight_at(weights, i)
+                came = edge(
+                    params, number, vertices, total, v, int64(u), degrees[v], degrees[u], value, value, weight
+                )
+                new = as_combined(came)
+                if is_better(new, following[u]):
+                    following[u] = joined(following[u], new)
+                    if not reached[u]:
+                        reached[u] = 1
+                        room[found] = u
+                        found += 1
+                elif COMBINED_REAL and came != came:
+                    fault = v
+        entries = int64(0)
+        for k in range(found):
+            u = room[k]
+            queue[k] = u
+            reached[u] = 0
+            values[u] = following[u]
+            entries += degrees[u]
+        size = found
+    return number, size, entries, fault
