@@ -16,7 +16,7 @@ from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation.start import start_vertex
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
-from csaw.engine.analytics.own_hooks import FIELDS, VertexOption, numbers, rewritten
+from csaw.engine.analytics.own_hooks import FIELDS, VertexOption, nothing, numbers, rewritten
 from csaw.engine.analytics.rounds import Rounds
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hooks import Hook
@@ -29,6 +29,8 @@ OVER = ("edges", "reversed", "undirected")
 KINDS = ("value", "rank", "label")
 EARLIER = frozenset({"dst_value", "round", "total"})
 """What an edge may read that makes a value which it gave in an earlier round another one now."""
+OF_VALUE = frozenset({"value", "vertices", "nothing"})
+OF_SOURCE = OF_VALUE | {"src", "src_degree", "round", "total"}
 ALIKE = 0.8  # how alike two names are where one of them is misspelled
 
 
@@ -130,6 +132,16 @@ class Measure(measure.Measure):
         best = self.combine != "sum" and not self.has("vertex") and self.tolerance is None
         return best and not EARLIER & self._reads.get("edge", frozenset())
 
+    @property
+    def sends_alike(self) -> bool:
+        """Whether a vertex passes the same along each of its edges."""
+        return OF_SOURCE >= self._reads.get("edge", frozenset())
+
+    @property
+    def sends_by_value(self) -> bool:
+        """Whether nothing but its value decides what a vertex passes along."""
+        return OF_VALUE >= self._reads.get("edge", frozenset())
+
     def parameters_of(self, network: Network) -> tuple[float, ...]:
         """The numbers of ``params[k]``: options, and the vertices that vertex options name in this network."""
         declared = self.options()
@@ -157,7 +169,8 @@ class Measure(measure.Measure):
             graph = network.incoming
         found: Rounds = graph.compute("rounds", measure=self, backward=lambda: self._backward(network, graph))
         values, name = on_host(found.values), self.name()
-        finite, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+        none = nothing(self.combine, values.dtype.kind == "f") if self.combine in ("min", "max") else np.inf
+        finite, counts = np.unique(values[np.isfinite(values) & (values != none)], return_counts=True)
         numbers = {f"smallest {name}": finite[0], f"largest {name}": finite[-1]} if finite.size else {}
         return {
             name: Column(values, found.method, self.kind),

@@ -21,6 +21,7 @@ from csaw.engine.analytics.rounds import CHUNK, Rounds, added, last_round, refus
 from csaw.engine.cpu.specialize import Kernels
 from csaw.partition.errors import BudgetError
 
+PULL_SHARE = 15  # Beamer's alpha, as of a search: the share of all entries from which on those that changed are pulled
 MARK_SHARE = 4  # marking ends of changed rows reads rows: where more than a fourth of all entries is theirs, all are pulled
 NO_WEIGHTS = np.empty(0, np.float32)
 
@@ -42,8 +43,8 @@ class _Rounds:
         self.weighted = measure.reads_weights
         self.spans = network.spans(network.vertices)
         made = self.made = compiled(measure, self.params, weighted=self.weighted)
-        self.values = np.empty(network.vertices, made.value)
-        given = (self.params, network.vertices, network.degrees, self.values)
+        self.values, self.active = np.empty(network.vertices, made.value), np.empty(network.vertices, np.uint8)
+        given = (self.params, network.vertices, network.degrees, self.values, self.active)
         self.refuse("start", network.each(made.kernels.begin, self.spans, *given), 0)
 
     def refuse(self, hook: str, faults: list[int], number: int) -> None:
@@ -56,47 +57,76 @@ class _Best(_Rounds):
 
     def run(self) -> Rounds:
         network, last, number = self.network, last_round(self.measure), 0
-        self.following = self.values.copy()
-        self.active, self.reached = (np.full(network.vertices, flag, np.uint8) for flag in (1, 0))
-        changed, entries = network.vertices, network.edges
+        self.following, self.reached = self.values.copy(), self.active
+        changed, entries = self._settle()
         while changed and number < last:
             if network.resident and entries < EDGES_OF_TASK:
                 number, changed, entries = self._push_few(number, last)
             else:
                 number += 1
-                changed, entries = self._push(number)
+                self._pull() if self._can_pull(entries) else self._push(number)
+                changed, entries = self._settle()
             refuse_endless(self.measure, number, changed)
         return Rounds(self.values, number)
 
-    def _push(self, number: int) -> tuple[int, int]:
-        """Do a round by all threads; returns how many vertices changed, and the entries of their rows."""
+    def _settle(self) -> tuple[int, int]:
+        """Let those that were reached be the active ones; returns how many there are, and the entries of their rows."""
+        network = self.network
+        found = network.each(self.made.kernels.settle, self.spans, self.reached, network.degrees, self.values, self.following)
+        self.active, self.reached = self.reached, np.zeros_like(self.active)
+        some = [one for one in found if one[0]]
+        self.bound = self._bound([one[2] for one in some], [one[3] for one in some]) if some else None
+        return sum(one[0] for one in found), sum(one[1] for one in found)
+
+    def _bound(self, least: list, most: list) -> float | None:
+        """A value such that nothing better can go along an edge next, where one is known.
+
+        ``least``, ``most``: the ends of values that are passed along. Where they are passed as they are, it is the best
+        of them; where all are the same and nothing else decides, it is what all edges carry, as in a search.
+        """
+        measure = self.measure
+        if not measure.has("edge") and measure.combine != "or":
+            return min(least) if measure.combine == "min" else max(most)
+        if measure.sends_by_value and min(least) == max(most):
+            found = self.made.kernels.passed_along(self.params, self.network.vertices, self.made.value.type(least[0]))
+            return self.made.value.type(found) if found == found else None
+        return None
+
+    def _can_pull(self, entries: int) -> bool:
+        """Whether rows of the other direction are at hand, and are left early."""
+        ready = self.network.resident and (not self.network.directed or self.network.has_incoming)
+        return self.bound is not None and ready and entries > self.network.edges // PULL_SHARE
+
+    def _pull(self) -> None:
+        """Do a round over rows of the other direction."""
+        rows, state = self.backward(), (self.active, self.values, self.following, self.reached)
+        given = (self.params, self.made.value.type(self.bound), self.network.degrees, *state)
+        for block in rows.blocks():
+            rows.over_rows(self.made.kernels.pull_best, block, *given)
+
+    def _push(self, number: int) -> None:
+        """Do a round over the rows of those that changed, by all threads."""
         network, kernels = self.network, self.made.kernels
         state = (self.params, number, 0.0, network.degrees, self.active, self.values, self.following, self.reached)
         for block in network.blocks(weights=self.weighted, wanted=any_active(self.active)):
             weights = block.weights if self.weighted else NO_WEIGHTS
             self.refuse("edge", network.over_rows(kernels.push_rows, block, weights, *state), number)
-        settled = (self.reached, network.degrees, self.values, self.following)
-        found = network.each(kernels.settle, self.spans, *settled)
-        self.active, self.reached = self.reached, self.active
-        self.reached.fill(0)
-        return sum(count for count, _ in found), sum(entries for _, entries in found)
 
     def _push_few(self, number: int, last: int) -> tuple[int, int, int]:
-        """Do rounds by one thread as long as little is to be done; returns the last one's number, and as ``_push``."""
+        """Do rounds by one thread as long as little is to be done; returns the last one's number, and as ``_settle``."""
         network, block = self.network, next(self.network.blocks(weights=self.weighted))
         changed = np.flatnonzero(self.active)
         queue, room = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
         queue[: changed.size] = changed
-        self.reached.fill(0)
         weights = block.weights if self.weighted else NO_WEIGHTS
-        number, size, entries, fault = self.made.kernels.push_few(
+        number, size, _, fault = self.made.kernels.push_few(
             *(block.indptr, block.indices, weights, self.params, number, 0.0, network.degrees),
             *(self.values, self.following, self.reached, queue, room, changed.size, EDGES_OF_TASK, last),
         )
         self.refuse("edge", [fault], number)
-        self.active.fill(0)
-        self.active[queue[:size]] = 1
-        return number, size, entries
+        self.reached[queue[:size]] = 1  # which _settle makes the active ones
+        changed_now, entries = self._settle()
+        return number, changed_now, entries
 
 
 class _Combined(_Rounds):
@@ -105,7 +135,8 @@ class _Combined(_Rounds):
     def run(self) -> Rounds:
         network, measure, last, number = self.network, self.measure, last_round(self.measure), 0
         self.following = np.empty_like(self.values)
-        self.active, self.changed = (np.zeros(network.vertices, np.uint8) for _ in range(2))
+        self.changed = np.zeros(network.vertices, np.uint8)
+        self.sent = np.empty(network.vertices if measure.sends_alike else 0, self.made.combined)
         self.rows = _with_weights(network) if self.weighted and network.directed else self.backward()
         by_values = not (measure.reads("round") or measure.reads("total"))
         some = False
@@ -130,11 +161,13 @@ class _Combined(_Rounds):
         if wanted is not None:
             self.following[:] = self.values
             self.changed.fill(0)
-        state = (self.params, number, self._total(number), network.degrees, self.active, self.values)
-        out, found = (self.following, self.changed), []
+        given = (self.params, number, self._total(number), network.degrees)
+        if self.measure.sends_alike:
+            self.refuse("edge", network.each(kernels.send, self.spans, *given, self.values, self.sent), number)
+        state, found = (*given, self.sent, self.active, self.values, self.following, self.changed), []
         for block in rows.blocks(weights=self.weighted, wanted=wanted):
             weights = block.weights if self.weighted else NO_WEIGHTS
-            found += rows.over_rows(kernels.pull, block, weights, *state, *out)
+            found += rows.over_rows(kernels.pull, block, weights, *state)
         self.refuse("vertex" if self.measure.has("vertex") else "edge", [fault for *_, fault in found], number)
         return sum(count for count, *_ in found), sum(entries for _, entries, _ in found)
 

@@ -30,10 +30,11 @@ from csaw.partition.base.compile import inner, njit
 
 @dataclass(frozen=True)
 class Compiled:
-    """The kernels of a measure, and the types of its values and sums."""
+    """The kernels of a measure, and the types of its values, of what is combined, and of its total."""
 
     kernels: Kernels
     value: np.dtype
+    combined: np.dtype
     total: np.dtype
 
 
@@ -45,7 +46,7 @@ def compiled(measure: Measure, params: tuple[float, ...], *, weighted: bool, som
     OptionError if a hook cannot be compiled, or may return no number or one of another type than values are of.
     """
     one = _Typing(measure, params)
-    value = one.returned("start", True, {})
+    value = one.returned("start", False, {})
     real = isinstance(value, types.Float)
     kinds = {"value": value, "other": value}
     total = one.returned("total", real, {"value": value}) if measure.has("total") else float64
@@ -66,9 +67,10 @@ def compiled(measure: Measure, params: tuple[float, ...], *, weighted: bool, som
         "COMBINED_REAL": isinstance(combined, types.Float),
         "WEIGHTED": weighted,
         "SOME": some,
+        "SENT": measure.sends_alike,
     }
     kernels = Kernels(constants, list(measure.hooks(real=real).values()), FILES, HEADER)
-    return Compiled(kernels, _dtype(value), _dtype(total))
+    return Compiled(kernels, _dtype(value), _dtype(combined), _dtype(total))
 
 
 def _dtype(kind: types.Type) -> np.dtype:

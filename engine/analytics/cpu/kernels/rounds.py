@@ -4,10 +4,13 @@ A round is by definition: each vertex v combines what ``edge`` gives for the ent
 the rows of the other direction, and gets what ``vertex`` makes of its value and that. All of them see the values before
 the round. Where nothing is combined, ``combined`` is ``nothing``, and a vertex whose value is that passes nothing along.
 
-    pull        does that for the vertices of a range; ``active``: those whose value could change
+    pull        does that for the vertices of a range; ``active``: those whose value could change; ``sent``: what a vertex
+                passes along each of its edges, where that depends on itself alone
     push_rows   for a measure that keeps the best of all that came, which is the same in any order: a round over the
                 rows of vertices that changed, by threads that meet at their ends
-    push_few    the same with one thread, from a queue, round after round while there is little to do
+    pull_best   the same over rows of the other direction, where nothing better than ``bound`` can come: a row is left as
+                soon as that is reached, as in a search that pulls
+    push_few    the same as push_rows with one thread, from a queue, round after round while there is little to do
 
     values      int64 or float64 [V], before the round; following: the same after it
     faults      a vertex at which a hook gave NaN, or -1, is what the kernels return last
@@ -27,6 +30,7 @@ REAL = False  # whether values are floats
 COMBINED_REAL = False  # whether what is combined is
 WEIGHTED = False  # whether the rows that are read have weights
 SOME = False  # whether only active vertices are pulled to
+SENT = False  # whether what a vertex passes along depends on itself alone
 LARGEST = 0x7FFFFFFFFFFFFFFF
 
 
@@ -107,15 +111,39 @@ def weight_at(weights, place):
 
 
 @njit(nogil=True)
-def begin(low, high, params, vertices, degrees, values):
-    """Give the vertices low .. high - 1 the values that they start with; returns one at which that is NaN, or -1."""
+def begin(low, high, params, vertices, degrees, values, active):
+    """Give the vertices low .. high - 1 the values that they start with, and mark those that pass something along.
+
+    Returns one whose value is NaN, or -1.
+    """
     fault = int64(-1)
     for v in range(low, high):
         found = as_value(start(params, 0, vertices, 0.0, v, v, degrees[v], degrees[v], 0, 0, 1.0))
         values[v] = found
-        if found != found:
+        active[v] = passes(found)
+        if REAL and found != found:
             fault = int64(v)
     return fault
+
+
+@njit(nogil=True)
+def send(low, high, params, number, total, degrees, values, sent):
+    """Write what each vertex of low .. high - 1 passes along its edges; returns a fault."""
+    fault, vertices = int64(-1), values.size
+    for v in range(low, high):
+        value, sent[v] = values[v], none_combined()
+        if degrees[v] and passes(value):
+            came = edge(params, number, vertices, total, v, v, degrees[v], degrees[v], value, value, 1.0)
+            sent[v] = as_combined(came)
+            if COMBINED_REAL and came != came:
+                fault = int64(v)
+    return fault
+
+
+@njit(nogil=True)
+def passed_along(params, vertices, value):
+    """What goes along any edge of a vertex of this value, where nothing else decides it."""
+    return as_value(as_combined(edge(params, 0, vertices, 0.0, 0, 0, 0, 0, value, value, 1.0)))
 
 
 @njit(nogil=True)
@@ -142,7 +170,7 @@ def add_changes(low, high, chunk, values, following, sums):
 
 @njit(nogil=True)
 def pull(
-    low, high, first, indptr, indices, weights, params, number, total, degrees, active, values, following, changed
+    low, high, first, indptr, indices, weights, params, number, total, degrees, sent, active, values, following, changed
 ):
     """Do a round for the vertices low .. high - 1, whose rows hold the vertices that edges come from.
 
@@ -157,6 +185,9 @@ def pull(
         here, of_v, combined = values[v], degrees[v], none_combined()
         for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
             u = uint64(indices[i])
+            if SENT:
+                combined = joined(combined, sent[u])
+                continue
             value = values[u]
             if passes(value):
                 came = edge(
@@ -235,18 +266,46 @@ def push_rows(
 
 
 @njit(nogil=True)
+def pull_best(low, high, first, indptr, indices, params, bound, degrees, active, values, following, reached):
+    """Improve the vertices low .. high - 1 by what the active ones in their rows pass along, ``bound`` at best.
+
+    Sets ``reached`` of those that this improves. Returns 0.
+    """
+    vertices = values.size
+    for v in range(low, high):
+        here = values[v]
+        if not is_better(bound, here):
+            continue
+        for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
+            u = uint64(indices[i])
+            if active[u]:
+                value = values[u]
+                here = joined(
+                    here, as_combined(edge(params, 0, vertices, 0.0, int64(u), v, 0, 0, value, value, 1.0))
+                )
+                if not is_better(bound, here):
+                    break
+        if here != values[v]:
+            following[v] = here
+            reached[v] = 1
+    return 0
+
+
+@njit(nogil=True)
 def settle(low, high, reached, degrees, values, following):
     """Let the vertices low .. high - 1 that were reached have their new values.
 
-    Returns how many there are, and the entries of their rows.
+    Returns how many there are, the entries of their rows, and the least and the largest of their values.
     """
-    count, entries = 0, int64(0)
+    count, entries, least, most = 0, int64(0), following[low], following[low]
     for v in range(low, high):
         if reached[v]:
-            values[v] = following[v]
+            value = following[v]
+            least, most = (min(least, value), max(most, value)) if count else (value, value)
+            values[v] = value
             count += 1
             entries += degrees[v]
-    return count, entries
+    return count, entries, least, most
 
 
 @njit(nogil=True)
