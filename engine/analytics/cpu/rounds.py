@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import adjacency
-from csaw.engine.analytics.cpu.network import EDGES_OF_TASK, HostNetwork
+from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.typed_rounds import compiled
 from csaw.engine.analytics.own_measure import Measure
 from csaw.engine.analytics.passes import any_active
@@ -21,6 +21,7 @@ from csaw.engine.analytics.rounds import CHUNK, Rounds, added, last_round, refus
 from csaw.engine.cpu.specialize import Kernels
 from csaw.partition.errors import BudgetError
 
+FEW = 1 << 17  # entries of rows that one thread pushes along in less time than all threads look at every vertex
 PULL_SHARE = 15  # Beamer's alpha, as of a search: the share of all entries from which on those that changed are pulled
 MARK_SHARE = 4  # marking ends of changed rows reads rows: where more than a fourth of all entries is theirs, all are pulled
 NO_WEIGHTS = np.empty(0, np.float32)
@@ -60,7 +61,7 @@ class _Best(_Rounds):
         self.following, self.reached = self.values.copy(), self.active
         changed, entries = self._settle()
         while changed and number < last:
-            if network.resident and entries < EDGES_OF_TASK:
+            if network.resident and entries < FEW:
                 number, changed, entries = self._push_few(number, last)
             else:
                 number += 1
@@ -115,13 +116,13 @@ class _Best(_Rounds):
     def _push_few(self, number: int, last: int) -> tuple[int, int, int]:
         """Do rounds by one thread as long as little is to be done; returns the last one's number, and as ``_settle``."""
         network, block = self.network, next(self.network.blocks(weights=self.weighted))
-        changed = np.flatnonzero(self.active)
+        changed = np.flatnonzero(self.active.view(bool))
         queue, room = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
         queue[: changed.size] = changed
         weights = block.weights if self.weighted else NO_WEIGHTS
         number, size, _, fault = self.made.kernels.push_few(
             *(block.indptr, block.indices, weights, self.params, number, 0.0, network.degrees),
-            *(self.values, self.following, self.reached, queue, room, changed.size, EDGES_OF_TASK, last),
+            *(self.values, self.following, self.reached, queue, room, changed.size, FEW, last),
         )
         self.refuse("edge", [fault], number)
         self.reached[queue[:size]] = 1  # which _settle makes the active ones

@@ -67,6 +67,7 @@ def compiled(measure: Measure, params: tuple[float, ...], *, weighted: bool, som
         "COMBINED_REAL": isinstance(combined, types.Float),
         "WEIGHTED": weighted,
         "SOME": some,
+        "EVERY": not measure.has("edge"),
         "SENT": measure.sends_alike,
     }
     kernels = Kernels(constants, list(measure.hooks(real=real).values()), FILES, HEADER)

@@ -30,6 +30,7 @@ REAL = False  # whether values are floats
 COMBINED_REAL = False  # whether what is combined is
 WEIGHTED = False  # whether the rows that are read have weights
 SOME = False  # whether only active vertices are pulled to
+EVERY = False  # whether values go along as they are: those of inactive vertices, which came before, change nothing
 SENT = False  # whether what a vertex passes along depends on itself alone
 LARGEST = 0x7FFFFFFFFFFFFFFF
 
@@ -248,9 +249,9 @@ def push_rows(
     """
     fault, vertices = int64(-1), values.size
     for v in range(low, high):
-        value = values[v]
-        if not active[v] or not passes(value):
+        if not active[v] or not passes(values[v]):
             continue
+        value = values[v]
         for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
             u = uint64(indices[i])
             came = edge(
@@ -278,7 +279,7 @@ def pull_best(low, high, first, indptr, indices, params, bound, degrees, active,
             continue
         for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
             u = uint64(indices[i])
-            if active[u]:
+            if EVERY or active[u]:
                 value = values[u]
                 here = joined(
                     here, as_combined(edge(params, 0, vertices, 0.0, int64(u), v, 0, 0, value, value, 1.0))
