@@ -28,9 +28,7 @@ def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> lis
             f"{', '.join(owners(other[0])) or 'none'}"
         )
     made = [
-        one
-        if isinstance(one, Measure)
-        else one(**{name: values[name] for name in one.options() if name in values})
+        one if isinstance(one, Measure) else one(**{name: values[name] for name in one.options() if name in values})
         for one in given
     ]
     _refuse_same_names(made)

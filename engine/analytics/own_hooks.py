@@ -67,7 +67,8 @@ class _Rewriter(Rewriter):
     """Rewrites what a hook of a measure reads of its options and of its edge or vertex."""
 
     def __init__(self, measure: "Measure", name: str, where: str, me: str, view: str, real: bool) -> None:
-        super().__init__(measure, where, me, view, True, None, random=False, of_vertex=name != "edge")
+        # Of an algorithm, it reads the options, which a measure has, too.
+        super().__init__(measure, where, me, view, True, None, random=False, of_vertex=name != "edge")  # type: ignore[arg-type]
         self.measure, self.fields, self.real = measure, FIELDS[name], real
 
     def _option(self, name: str) -> ast.expr:

@@ -135,12 +135,12 @@ class Measure(measure.Measure):
     @property
     def sends_alike(self) -> bool:
         """Whether a vertex passes the same along each of its edges."""
-        return OF_SOURCE >= self._reads.get("edge", frozenset())
+        return self._reads.get("edge", frozenset()) <= OF_SOURCE
 
     @property
     def sends_by_value(self) -> bool:
         """Whether nothing but its value decides what a vertex passes along."""
-        return OF_VALUE >= self._reads.get("edge", frozenset())
+        return self._reads.get("edge", frozenset()) <= OF_VALUE
 
     def parameters_of(self, network: Network) -> tuple[float, ...]:
         """The numbers of ``params[k]``: options, and the vertices that vertex options name in this network."""
@@ -206,10 +206,12 @@ class Measure(measure.Measure):
 
     def _check_rules(self) -> None:
         if not self.has("start"):
-            raise OptionError(f"{self.name()}: expected a method 'def start(self, v)', the value that a vertex begins with")
+            raise OptionError(
+                f"{self.name()}: expected a method 'def start(self, v)', the value that a vertex begins with"
+            )
         if self.combine == "sum" and not self.has("vertex"):
             raise OptionError(
-                f"{self.name()}: a sum needs a method 'def vertex(self, v)', which says what v.combined makes of v.value"
+                f"{self.name()}: a sum needs a method 'def vertex(self, v)', the value that v.combined makes of v.value"
             )
         if self.over != "edges" and "weight" in self._reads.get("edge", ()):
             said = f"{self.name()}.edge: e.weight is of the edges as they are stored; take over = 'edges'"

@@ -188,7 +188,8 @@ def written_out(
     if view in used:
         field = "degree" if rewriter.of_vertex else "weight"
         raise OptionError(
-            f"{where}: {view} cannot be handed on; give a function the numbers that it needs, as in mine({view}.{field})"
+            f"{where}: {view} cannot be handed on; give a function the numbers that it needs, as in "
+            f"mine({view}.{field})"
         )
     own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
     helpers = globals_of(method, own, where)

@@ -71,8 +71,8 @@ class Kernels:
 
     They stand in place of those in constants.py.
 
-    A function is loaded, with the functions it calls, when it is first asked for. ``files``: paths of kernel files, from
-    those that sample. ``header``: what the file of each function begins with.
+    A function is loaded, with the functions it calls, when it is first asked for. ``files``: paths of kernel files,
+    from those that sample. ``header``: what the file of each function begins with.
     """
 
     def __init__(

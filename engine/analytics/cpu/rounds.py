@@ -23,7 +23,9 @@ from csaw.partition.errors import BudgetError
 
 FEW = 1 << 17  # entries of rows that one thread pushes along in less time than all threads look at every vertex
 PULL_SHARE = 15  # Beamer's alpha, as of a search: the share of all entries from which on those that changed are pulled
-MARK_SHARE = 4  # marking ends of changed rows reads rows: where more than a fourth of all entries is theirs, all are pulled
+MARK_SHARE = (
+    4  # marking ends of changed rows reads rows: where more than a fourth of all entries is theirs, all are pulled
+)
 NO_WEIGHTS = np.empty(0, np.float32)
 
 
@@ -73,7 +75,9 @@ class _Best(_Rounds):
     def _settle(self) -> tuple[int, int]:
         """Let those that were reached be the active ones; returns how many there are, and the entries of their rows."""
         network = self.network
-        found = network.each(self.made.kernels.settle, self.spans, self.reached, network.degrees, self.values, self.following)
+        found = network.each(
+            self.made.kernels.settle, self.spans, self.reached, network.degrees, self.values, self.following
+        )
         self.active, self.reached = self.reached, np.zeros_like(self.active)
         some = [one for one in found if one[0]]
         self.bound = self._bound([one[2] for one in some], [one[3] for one in some]) if some else None
@@ -90,7 +94,7 @@ class _Best(_Rounds):
             return min(least) if measure.combine == "min" else max(most)
         if measure.sends_by_value and min(least) == max(most):
             found = self.made.kernels.passed_along(self.params, self.network.vertices, self.made.value.type(least[0]))
-            return self.made.value.type(found) if found == found else None
+            return self.made.value.type(found) if not np.isnan(found) else None
         return None
 
     def _can_pull(self, entries: int) -> bool:
@@ -114,7 +118,7 @@ class _Best(_Rounds):
             self.refuse("edge", network.over_rows(kernels.push_rows, block, weights, *state), number)
 
     def _push_few(self, number: int, last: int) -> tuple[int, int, int]:
-        """Do rounds by one thread as long as little is to be done; returns the last one's number, and as ``_settle``."""
+        """Do rounds by one thread while little is to be done; returns the last one's number, and as ``_settle``."""
         network, block = self.network, next(self.network.blocks(weights=self.weighted))
         changed = np.flatnonzero(self.active.view(bool))
         queue, room = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
@@ -146,7 +150,9 @@ class _Combined(_Rounds):
             changed, entries = self._pull(number, some)
             moved = self._moved() if measure.tolerance is not None else 0.0
             self.values, self.following = self.following, self.values
-            if (not changed and not measure.reads("round")) or (measure.tolerance is not None and moved <= measure.tolerance):
+            if (not changed and not measure.reads("round")) or (
+                measure.tolerance is not None and moved <= measure.tolerance
+            ):
                 break
             refuse_endless(measure, number, changed)
             some = by_values and entries < network.edges // MARK_SHARE

@@ -57,7 +57,9 @@ def compiled(measure: Measure, params: tuple[float, ...], *, weighted: bool, som
     if isinstance(last, types.Float) and not real:
         hook = "vertex" if measure.has("vertex") else "edge"
         raise one.error(
-            hook, "start gives an integer, and this a number with a fraction; write a float there, such as 0.0, or int() here"
+            hook,
+            "start gives an integer, and this a number with a fraction; write a float there, such as 0.0, or int() "
+            "here",
         )
     if measure.combine == "or" and isinstance(combined, types.Float):
         raise one.error("edge", "expected an integer, whose bits are combined by or, found a number with a fraction")

@@ -2,14 +2,14 @@
 
 A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, in the order of
 the rows of the other direction, and gets what ``vertex`` makes of its value and that. All of them see the values before
-the round. Where nothing is combined, ``combined`` is ``nothing``, and a vertex whose value is that passes nothing along.
+the round. Where nothing comes, ``combined`` is ``nothing``, and a vertex whose value is that passes nothing along.
 
-    pull        does that for the vertices of a range; ``active``: those whose value could change; ``sent``: what a vertex
-                passes along each of its edges, where that depends on itself alone
+    pull        does that for the vertices of a range; ``active``: those whose value could change; ``sent``: what a
+                vertex passes along each of its edges, where that depends on itself alone
     push_rows   for a measure that keeps the best of all that came, which is the same in any order: a round over the
                 rows of vertices that changed, by threads that meet at their ends
-    pull_best   the same over rows of the other direction, where nothing better than ``bound`` can come: a row is left as
-                soon as that is reached, as in a search that pulls
+    pull_best   the same over rows of the other direction, where nothing better than ``bound`` can come: a row is left
+                as soon as that is reached, as in a search that pulls
     push_few    the same as push_rows with one thread, from a queue, round after round while there is little to do
 
     values      int64 or float64 [V], before the round; following: the same after it
@@ -18,7 +18,8 @@ the round. Where nothing is combined, ``combined`` is ``nothing``, and a vertex 
 Constants and hooks stand in place of those here for each measure, by engine/cpu/specialize.py.
 """
 
-import numpy as np
+import math
+
 from numba import float64, int64, uint64
 
 from csaw.engine.analytics.cpu.kernels.atomics import fetch_least, fetch_most, fetch_or
@@ -63,9 +64,9 @@ def total(params, number, vertices, total, src, dst, src_degree, dst_degree, val
 def joined(one, other):
     """Two values that came, combined."""
     if COMBINE == "min":
-        return other if other < one else one
+        return min(one, other)
     if COMBINE == "max":
-        return other if other > one else one
+        return max(one, other)
     if COMBINE == "or":
         return one | other
     return one + other
@@ -122,7 +123,7 @@ def begin(low, high, params, vertices, degrees, values, active):
         found = as_value(start(params, 0, vertices, 0.0, v, v, degrees[v], degrees[v], 0, 0, 1.0))
         values[v] = found
         active[v] = passes(found)
-        if REAL and found != found:
+        if REAL and math.isnan(found):
             fault = int64(v)
     return fault
 
@@ -136,7 +137,7 @@ def send(low, high, params, number, total, degrees, values, sent):
         if degrees[v] and passes(value):
             came = edge(params, number, vertices, total, v, v, degrees[v], degrees[v], value, value, 1.0)
             sent[v] = as_combined(came)
-            if COMBINED_REAL and came != came:
+            if COMBINED_REAL and math.isnan(came):
                 fault = int64(v)
     return fault
 
@@ -195,10 +196,10 @@ def pull(
                     params, number, vertices, total, int64(u), v, degrees[u], of_v, value, here, weight_at(weights, i)
                 )
                 combined = joined(combined, as_combined(came))
-                if COMBINED_REAL and came != came:
+                if COMBINED_REAL and math.isnan(came):
                     fault = int64(u)
         found = as_value(vertex(params, number, vertices, total, v, v, of_v, of_v, here, combined, 1.0))
-        if REAL and found != found:
+        if REAL and math.isnan(found):
             fault = int64(v)
         following[v] = found
         changed[v] = found != here
@@ -255,13 +256,23 @@ def push_rows(
         for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
             u = uint64(indices[i])
             came = edge(
-                params, number, vertices, total, v, int64(u), degrees[v], degrees[u], value, value, weight_at(weights, i)
+                params,
+                number,
+                vertices,
+                total,
+                v,
+                int64(u),
+                degrees[v],
+                degrees[u],
+                value,
+                value,
+                weight_at(weights, i),
             )
             new = as_combined(came)
             if is_better(new, following[u]):
                 improve(following, int64(u), new)
                 reached[u] = 1
-            elif COMBINED_REAL and came != came:
+            elif COMBINED_REAL and math.isnan(came):
                 fault = int64(v)
     return fault
 
@@ -281,9 +292,7 @@ def pull_best(low, high, first, indptr, indices, params, bound, degrees, active,
             u = uint64(indices[i])
             if EVERY or active[u]:
                 value = values[u]
-                here = joined(
-                    here, as_combined(edge(params, 0, vertices, 0.0, int64(u), v, 0, 0, value, value, 1.0))
-                )
+                here = joined(here, as_combined(edge(params, 0, vertices, 0.0, int64(u), v, 0, 0, value, value, 1.0)))
                 if not is_better(bound, here):
                     break
         if here != values[v]:
@@ -330,9 +339,7 @@ def push_few(
             for i in range(uint64(indptr[v]), uint64(indptr[v + 1])):
                 u = uint64(indices[i])
                 weight = weight_at(weights, i)
-                came = edge(
-                    params, number, vertices, total, v, int64(u), degrees[v], degrees[u], value, value, weight
-                )
+                came = edge(params, number, vertices, total, v, int64(u), degrees[v], degrees[u], value, value, weight)
                 new = as_combined(came)
                 if is_better(new, following[u]):
                     following[u] = joined(following[u], new)
@@ -340,7 +347,7 @@ def push_few(
                         reached[u] = 1
                         room[found] = u
                         found += 1
-                elif COMBINED_REAL and came != came:
+                elif COMBINED_REAL and math.isnan(came):
                     fault = v
         entries = int64(0)
         for k in range(found):
