@@ -51,7 +51,7 @@ def _own_measures(args: list[str]) -> list[type[measure.Measure]]:
     given = [word.partition("=")[2] or following for word, following in pairwise([*args, ""]) if _names_measures(word)]
     found = []
     for name in (name.strip() for text in given for name in text.split(",") if ".py" in name):
-        from csaw.engine.analytics.chosen import kind_of
+        from csaw.engine.analytics.evaluation.chosen import kind_of
 
         try:
             one = kind_of(name)
@@ -202,8 +202,8 @@ def evaluate(
 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
     """The measures to save, which are those to find where the user names no others."""
-    from csaw.engine.analytics.chosen import name_of
     from csaw.engine.analytics.evaluation import saved
+    from csaw.engine.analytics.evaluation.chosen import name_of
 
     if save is None:
         return []

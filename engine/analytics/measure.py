@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import meant, quoted
@@ -139,6 +139,10 @@ class Measure:
     def findings(self, network: "Network") -> Findings:
         """Return the findings of a graph, by name."""
         raise NotImplementedError
+
+
+Wanted: TypeAlias = str | type[Measure] | Measure
+"""A measure, as a caller has it: a name, FILE.py:CLASS, or a class or an instance of the user's own."""
 
 
 def seed_option() -> int:

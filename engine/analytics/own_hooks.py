@@ -14,16 +14,14 @@ Every hook gets the same arguments, ARGUMENTS, so a kernel need not know which o
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
+from csaw.engine.analytics.network import Network
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import Rewriter, expression
 from csaw.engine.api.hooks import TREES, Hook, written_out
 from csaw.engine.api.option import LARGEST, Option
 from csaw.partition.errors import OptionError
-
-if TYPE_CHECKING:
-    from csaw.engine.analytics.own_measure import Measure
 
 ARGUMENTS = (
     "params",
@@ -58,6 +56,49 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 """What the view of each hook has, and the argument that it is."""
 
 
+class Hooked(Protocol):
+    """What the rounds of a measure know of its class, which engine/analytics/own_measure.py declares."""
+
+    combine: ClassVar[str]
+    rounds: int | None
+    limit: int
+    tolerance: float | None
+    reads_weights: bool
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether a value is the best of all that has come to its vertex in any round."""
+
+    @property
+    def sends_alike(self) -> bool:
+        """Whether a vertex passes the same along each of its edges."""
+
+    @property
+    def sends_by_value(self) -> bool:
+        """Whether nothing but its value decides what a vertex passes along."""
+
+    def reads(self, field: str) -> bool:
+        """Whether a hook that makes values reads this field."""
+
+    def hooks(self, *, real: bool) -> dict[str, Hook]:
+        """The hooks of the class, rewritten for values that are floats or integers."""
+
+    def parameters_of(self, network: Network) -> tuple[float, ...]:
+        """The numbers of ``params[k]`` in a network."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the measure."""
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """All options by name."""
+
+    @classmethod
+    def has(cls, hook: str) -> bool:
+        """Whether the class has a hook of its own."""
+
+
 @dataclass(frozen=True)
 class VertexOption(Option):
     """An option that is the original id of a vertex; hooks read the number of that vertex."""
@@ -66,7 +107,7 @@ class VertexOption(Option):
 class _Rewriter(Rewriter):
     """Rewrites what a hook of a measure reads of its options and of its edge or vertex."""
 
-    def __init__(self, measure: "Measure", name: str, where: str, me: str, view: str, real: bool) -> None:
+    def __init__(self, measure: Hooked, name: str, where: str, me: str, view: str, real: bool) -> None:
         # Of an algorithm, it reads the options, which a measure has, too.
         super().__init__(measure, where, me, view, True, None, random=False, of_vertex=name != "edge")  # type: ignore[arg-type]
         self.measure, self.fields, self.real = measure, FIELDS[name], real
@@ -97,7 +138,7 @@ def nothing(combine: str, real: bool) -> float:
     return float(found) if real else found
 
 
-def numbers(measure: "Measure") -> list[str]:
+def numbers(measure: Hooked) -> list[str]:
     """The names of the options that are numbers or vertices, in the order of ``params[k]``."""
     return [
         name
@@ -106,7 +147,7 @@ def numbers(measure: "Measure") -> list[str]:
     ]
 
 
-def rewritten(measure: "Measure", name: str, real: bool) -> Hook:
+def rewritten(measure: Hooked, name: str, real: bool) -> Hook:
     """Rewrite one hook; OptionError, with the line of the user's file, if it uses anything that a hook cannot.
 
     ``real``: whether values are floats.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.api.hook_place import placed
 from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.network import Network
-    from csaw.engine.analytics.own_measure import Measure
 
 CHUNK = 1024  # vertices whose numbers are added in their order, so that a sum has the same bits by any threads
 
@@ -30,12 +30,12 @@ class Rounds:
         return f"{self.rounds} round{'s' * (self.rounds != 1)}"
 
 
-def last_round(measure: "Measure") -> int:
+def last_round(measure: Hooked) -> int:
     """The number of the last round that may be begun."""
     return measure.limit if measure.rounds is None else measure.rounds
 
 
-def refuse_endless(measure: "Measure", number: int, changed: int) -> None:
+def refuse_endless(measure: Hooked, number: int, changed: int) -> None:
     """OptionError about values that still change after ``number`` rounds, where that many are not wanted."""
     if changed and measure.rounds is None and number >= measure.limit:
         raise OptionError(
@@ -45,7 +45,7 @@ def refuse_endless(measure: "Measure", number: int, changed: int) -> None:
         )
 
 
-def refuse_fault(measure: "Measure", network: "Network", hook: str, vertex: int, number: int) -> None:
+def refuse_fault(measure: Hooked, network: "Network", hook: str, vertex: int, number: int) -> None:
     """OptionError about a hook that gave NaN at a vertex, if there is one."""
     if vertex < 0:
         return

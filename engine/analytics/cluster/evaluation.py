@@ -11,9 +11,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, cast
 
-from csaw.engine.analytics.chosen import is_own, name_of
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles, sampled
+from csaw.engine.analytics.evaluation.chosen import is_own, name_of
 from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.analytics.evaluation.measuring import Piece, Progress
 from csaw.engine.analytics.evaluation.options import EvaluateOptions

@@ -15,7 +15,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import adjacency
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.typed_rounds import compiled
-from csaw.engine.analytics.own_measure import Measure
+from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.passes import any_active
 from csaw.engine.analytics.rounds import CHUNK, Rounds, added, last_round, refuse_endless, refuse_fault
 from csaw.engine.cpu.specialize import Kernels
@@ -29,7 +29,7 @@ MARK_SHARE = (
 NO_WEIGHTS = np.empty(0, np.float32)
 
 
-def compute(network: HostNetwork, *, measure: Measure, backward: Callable[[], HostNetwork]) -> Rounds:
+def compute(network: HostNetwork, *, measure: Hooked, backward: Callable[[], HostNetwork]) -> Rounds:
     """Run the rounds of a measure over a network; ``backward()`` is the one with the rows of the other direction.
 
     State: 16 bytes a vertex for values, and some flags. From disk, a round reads the blocks that it needs.
@@ -40,7 +40,7 @@ def compute(network: HostNetwork, *, measure: Measure, backward: Callable[[], Ho
 class _Rounds:
     """The state of the rounds of a measure."""
 
-    def __init__(self, network: HostNetwork, measure: Measure, backward: Callable[[], HostNetwork]) -> None:
+    def __init__(self, network: HostNetwork, measure: Hooked, backward: Callable[[], HostNetwork]) -> None:
         self.network, self.measure, self.backward = network, measure, backward
         self.params = measure.parameters_of(network)
         self.weighted = measure.reads_weights

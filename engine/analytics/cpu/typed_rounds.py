@@ -8,8 +8,7 @@ import numpy as np
 from numba import float64, int64, typeof, types
 from numba.core.errors import NumbaError
 
-from csaw.engine.analytics.own_hooks import ARGUMENTS
-from csaw.engine.analytics.own_measure import Measure
+from csaw.engine.analytics.own_hooks import ARGUMENTS, Hooked
 from csaw.engine.api.hook_place import placed
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
@@ -38,7 +37,7 @@ class Compiled:
     total: np.dtype
 
 
-def compiled(measure: Measure, params: tuple[float, ...], *, weighted: bool, some: bool = False) -> Compiled:
+def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some: bool = False) -> Compiled:
     """Compile the hooks of a measure.
 
     ``weighted``: whether the rows that are read have weights; ``some``: whether active vertices alone are pulled to.
@@ -83,7 +82,7 @@ def _dtype(kind: types.Type) -> np.dtype:
 class _Typing:
     """Compiles the hooks of a measure one by one."""
 
-    def __init__(self, measure: Measure, params: tuple[float, ...]) -> None:
+    def __init__(self, measure: Hooked, params: tuple[float, ...]) -> None:
         self.measure, self.params = measure, params
 
     def returned(self, hook: str, real: bool, kinds: Mapping[str, types.Type]) -> types.Type:

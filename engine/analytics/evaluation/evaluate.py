@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.engine.analytics.chosen import chosen
 from csaw.engine.analytics.evaluation import distances, profiles, sampled, tables
+from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.measuring import Measures, Measuring, Progress
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import FORMATS, EvaluateOptions

@@ -1,17 +1,14 @@
 """The options of an evaluation, declared once for Python and the command line."""
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from csaw.engine.analytics.measure import Measure
+from csaw.engine.analytics.measure import Measure, Wanted
 from csaw.engine.api.option import Bytes, Option
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-
-if TYPE_CHECKING:
-    from csaw.engine.analytics.chosen import Wanted
 
 WHAT, WHERE = "What to evaluate", "Where it runs"
 FORMATS = ("text", "csv", "latex")
@@ -25,7 +22,7 @@ class EvaluateOptions:
     OptionError names the first that is out of its range.
     """
 
-    measures: "tuple[Wanted, ...] | None" = declared(
+    measures: tuple[Wanted, ...] | None = declared(
         None,
         WHAT,
         "names of measures, or FILE.py:CLASS for one of your own, separated by commas [default: the quick ones that "

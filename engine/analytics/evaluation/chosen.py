@@ -2,16 +2,14 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
-from csaw.engine.analytics.measure import Measure, find, names, owners
+from csaw.engine.analytics.evaluation.options import options
+from csaw.engine.analytics.measure import Measure, Wanted, find, names, owners
 from csaw.engine.api.registry import code_of, module_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
 FLAG = "--measures"
-Wanted: TypeAlias = str | type[Measure] | Measure
-"""A measure, as a caller has it: a name, FILE.py:CLASS, or a class or an instance of the user's own."""
 
 
 def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> list[Measure]:
@@ -72,8 +70,6 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
 
 def _checked(kind: type[Measure]) -> type[Measure]:
     """The class, unless an option of it has the name of an option of every evaluation."""
-    from csaw.engine.analytics.evaluation.options import options
-
     if taken := sorted(kind.options().keys() & options().keys()):
         raise OptionError(f"{kind.name()}.{taken[0]}: every evaluation has an option of this name; choose another one")
     return kind
