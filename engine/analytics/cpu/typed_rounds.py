@@ -14,7 +14,7 @@ from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
 from csaw.partition.errors import OptionError
 
-FILES = ("../../analytics/cpu/kernels/rounds.py",)
+FILES = ("../../analytics/cpu/kernels/rounds.py", "../../analytics/cpu/kernels/rounds_best.py")
 HEADER = """\
 # Written by csaw; delete at will.
 import math
@@ -61,7 +61,8 @@ def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some
             "here",
         )
     if measure.combine == "or" and isinstance(combined, types.Float):
-        raise one.error("edge", "expected an integer, whose bits are combined by or, found a number with a fraction")
+        hook = "edge" if measure.has("edge") else "start"
+        raise one.error(hook, "expected an integer, whose bits are combined by or, found a number with a fraction")
     constants = {
         "COMBINE": measure.combine,
         "REAL": real,
