@@ -21,6 +21,7 @@ from csaw.engine.api.mixins import (
     normalize_option,
     unique_option,
 )
+from csaw.engine.api.temporal_walk import TemporalWalk
 from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "MatrixEntries",
     "MiniBatches",
     "Option",
+    "TemporalWalk",
     "Traversal",
     "Walk",
     "bias_option",

@@ -67,7 +67,7 @@ def graph(
     - scipy.sparse: a matrix [V, V]. Entry (i, j) is an edge from i to j. Its values are weights, unless they are truths
       or all 1.
     - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights. The
-      edges go as ``edge_index`` says.
+      edges go as ``edge_index`` says. Or a TemporalData, whose times ``t`` are those of the edges.
     - pandas, polars, Arrow: a table with two or three columns, or more whose names say which are the ends, by the rules
       of ``csaw partition``.
     - NumPy: an array of edges [edges, 2], or [edges, 3] with weights.
@@ -91,7 +91,10 @@ def graph(
             stores each edge in both directions; a graph store has it already), and of objects alone ``duplicates``
             ("first", "sum", "keep" or "error"; by default multigraphs, igraph, CSR arrays and an ``edge_index`` keep
             repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of
-            ``csaw partition``; ``vertex_ids``, original ids [V] where vertices are numbers; and ``source_column`` and
+            ``csaw partition``; ``time``, times of the edges, which ``temporal`` walks follow: an array [edges] of
+            integers or of dates, or the name of a table's column or of an attribute of the edges (default: those of a
+            TemporalData, otherwise none), with which repeated edges are kept; ``vertex_ids``, original ids [V] where
+            vertices are numbers; and ``source_column`` and
             ``target_column`` of a table, names or numbers from 1.
 
     Returns:

@@ -63,7 +63,7 @@ class PartitionModule(ModuleType):
                 the bytes that are read and their total. By default there is a bar in Jupyter and nothing elsewhere.
             **options: those of ``csaw partition``, with its values: ``memory="4GiB"``, ``directed=False``,
                 ``duplicates="sum"``; :class:`PartitionOptions` has all. Of a graph in memory ``weights``,
-                ``vertex_ids`` and ``edge_columns``, and of these ``directed``, ``reverse``, ``duplicates``,
+                ``vertex_ids``, ``edge_columns`` and ``time``, and of these ``directed``, ``reverse``, ``duplicates``,
                 ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and ``overwrite``.
 
         Returns:

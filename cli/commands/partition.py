@@ -22,6 +22,9 @@ GROUPS = {
         "target_column",
         "weight_column",
         "edge_columns",
+        "time_column",
+        "time_format",
+        "time_decimals",
         "duplicates",
         "self_loops",
         "on_error",
@@ -89,10 +92,28 @@ GROUPS = {
     "May be given several times.",
 )
 @click.option(
+    "--time-column",
+    metavar="COLUMN",
+    help="Column of the times of the edges: a name, or a number from 1. They become the edge column time, int64, which "
+    "--algo temporal follows; repeats at other times are other edges.",
+)
+@click.option(
+    "--time-format",
+    type=click.Choice(["numbers", "iso"]),
+    default="numbers",
+    help="Whether times are numbers, or dates of ISO 8601 such as 2026-11-25T20:15:00Z, which count from 1970-01-01.",
+)
+@click.option(
+    "--time-decimals",
+    type=int,
+    default=0,
+    help="Decimals of a time, or of a second of a date, to keep, from 0 to 9: with 3, integers count thousandths.",
+)
+@click.option(
     "--duplicates",
     type=click.Choice(["keep", "first", "sum", "error"]),
-    default="first",
-    help="On a repeated edge: keep all, keep the first, add the weights, or stop with an error.",
+    help="On a repeated edge: keep all, keep the first, add the weights, or stop with an error [default: first; with "
+    "--time-column keep].",
 )
 @click.option(
     "--self-loops",

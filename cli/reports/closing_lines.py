@@ -154,7 +154,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     return [
         f"{held} ({size(bytes_held)}), {took()}.",
         f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
-        next_is("sample", str(store.path), "walks.zarr", "--algo", "node2vec"),
+        next_is("sample", str(store.path), "walks.zarr", "--algo", "temporal" if store.time else "node2vec"),
     ]
 
 

@@ -16,6 +16,15 @@ GRAPH = (
     Line("partitioner", "partitioner"),
     Line("fingerprint", "fingerprint"),
 )
+TIMES = (
+    Line("first", "first"),
+    Line("last", "last"),
+    Line("units", "units"),
+    Line("distinct", "different times"),
+    Line("per_time", "stored edges a time, on average"),
+    Line("most_at_once", "stored edges of one time, at most"),
+    Line("tied", "stored edges at a time of another one of their vertex"),
+)
 INPUT = (
     Line("lines", "lines or rows read"),
     Line("comments", "lines of comments"),
@@ -41,7 +50,11 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
         for name, both in report.get("header_disagrees", {}).items()
     ]
     warnings = [("warning", str(one)) for one in report.get("warnings", ())]
+    times = report.get("times")
+    if times is not None and times["distinct"]:
+        times = times | {"per_time": f"{graph['edges'] / times['distinct']:,.1f}"}
     return [
         ("Graph", lines_of(graph, GRAPH)),
+        *([] if times is None else [("Times of its edges", lines_of(times, TIMES))]),
         ("Input that it was made of", lines_of(report, INPUT) + differing + warnings),
     ]

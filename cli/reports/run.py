@@ -120,7 +120,8 @@ RATES = (
     Line("disk_writes", "writing to the disk, synced", size),
     Line("disk_reads", "random reads of the disk", reads),
     Line("bus_bytes", "copying to a GPU", size),
-    Line("bus_reads", "random reads of a GPU over the bus", reads),
+    Line("bus_reads", "random reads of a GPU over the bus, of 512 MiB", reads),
+    Line("far_reads", "of more than that", reads),
     Line("device_gathers", "random reads of a GPU's memory", reads),
 )
 HELD = (

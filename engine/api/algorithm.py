@@ -11,8 +11,8 @@ An algorithm is a class with options and up to four hooks, written in the subset
 
 Hooks may read e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
 e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex(), and edge columns by their names, such as
-e.time. A vertex v has the same, with v.id for the vertex and v.degree, apart from dst, dst_degree and the numbers of
-edges.
+e.time; those of a TemporalWalk also e.previous_time and e.start_time. A vertex v has the same, with v.id for the vertex
+and v.degree, apart from dst, dst_degree and the numbers of edges.
 
 ``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in a hook of a walk is
 the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source. ``e.weight`` is a 64-bit float, 1 in
@@ -149,6 +149,11 @@ class Walk(Algorithm):
     layout = "walks"
     walk_length: int | None = option(80, help=LENGTH_HELP, low=0, high=MOST_STEPS, none="no limit")
     num_walks: int = option(1, help="number of walks from every source", low=1)
+
+    timed: ClassVar[bool] = False
+    """Whether a walk knows the times of its edges, which its sample has beside its vertices: that of a TemporalWalk."""
+    by_time: ClassVar[bool] = False
+    """Whether steps are drawn from the order of a row by time, as the options of ``temporal`` say."""
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge

@@ -20,6 +20,7 @@ FAR = "is_neighbor of another vertex than prev and src"  # the row of that verte
 OTHER = "is_neighbor of another edge than prev to dst"  # so that more rows are needed than one that has this edge
 VERTEX_HOOKS = ("vertex_bias", "dead_end")
 OF_EDGE = ("dst", "dst_degree", "weight")  # what only an edge has
+TIMES = ("previous_time", "start_time")  # what a walk in time knows
 PLACES = ("src", "dst", "prev", "source")  # always a vertex, or none
 TURN = "csaw_turn"  # the variable of a hook that counts how often bodies of its loops begin
 MOST_SITES = 64  # calls that draw in a hook with loops: each turn has so many addresses
@@ -130,6 +131,14 @@ class Rewriter(ast.NodeTransformer):
             return ast.Constant(1.0)
         if name in VALUES:
             return expression(name)
+        if name in TIMES:
+            if not getattr(self.algorithm, "timed", False):
+                raise OptionError(
+                    f"{self.where}: {self.view}.{name} is known on walks in time alone; derive the class from "
+                    "TemporalWalk"
+                )
+            self.engine.add(name)
+            return expression(f"{name}(graph)")
         if name in ("src_degree", "dst_degree"):
             self.engine.add("degree")
             return expression(f"degree(graph, {name[:3]})")

@@ -8,6 +8,7 @@
     e.column("x", a)   column_value(graph, k, a)     k is the number of the column
     e.time             edge_integer(graph, k), edge_real(graph, k)  of an edge column; k is its number among those given
     e.path(i)          path_vertex(graph, depth, i)  of walks
+    e.start_time       start_time(graph)             of walks in time, as e.previous_time
     a ** b             csaw_power(a, b)                  math.exp, math.log     the same on every device: portable.py
 
 Every hook gets the same arguments, ARGUMENTS, so a kernel need not know which of them it reads.
@@ -41,6 +42,8 @@ ENGINE = (
     "edge_integer",
     "edge_real",
     "path_vertex",
+    "previous_time",
+    "start_time",
     "hook_word",
     "fraction",
     "below_wide",

@@ -102,12 +102,16 @@ def edge_biases(
     depth: int = 0,
     instance: int = 0,
     path: Sequence[int] = (),
+    clock: tuple[int, int] | None = None,
 ) -> list[tuple[int, float]]:
     """(neighbor, bias) of every edge of v, in the order of its row.
 
-    ``path``: a walk's vertices so far. BiasError if a bias is negative, NaN or infinite.
+    ``path``: a walk's vertices so far. ``clock``: of a walk in time, when it took its last edge and its first.
+    BiasError if a bias is negative, NaN or infinite.
     """
     edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value, path), []
+    if clock is not None:
+        vars(edge).update(previous_time=clock[0], start_time=clock[1])
     edge_bias, neighbors_and_weights = plain_hook(algorithm, "edge_bias"), zip(*view.row(v), strict=True)
     for edge._place, (edge.dst, edge.weight) in enumerate(neighbors_and_weights, int(view.indptr[v])):
         bias = float(edge_bias(edge))

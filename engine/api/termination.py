@@ -71,7 +71,18 @@ def planned_steps(algorithm: Any) -> int:
     """
     if algorithm.walk_length is not None:
         return int(algorithm.walk_length)
-    expected = algorithm.expected_steps() if algorithm.expected_steps else ASSUMED_STEPS
+    return _expected_steps(algorithm, ASSUMED_STEPS)
+
+
+def mean_steps(algorithm: Any) -> int:
+    """Steps of an instance to expect, from 1 on: what the algorithm says, and at most those that it may have."""
+    length = algorithm.walk_length
+    expected = _expected_steps(algorithm, ASSUMED_STEPS if length is None else length)
+    return expected if length is None else min(expected, max(int(length), 1))
+
+
+def _expected_steps(algorithm: Any, assumed: int) -> int:
+    expected = algorithm.expected_steps() if algorithm.expected_steps else assumed
     return max(1, math.ceil(min(expected, MOST_PLANNED)))
 
 

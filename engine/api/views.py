@@ -31,6 +31,8 @@ class EdgeView(View, Protocol):
     weight: float
     src_degree: int
     dst_degree: int
+    previous_time: int
+    start_time: int
 
     def __getattr__(self, name: str) -> float: ...
 

@@ -76,12 +76,16 @@ class Rounds(WaitingWalks):
         xp = self.backend.xp
         begin = 0 if self.backend.needs.reads_path else self.before + 1
         width = self.length + 1 - begin
-        vertices = xp.empty((walkers.size, width), self.backend.store.id_dtype)
+        vertices = self._empty((walkers.size, width))
         self.places[walkers] = xp.arange(walkers.size) * width - begin
         if begin == 0:
             self._take_along(walkers, vertices)
         self.rounds.append(Round(begin - 1, walkers, vertices))
         return vertices
+
+    def _empty(self, shape: tuple[int, ...]) -> Array:
+        """Ids of this shape, with any values."""
+        return self.backend.xp.empty(shape, self.backend.store.id_dtype)
 
     def _take_along(self, walkers: Array, vertices: Array) -> None:
         """Begin ``vertices`` with the steps of the last round, or with the sources.

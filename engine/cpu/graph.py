@@ -116,6 +116,8 @@ class HostGraph(Partitions):
             alone=self.places.alone,
             columns=columns.ravel(),
             edge_columns=tuple(column.array for column in self.edge_columns),
+            previous=0,
+            began=0,
             word=np.uint64(0),
             path=np.empty(0, self.store.id_dtype),
             known=np.full(3, -1, np.int64),

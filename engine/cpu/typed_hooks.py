@@ -80,7 +80,7 @@ def _graph(backend: Specialization) -> Any:
     }
     arrays = {name: np.empty(0, kind) for name, kind in kinds.items()}
     further = tuple(np.empty(0, column.dtype) for column in backend.needs.edge_columns)
-    return typeof(GraphArrays(**arrays, edge_columns=further, word=np.uint64(0), edge=0))
+    return typeof(GraphArrays(**arrays, edge_columns=further, previous=0, began=0, word=np.uint64(0), edge=0))
 
 
 def named_type(kind: types.Type) -> str:

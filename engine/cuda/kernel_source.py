@@ -66,7 +66,8 @@ def counts_busy(backend: Specialization) -> bool:
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
     lists = ("lists.cu",) if backend.plan.lists_members else ()
-    return Unit((*FILES[backend.plan.kind], *lists), _constants(backend), backend.hooks(), backend.params)
+    in_time = ("temporal.cu",) if backend.select is Method.TIME else ()
+    return Unit((*FILES[backend.plan.kind], *in_time, *lists), _constants(backend), backend.hooks(), backend.params)
 
 
 def builder_of(backend: Specialization) -> Unit:

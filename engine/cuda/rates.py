@@ -7,14 +7,16 @@ import numpy as np
 
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.memory import page_locked
+from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.rates import ASSUMED, BUS_REACH
 
-HOST_BYTES, DEVICE_BYTES = 64 << 20, 512 << 20
+HOST_BYTES, FAR_BYTES, DEVICE_BYTES = 64 << 20, 2 << 30, 512 << 20
 HOST_READS, DEVICE_READS = 1 << 18, 1 << 22
 TURNS = 4  # of which the first, which compiles and allocates, does not count
 
 
 def device_rates(device: Device) -> dict[str, float]:
-    """Measure a GPU, in a tenth of a second after CuPy has compiled the two kernels of it for the first time."""
+    """Measure a GPU, in half a second after CuPy has compiled the two kernels of it for the first time."""
     with cupy.cuda.Device(device.number):
         found = {**_bus(device.number), "device_gathers": _memory(min(DEVICE_BYTES, device.free_bytes // 8))}
         cupy.get_default_memory_pool().free_all_blocks()
@@ -26,7 +28,17 @@ def _bus(number: int) -> dict[str, float]:
     host[:] = 1
     there = cupy.empty(host.size, host.dtype)
     copies = HOST_BYTES / _seconds(lambda: there.set(host))
-    return {"bus_bytes": copies, "bus_reads": _reads(_seen_from_device(host, number), HOST_READS)}
+    near = _reads(_seen_from_device(host, number), HOST_READS)
+    return {"bus_bytes": copies, "bus_reads": near, "far_reads": _far(number, near)}
+
+
+def _far(number: int, near: float) -> float:
+    """Reads a second from host memory that is beyond the reach of what is translated; assumed where memory is short."""
+    if available_bytes() < 4 * FAR_BYTES:
+        return ASSUMED.far_reads
+    found = _reads(_seen_from_device(page_locked(FAR_BYTES // 4, np.uint32), number), HOST_READS)
+    within = BUS_REACH / FAR_BYTES
+    return (1 - within) / max(1 / found - within / near, (1 - within) / near)
 
 
 def _memory(size: int) -> float:

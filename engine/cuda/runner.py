@@ -86,12 +86,13 @@ class CudaRunner(BatchBackend):
             each = 2 if self.needs.second_order else 1  # rows that an entry needs
             rates = self.plan.rates
             return rates.disk_cost * each * (entries * rates.row_bytes + edges * self.needs.edge.stored)
+        pick = self.plan.rates.pick_bytes(self.store.edges * self.needs.edge.kept)
         if self.select.exact_number:
-            return picks * self.plan.rates.pick_bytes
-        if self.select is Method.REJECTION:
-            searched = math.log2(self.store.max_degree + 2)  # of the previous vertex's row, in a trial
-            return picks * self.plan.rates.pick_bytes * (2 + searched)
-        return entries * self.plan.rates.pick_bytes + PASSES * edges * (self.store.id_dtype.itemsize + 4)
+            return picks * pick
+        if self.select in (Method.REJECTION, Method.TIME):
+            searched = math.log2(self.store.max_degree + 2)  # of a row, the previous vertex's in a trial, or by time
+            return picks * pick * (2 + searched)
+        return entries * pick + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
         whole = self.plan.residency.from_store or not self.select.by_edge

@@ -8,10 +8,13 @@ and their like: see hooks.py.
 
 import math
 
+import numpy as np
+
 from csaw.partition.base.compile import njit
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROOT_HALF = 0.7071067811865476
+FRACTION, HALF = np.uint64((1 << 52) - 1), np.uint64(1022 << 52)  # the fraction of a float64, and the other bits of .5
 LARGEST_INTEGER_POWER = 64
 LARGEST_EXPONENT = 709.78271289338397  # of e, from which on float64 has no number
 
@@ -24,15 +27,28 @@ def log_parts(x):
     log(m) = 2 atanh((m - 1) / (m + 1)) by its series; error below 1e-15 relative.
     """
     mantissa, exponent = math.frexp(x)
-    if mantissa < ROOT_HALF:
-        mantissa *= 2.0
-        exponent -= 1
+    return log_of(mantissa, float(exponent))
+
+
+@njit(inline="always")
+def halves(x):
+    """``math.frexp`` of a normal float above 0, with a float for the exponent, by its bits: in vector registers."""
+    bits = np.float64(x).view(np.uint64)
+    mantissa = np.uint64((bits & FRACTION) | HALF).view(np.float64)
+    return mantissa, float(np.int64(bits >> np.uint64(52))) - 1022.0
+
+
+@njit(inline="always")
+def log_of(mantissa, exponent):
+    """``log_parts`` of what ``math.frexp`` makes of x."""
+    small = mantissa < ROOT_HALF
+    mantissa, exponent = mantissa * 2.0 if small else mantissa, exponent - 1.0 if small else exponent
     s = (mantissa - 1.0) / (mantissa + 1.0)
     z = s * s
     series = 0.0
     for k in range(23, 0, -2):
         series = series * z + 1.0 / k
-    return 2.0 * s * series, float(exponent)
+    return 2.0 * s * series, exponent
 
 
 @njit

@@ -23,7 +23,7 @@ So a sample does not depend on the thread, batch, partition, device or order tha
 import numpy as np
 from numba import uint32, uint64
 
-from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, log_parts
+from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, halves, log_of
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import empty, full
 
@@ -95,7 +95,14 @@ def fraction_of(high, low):
 @njit
 def neg_log(word):
     """``-log(u)`` for u in (0, 1) from 64 random bits, from + - * / alone: the same bits on every device."""
-    rest, scale = log_parts(float(word >> uint64(12)) + 0.5)
+    return neg_log_of(float(word >> uint64(12)) + 0.5)
+
+
+@njit(inline="always")
+def neg_log_of(x):
+    """``-log(x 2^-52)`` for a normal float x above 0, in a form that vector registers compute."""
+    mantissa, scale = halves(x)
+    rest, scale = log_of(mantissa, scale)
     scale -= 52.0
     return -((scale * LN2_HIGH + rest) + scale * LN2_LOW)
 

@@ -15,13 +15,20 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import Needs
-from csaw.engine.plan.rates import ROW_READS, Rates
+from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.parallel import processors
 
 # Gathers, fitted to whole runs (docs/contributing/tuning.md): of a pick, of the bias of an edge in a row, and of an
 # edge for which something is built.
-PICK = {Method.UNIFORM: 2.0, Method.ALIAS: 4.0, Method.REJECTION: 4.0, Method.ITS: 2.0, Method.KEYS: 2.0}
+PICK = {
+    Method.UNIFORM: 2.0,
+    Method.ALIAS: 4.0,
+    Method.REJECTION: 4.0,
+    Method.ITS: 2.0,
+    Method.KEYS: 2.0,
+    Method.TIME: 4.0,
+}
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
 BUILD = {
     GraphLayout.CSR: 0.0,
@@ -48,12 +55,12 @@ def row_cost(shape: Shape, per_edge: int, rates: Rates) -> float:
 
 def read_cost(shape: Shape, rates: Rates) -> float:
     """Cost of a step that reads over the bus where rows are, as bytes copied to a GPU."""
-    return rates.pick_bytes * _picks(shape)
+    return rates.pick_bytes(shape.store.edges * shape.needs.edge.kept) * _picks(shape)
 
 
 def read_bytes(shape: Shape) -> float:
     """Bytes that such a step reads over the bus."""
-    return ROW_READS * BUS_READ * _picks(shape)
+    return BUS_READ * _picks(shape)
 
 
 def _picks(shape: Shape) -> float:
@@ -137,6 +144,8 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     pick = PICK_IN_ENTRIES if entries else PICK[method]
     if method is Method.REJECTION:
         pick = TRIALS * (pick + _looked_up(row, memory) * shape.needs.asks_members)
+    if method is Method.TIME:
+        pick += 2 * log2(1 + row)  # each turn of the search reads the order and a time
     parents, picks = _frontiers(shape)
     of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
     return shape.request.instances * (picks * pick + of_row)

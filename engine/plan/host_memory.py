@@ -138,7 +138,13 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     most = max(1, room // row)
     batch = limits.batch or _even(shape.request, most)
     plan = _in_pieces(shape, limits, layout, cut, parts, batch, row, graph)
-    if limits.batch or not isinstance(shape.algorithm, Walk) or needs.reads_path or batch == shape.request.instances:
+    if (
+        limits.batch
+        or not isinstance(shape.algorithm, Walk)
+        or needs.reads_path
+        or needs.timed
+        or batch == shape.request.instances
+    ):
         return plan
     paths = min(MOST_PATHS, budget // PATHS_SHARE)
     # Of a walk whose steps are on disk; and where it waits.

@@ -22,6 +22,7 @@ SPREAD = (
 )
 MEETINGS = 2  # times that a traversal meets a vertex, about
 LARGEST_SAMPLE = 1 << 50  # bytes
+TIME_BYTES = 8  # of the time of a step
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
@@ -43,6 +44,11 @@ def instance_bytes(
     item = needs.edge.id
     if isinstance(algorithm, Walk):
         row, memory = _of_walk(algorithm, item)
+        if needs.timed:
+            row, memory = (
+                row + TIME_BYTES * planned_steps(algorithm),
+                memory + TIME_BYTES * (planned_steps(algorithm) + 2),
+            )
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")

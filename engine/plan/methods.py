@@ -26,6 +26,9 @@ class Method(StrEnum):
     KEYS = "keys", False, False
     """Take the smallest exponential keys (Efraimidis and Spirakis 2006), for selection without replacement."""
 
+    TIME = "time", True, False
+    """Search the order of a row by time for the edges that may follow, and draw one by its place or its time."""
+
     def __new__(cls, name: str, by_edge: bool, exact_number: bool) -> Self:
         made = str.__new__(cls, name)
         made._value_ = name

@@ -3,12 +3,13 @@
 Found once, from graph, algorithm and request, and read by plan, backends and bench.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_rewriter import FAR, OTHER
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
@@ -16,7 +17,7 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
 from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
+from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
@@ -120,8 +121,10 @@ class Needs:
     """Whether instances are made of clusters of vertices, whose members are listed."""
     everywhere: bool
     """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
+    timed: bool
+    """Whether walks know the times of their edges."""
     edge_columns: tuple[EdgeColumn, ...]
-    """Edge columns beside weights that hooks read, in the order in which kernels number them."""
+    """Edge columns beside weights that are read, in the order in which kernels number them."""
     edge: EdgeBytes
     """Bytes of memory that an edge takes."""
 
@@ -147,8 +150,7 @@ def find_needs(
     bias = hooks.edge_bias(algorithm, weighted, columns)
     others = [hook for hook in hooks.others(algorithm, weighted, columns).values() if hook is not None]
     others_read = frozenset[str]().union(*(hook.reads for hook in others))
-    columns_read = bias.columns.union(*(hook.columns for hook in others))
-    edge_columns = tuple(column for column in columns if column.name in columns_read)
+    edge_columns = _columns_read(store, algorithm, bias.columns.union(*(hook.columns for hook in others)), select)
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
@@ -178,10 +180,30 @@ def find_needs(
         columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
         clusters=algorithm.sources_from == "clusters",
         everywhere=in_pools and sources.kind == "every" and _meets_again(algorithm),
+        timed=isinstance(algorithm, Walk) and algorithm.timed,
         edge_columns=edge_columns,
         edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
         **of_edges,
     )
+
+
+def _columns_read(
+    store: Store, algorithm: Algorithm, by_hooks: Collection[str], select: Method
+) -> tuple[EdgeColumn, ...]:
+    """The edge columns beside weights that are read: those of these names, and by walks in time the times.
+
+    OptionError for a walk in time where edges have no times.
+    """
+    read = tuple(column for column in store.hook_columns if column.name in by_hooks)
+    if not (isinstance(algorithm, Walk) and algorithm.timed):
+        return read
+    if store.stored.time is None:
+        raise OptionError(
+            f"{store.path}: expected times of the edges for {algorithm.name()}, found none; make the store with csaw "
+            "partition FILE OUT --time-column COLUMN, or in Python with time="
+        )
+    time = () if store.stored.time in read else (store.stored.time,)
+    return (*read, *time, *(TIME_ORDER,) * (select is Method.TIME))
 
 
 def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:

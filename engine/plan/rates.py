@@ -5,7 +5,7 @@ they have not been.
 from dataclasses import dataclass, fields
 
 ROUND_SECONDS = 4e-4  # of the host, from one load of a GPU's partitions to the next (docs/contributing/tuning.md)
-ROW_READS = 2.5  # reads over the bus of a pick that is drawn in place, on average (docs/contributing/tuning.md)
+BUS_REACH = 512 << 20  # bytes of host memory whose pages a GPU's reads over the bus find translated: seen on an H100
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,10 @@ class Rates:
     """Reads of a few bytes from random places of the disk."""
     bus_bytes: float = 50e9
     """Bytes copied from page-locked memory to a GPU."""
-    bus_reads: float = 0.09e9
-    """Reads of a GPU from random places of the host's memory."""
+    bus_reads: float = 0.6e9
+    """Reads of a GPU from random places of BUS_REACH bytes of the host's memory."""
+    far_reads: float = 0.045e9
+    """The same beyond that, where addresses have to be translated first."""
     device_gathers: float = 30e9
     """Reads of a GPU from random places of its own memory."""
     assumed: tuple[str, ...] = ()
@@ -47,13 +49,18 @@ class Rates:
         """Cost of a round between loads to a GPU, as bytes copied to it in the same time."""
         return ROUND_SECONDS * self.bus_bytes
 
-    @property
-    def pick_bytes(self) -> float:
-        """Cost of a pick that is drawn in place over the bus, as bytes copied to a GPU in the same time."""
-        return ROW_READS * self.bus_bytes / self.bus_reads
+    def pick_bytes(self, table: int) -> float:
+        """Cost of a pick that is drawn in place over the bus from a graph of ``table`` bytes, as bytes copied to a GPU
+        in the same time.
+
+        A pick reads one place. Reads from 64 MiB to 16 GiB take within a fifth of what this says
+        (docs/contributing/tuning.md).
+        """
+        near = min(BUS_REACH / max(table, 1), 1.0)
+        return self.bus_bytes * (near / self.bus_reads + (1 - near) / self.far_reads)
 
 
 HOST = ("gathers", "disk_bytes", "disk_writes", "disk_reads")
-GPU = ("bus_bytes", "bus_reads", "device_gathers")
+GPU = ("bus_bytes", "bus_reads", "far_reads", "device_gathers")
 ASSUMED = Rates(assumed=HOST + GPU)
 assert {*HOST, *GPU, "assumed"} == {field.name for field in fields(Rates)}

@@ -38,6 +38,8 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -
 
 def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     """The methods that draw a step of this walk by its bias."""
+    if algorithm.timed:
+        return {Method.TIME if algorithm.by_time else Method.ITS}
     update = hooks.others(algorithm, weighted)["update"]
     by_edge = not (update and update.by_edge)
     can = {

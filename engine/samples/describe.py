@@ -47,10 +47,19 @@ def describe_store(
     store = open_graph(path)
     degrees = {"degrees": _degrees(store)} if full else {}
     return describe_graph(store) | {
-        "report": store.report,
+        "report": store.report | _times(store),
         **degrees,
         "partitions": [asdict(one) for one in store.partitions],
     }
+
+
+def _times(store: GraphStore) -> Record:
+    """When the edges of a graph with times are, where its report does not say it."""
+    if "times" in store.report or store.time is None:
+        return {}
+    from csaw.partition.graph.time_facts import time_facts  # brings Numba
+
+    return {"times": time_facts(store)}
 
 
 def _is_samples(path: Path) -> bool:

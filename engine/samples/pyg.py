@@ -26,6 +26,8 @@
     The number of nodes.
 ``edge_weight`` float32 [edges]
     Only of samples that have weights of edges: those of layers.
+``edge_time`` int64 [edges]
+    Only of walks in time: the time of each edge.
 ``walk`` int64 [instances, walk_length + 1], or [instances, longest walk + 1] without a limit
     Only of walks: the nodes of each, -1 after its end.
 ``e_id`` int64 [edges]

@@ -11,6 +11,7 @@ import numpy as np
 from csaw.partition.base.plain_data import Record
 
 Batch = Record
+OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64}  # what batches may have of each edge
 CLASSES = "classes"  # in a part: how many nodes of each class it has, int64
 
 
@@ -34,8 +35,8 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
             name: of_nodes.moved(part.pop(name)) for name in ("edge_index", "seed", "walk") if name in part
         }
         of_edges.copy(numbers.pop("edge_index"), out["edge_index"])
-        if "edge_weight" in part:
-            of_edges.copy(part.pop("edge_weight"), out["edge_weight"])
+        for name in OF_EDGES.keys() & part.keys():
+            of_edges.copy(part.pop(name), out[name])
         return numbers
 
     with ThreadPoolExecutor(threads) as pool:
@@ -51,7 +52,7 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
         "seed",
         "num_sampled_nodes",
         "num_sampled_edges",
-        "edge_weight",
+        *OF_EDGES,
         "walk",
     )
     return {name: out[name] for name in order if name in out}
@@ -77,8 +78,8 @@ def _table(rows: list[np.ndarray]) -> np.ndarray:
 
 def _room(parts: list[Batch], nodes: np.ndarray, edges: np.ndarray) -> Batch:
     """A batch of the size of all parts: empty arrays of nodes and edges, and what is summed or joined at once."""
-    weight = {"edge_weight": np.empty(int(edges.sum()), np.float32)} if "edge_weight" in parts[0] else {}
-    return weight | {
+    beside = {name: np.empty(int(edges.sum()), dtype) for name, dtype in OF_EDGES.items() if name in parts[0]}
+    return beside | {
         "edge_index": np.empty((2, int(edges.sum())), np.int64),
         "n_id": np.empty(int(nodes.sum()), parts[0]["n_id"].dtype),
         "batch": np.empty(int(nodes.sum()), np.int64),

@@ -11,6 +11,7 @@ from csaw.engine.api.user_code import is_own
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
+from csaw.engine.schedule.time_rules import time_constants
 
 WEIGHT = hooks.Hook(
     "edge_bias",
@@ -89,7 +90,7 @@ class Specialization:
                 "EXTREME": self.needs.may_be_hopeless,
                 "CHECKED": self.checks_vertices,
                 "READS_PATH": self.needs.reads_path,
-            }
+            } | time_constants(a, self.needs.edge_columns)
         else:
             each_edge_once = a.each_edge_once and undirected
             constants |= {

@@ -57,6 +57,10 @@ class Sources:
             self.connected = np.flatnonzero(np.diff(store.read_indptr()))
             if not self.connected.size:
                 raise OptionError(f"{store.path} has no edge to start from; give vertices with --sources")
+        if self.kind is SourceKind.EDGES:
+            self.indptr = store.read_indptr()
+            if not store.edges:
+                raise OptionError(f"{store.path} has no edge to start from")
         if self.kind is SourceKind.DISTINCT and self.frontier_size > store.vertices:
             flag = "--frontier-size" if getattr(algorithm, "pool_size", None) is None else "--pool-size"
             raise OptionError(
@@ -199,6 +203,9 @@ class Sources:
         if self.kind is SourceKind.CONNECTED:
             places = uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.connected.size)
             return self.connected[places]
+        if self.kind is SourceKind.EDGES:
+            edges = uniform_vertices(np.uint64(self.seed), first, numbers.size, m, int(self.indptr[-1]))
+            return np.searchsorted(self.indptr, edges, side="right") - 1
         if self.kind is SourceKind.RANDOM:
             return uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.vertices)
         if self.at_random:
@@ -227,6 +234,8 @@ class Sources:
     @property
     def places(self) -> int:
         """Vertices among which a source is drawn."""
+        if self.kind is SourceKind.EDGES:
+            return int(self.indptr[-1])
         return self.connected.size if self.kind is SourceKind.CONNECTED else self._count
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.api import recorded
-from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.samples.check import most_bytes
@@ -213,6 +213,7 @@ def _contents(
     from csaw.engine.verify.targets import verify_targets
     from csaw.engine.verify.trees import verify_hops
     from csaw.engine.verify.walks import verify_walks
+    from csaw.engine.verify.walks_in_time import verify_walks_in_time
 
     request = samples.manifest["request"]
     if algo is None and recorded.is_own(request):
@@ -221,7 +222,7 @@ def _contents(
     held = recalled(request, columns, store, samples.path)
     algorithm = recorded.built(samples.path, request, algo, held)
     by_layout = {
-        "walks": verify_walks,
+        "walks": verify_walks_in_time if isinstance(algorithm, Walk) and algorithm.timed else verify_walks,
         "ragged-walks": verify_walks,
         "hops": verify_hops,
         "subgraphs": verify_subgraphs,

@@ -164,7 +164,7 @@ class Subject:
         apart = {"update": self.updates, "vertex_bias": self.pooled}  # followed by their text: updates, frontier_pools
         of_law = [hook for name, hook in others.items() if hook and not apart.get(name)]
         reads = bias.reads.union(*(hook.reads for hook in of_law))
-        self.reads_path = "path" in reads
+        self.reads, self.reads_path = reads, "path" in reads
         if self.reads_path:
             reads |= {"depth", "instance"}  # which name the path
         self.uniform = bias.constant is not None and bias.constant > 0

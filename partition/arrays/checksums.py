@@ -18,16 +18,18 @@ P1, P2, P3, P4, P5 = (
     for p in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 )
 WORD, HALF = np.uint64(8), np.uint64(4)
+# Turns of words. They are typed: of plain numbers, each would be a type, and a function to compile, of its own.
+R1, R7, R11, R12, R18, R23, R27, R31 = (np.uint64(bits) for bits in (1, 7, 11, 12, 18, 23, 27, 31))
 
 
 @inner(forceinline=True)
 def _rotate(word, bits):
-    return (word << np.uint64(bits)) | (word >> np.uint64(64 - bits))
+    return (word << bits) | (word >> (np.uint64(64) - bits))
 
 
 @inner(forceinline=True)
 def _round(lane, word):
-    return _rotate(lane + word * P2, 31) * P1
+    return _rotate(lane + word * P2, R31) * P1
 
 
 @inner(forceinline=True)
@@ -48,20 +50,20 @@ def xxh64(data, begin, end):
             c = _round(c, eight_bytes(data, at + np.uint64(16)))
             d = _round(d, eight_bytes(data, at + np.uint64(24)))
             at += np.uint64(32)
-        state = _rotate(a, 1) + _rotate(b, 7) + _rotate(c, 12) + _rotate(d, 18)
+        state = _rotate(a, R1) + _rotate(b, R7) + _rotate(c, R12) + _rotate(d, R18)
         state = _merge(_merge(_merge(_merge(state, a), b), c), d)
     state += stop - np.uint64(begin)
     while at + WORD <= stop:
-        state = _rotate(state ^ _round(np.uint64(0), eight_bytes(data, at)), 27) * P1 + P4
+        state = _rotate(state ^ _round(np.uint64(0), eight_bytes(data, at)), R27) * P1 + P4
         at += WORD
     if at + HALF <= stop:
         word = np.uint64(0)
         for k in range(4):
             word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
-        state = _rotate(state ^ (word * P1), 23) * P2 + P3
+        state = _rotate(state ^ (word * P1), R23) * P2 + P3
         at += HALF
     while at < stop:
-        state = _rotate(state ^ (np.uint64(data[at]) * P5), 11) * P1
+        state = _rotate(state ^ (np.uint64(data[at]) * P5), R11) * P1
         at += np.uint64(1)
     state = (state ^ (state >> np.uint64(33))) * P2
     state = (state ^ (state >> np.uint64(29))) * P3

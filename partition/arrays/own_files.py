@@ -17,9 +17,11 @@ PARTS = "parts"  # a table of samples as a folder of files
 PART_NAME = "part-{:05d}.parquet"
 NODE, TEMPORARY = r"zarr\.json", r"(\.[0-9a-f]{16}\.tmp)?"
 PART = r"partitions/\d{5,}"
-GRAPH_ARRAY = rf"({PART}/(indptr|indices|weights|edge_[A-Za-z][A-Za-z0-9_]*)|vertex_ids|vertex_id_offsets|clusters)"
+GRAPH_ARRAY = (
+    rf"({PART}/(indptr|indices|weights|time_order|edge_[A-Za-z][A-Za-z0-9_]*)|vertex_ids|vertex_id_offsets|clusters)"
+)
 SAMPLE_ARRAY = (
-    r"(walks|lengths|hop_\d+|walk_ptr|instance_ptr|src|dst|depth|weight|sources_ptr|sources|vertices_ptr|vertices|layer"
+    r"(walks|lengths|times|hop_\d+|walk_ptr|instance_ptr|src|dst|depth|weight|sources_ptr|sources|vertices_ptr|vertices|layer"
     r"|probability|node_ptr|n_id|batch|edge_ptr|row|col|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges"
     r"|vertex_ids|vertex_id_offsets|given_sources)"
 )

@@ -19,6 +19,7 @@ ARRAYS = {
     ),
     "indices": ("edge", NUMBER, "dense id of the vertex that each edge of the partition leads to"),
     "weights": ("edge", NUMBER, "weight of each edge of the partition"),
+    "time_order": ("edge", NUMBER, "place in its row of the edge that comes next by time, row after row"),
     "edge_ids": ("edge", NUMBER, "number of each edge of the partition in the input, from 0"),
     "vertex_ids": ("vertex", NUMBER, "original id of each vertex, by dense id"),
     "vertex_id_offsets": (

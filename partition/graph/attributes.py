@@ -12,7 +12,7 @@ from csaw.partition.arrays.nodes import digest, read_group
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.clusters import MOST
-from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct
+from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, distinct, time_of
 
 Attributes: TypeAlias = dict[str, Any]
 """Attributes of a store, or a part of them, as JSON has them."""
@@ -29,6 +29,8 @@ and the arrays of these numbers.
 """
 EDGE_COLUMNS = "edge_columns"
 """The attribute that lists the edge columns beside weights and edge ids."""
+ORDERED = "time_ordered"
+"""The attribute that says that the order of each row by time is stored, too."""
 ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
 TYPES: dict[str, type] = {
     "vertices": int,
@@ -80,8 +82,10 @@ def columns_of(attributes: Attributes) -> tuple[EdgeColumn, ...]:
     """The edge columns of a store. OptionError where those listed in its attributes cannot be any."""
     weight = (WEIGHT,) if attributes["weighted"] else ()
     edge_id = (EDGE_ID,) if EDGE_IDS in attributes else ()
-    listed = (EdgeColumn.named(one["name"], one["dtype"], one["units"]) for one in attributes.get(EDGE_COLUMNS, ()))
-    return (*weight, *edge_id, *distinct(listed))
+    named = (EdgeColumn.named(one["name"], one["dtype"], one["units"]) for one in attributes.get(EDGE_COLUMNS, ()))
+    listed = distinct(named)
+    ordered = (TIME_ORDER,) if attributes.get(ORDERED) is True and time_of(listed) is not None else ()
+    return (*weight, *edge_id, *listed, *ordered)
 
 
 def identity(attributes: Attributes) -> str:

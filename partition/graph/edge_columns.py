@@ -3,6 +3,8 @@
     column     dtype           array in a partition    hooks read it as
     weight     float32         weights                 e.weight
     edge_id    int64           edge_ids                nothing: the fingerprint of a graph does not depend on it
+    time       int64           edge_time               e.time
+    time_order uint32          time_order              nothing: it follows from the times, see time_order.py
     NAME       any of DTYPES   edge_NAME               e.NAME
 
 Hooks compute with integers of 64 bits and floats of 64 bits, so every value must fit one of them exactly.
@@ -36,7 +38,8 @@ HOOK_NAMES = (
     "degree",
 )
 HOOK_CALLS = ("is_neighbor", "column", "path", "random", "random_vertex")
-RESERVED = frozenset((*HOOK_NAMES, *HOOK_CALLS, "weight", "edge_id", "ids"))
+OF_TIME = ("previous_time", "start_time", "time_order")
+RESERVED = frozenset((*HOOK_NAMES, *HOOK_CALLS, *OF_TIME, "weight", "edge_id", "ids"))
 """Names that hooks read already, and ``ids``, whose array would be that of the edge ids."""
 NO_UNITS = "1"  # of a plain number, as the CF conventions write it
 LARGEST = int(np.iinfo(np.int64).max)
@@ -100,6 +103,11 @@ class EdgeColumn:
         return self.dtype.kind in "iu"
 
     @property
+    def is_time(self) -> bool:
+        """Whether it is the time of the edges, by which a store keeps the order of each row: an int64 called time."""
+        return self.name == TIME.name and self.dtype == TIME.dtype
+
+    @property
     def limit(self) -> float | np.float32 | None:
         """The largest value that its array may hold, if values are from 0 on; None where any value is possible."""
         if self == WEIGHT:
@@ -149,9 +157,17 @@ class EdgeColumn:
         return np.asarray((values >= max(low, int(bounds.min))) & (values <= min(high, int(bounds.max))))
 
 
-STORED_AS = {"weight": "weights", "edge_id": "edge_ids"}
+STORED_AS = {"weight": "weights", "edge_id": "edge_ids", "time_order": "time_order"}
 WEIGHT = EdgeColumn("weight", np.dtype(np.float32))
 EDGE_ID = EdgeColumn("edge_id", np.dtype(np.int64))
+TIME = EdgeColumn("time", np.dtype(np.int64))
+TIME_ORDER = EdgeColumn("time_order", np.dtype(np.uint32))
+"""The place in its row of the edge that is first by time, the second, and so on, row after row."""
+
+
+def time_of(columns: Iterable[EdgeColumn]) -> EdgeColumn | None:
+    """The column that is the time of the edges; None where there is none."""
+    return next((column for column in columns if column.is_time), None)
 
 
 def distinct(columns: Iterable[EdgeColumn]) -> tuple[EdgeColumn, ...]:

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import copied, empty, zeros
-from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, STRING, Attributes
+from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, ORDERED, STRING, Attributes
 from csaw.partition.graph.csr import merge_repeats
 from csaw.partition.graph.cuts import cut_points, partition_count
-from csaw.partition.graph.edge_columns import WEIGHT
+from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, time_of
 from csaw.partition.graph.fingerprint import fingerprint_of_arrays
 from csaw.partition.graph.given_rows import checked_rows
 from csaw.partition.graph.store import INDICES, GraphStore
+from csaw.partition.graph.time_order import time_order
 
 LARGEST_32 = 2**32 - 1  # vertices whose ids take 32 bits, besides the id that stands for nothing
 
@@ -64,7 +65,10 @@ class InMemory(GraphStore):
         if rows.weights is not None:
             self.arrays[WEIGHT.array] = rows.weights
         fingerprint = fingerprint_of_arrays(self.indptr, self.arrays, self.id_arrays, rows.columns)
-        listed = {EDGE_COLUMNS: [column.attributes for column in rows.columns]} if rows.columns else {}
+        listed: Attributes = {EDGE_COLUMNS: [column.attributes for column in rows.columns]} if rows.columns else {}
+        if (time := time_of(rows.columns)) is not None:
+            self.arrays[TIME_ORDER.array] = time_order(self.indptr, rows.columns[time])
+            listed[ORDERED] = True
         super().__init__(Path(name), self._attributes(directed, fingerprint) | listed)
 
     def _attributes(self, directed: bool, fingerprint: str) -> Attributes:

@@ -11,7 +11,7 @@ from csaw.partition.arrays.arrays import growing_array
 from csaw.partition.arrays.nodes import write_group
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.edge_columns import TIME_ORDER, EdgeColumn, time_of
 
 
 class Facts(NamedTuple):
@@ -45,7 +45,7 @@ class PartitionWriter:
     """Writes a partition to ``folder`` by ``jobs``: ``extend`` for rows in order, then ``end``.
 
     ``arrays``: those that it has, by name. ``store``: the path that errors name. ``columns``: the edge columns of the
-    store. ``sync`` is told of each file that is complete.
+    store; where one is the time, the order of rows by it is made here. ``sync`` is told of each file that is complete.
     """
 
     def __init__(
@@ -63,7 +63,10 @@ class PartitionWriter:
         with full_disk_named(store):
             write_group(folder, {})
         dtypes = {"indptr": np.dtype(np.int64), "indices": id_dtype}
-        dtypes |= {column.array: column.dtype for column in columns}
+        columns = tuple(columns)
+        self.time = time_of(columns)
+        ordered = () if self.time is None else (TIME_ORDER,)
+        dtypes |= {column.array: column.dtype for column in (*columns, *ordered)}
         self.arrays = {
             name: growing_array(folder / name, dtype, compression, jobs, sync) for name, dtype in dtypes.items()
         }
@@ -93,6 +96,10 @@ class PartitionWriter:
                 others does not count.
         """
         given = {"indices": indices, **columns}
+        if self.time is not None:
+            from csaw.partition.graph.time_order import time_order  # brings Numba
+
+            given[TIME_ORDER.array] = time_order(indptr, np.asarray(columns[self.time.array]))
         parts = {name: np.asarray(given[name], array.dtype) for name, array in self.arrays.items() if name != "indptr"}
         parts["indptr"] = indptr[1:] + self.edges
         with full_disk_named(self.store, sum(part.nbytes for part in parts.values())):

@@ -29,7 +29,7 @@ from csaw.partition.base.stages import LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
-from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn
+from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
 from csaw.partition.graph.notebook import ShownGraph
 from csaw.partition.graph.original_ids import StoredIds
 
@@ -212,12 +212,18 @@ class GraphStore(StoredIds, ShownGraph):
     @cached_property
     def _limits(self) -> dict[str, float | np.float32 | None]:
         numbers = {INDICES: max(self.vertices - 1, 0), EDGE_IDS: max(self.attributes.get(EDGE_IDS, 0) - 1, 0)}
-        return {column.array: column.limit for column in self.edge_columns} | numbers
+        places = {TIME_ORDER.array: max(self.max_degree - 1, 0)}
+        return {column.array: column.limit for column in self.edge_columns} | numbers | places
 
     @property
     def hook_columns(self) -> tuple[EdgeColumn, ...]:
         """The edge columns that hooks can read, on which the fingerprint depends, too."""
-        return tuple(column for column in self.edge_columns if column != EDGE_ID)
+        return tuple(column for column in self.edge_columns if column not in (EDGE_ID, TIME_ORDER))
+
+    @property
+    def time(self) -> EdgeColumn | None:
+        """The column of the edges' times, whose order in each row is there, too; None where there is none."""
+        return time_of(self.edge_columns) if TIME_ORDER in self.edge_columns else None
 
     @property
     def further_columns(self) -> tuple[EdgeColumn, ...]:
@@ -227,7 +233,8 @@ class GraphStore(StoredIds, ShownGraph):
     @property
     def edge_items(self) -> dict[str, int]:
         """Bytes of an edge in each array that runs may read, by the name of the array."""
-        return {INDICES: self.id_dtype.itemsize} | {c.array: c.dtype.itemsize for c in self.hook_columns}
+        read = (column for column in self.edge_columns if column != EDGE_ID)
+        return {INDICES: self.id_dtype.itemsize} | {column.array: column.dtype.itemsize for column in read}
 
     @cached_property
     def identity(self) -> str:

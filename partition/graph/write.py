@@ -18,10 +18,10 @@ from csaw.partition.arrays.sync import SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.parallel import Backlog, Crew
 from csaw.partition.graph.about import about
-from csaw.partition.graph.attributes import EDGE_COLUMNS, EDGE_IDS, IDENTITY, STRING, Attributes, sealed
+from csaw.partition.graph.attributes import EDGE_COLUMNS, EDGE_IDS, IDENTITY, ORDERED, STRING, Attributes, sealed
 from csaw.partition.graph.clusters import digest_of, given_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
-from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
 from csaw.partition.graph.given_rows import checked_rows
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
@@ -216,6 +216,7 @@ class StoreWriter:
             **({} if partitioner is None else {"partitioner": partitioner}),
             **({} if self.input_rows is None else {EDGE_IDS: self.input_rows}),
             **({EDGE_COLUMNS: [column.attributes for column in self.further]} if self.further else {}),
+            **({} if time_of(self.further) is None else {ORDERED: True}),
         }
 
     def _ids(self, given: np.ndarray | list[Any] | Words) -> str:

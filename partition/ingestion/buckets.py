@@ -170,7 +170,7 @@ class Buckets:
         cuts, ends = self.cuts[begin : end + 1], np.ascontiguousarray(self.ends[:, begin : end + 1].T)
         sizes = (ends[1:] - ends[:-1]).sum(axis=1)
         indptr = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64)
-        policy, out = POLICIES[self.job.options.duplicates], self._room(int(sizes.sum()))
+        policy, out = POLICIES[self.job.options.policy], self._room(int(sizes.sum()))
         work = self.layout.vertices, policy, indptr, *out, np.empty(sizes.max(), self.layout.ids)
         sorted_here = 2 + self.weighted if self.job.edge_columns else len(self.places[0])
         places = (each[:sorted_here] for each in self.places)
@@ -202,7 +202,7 @@ class Buckets:
 
     def _check(self, repeats: bool, weights: np.ndarray) -> None:
         """FormatError for repeated edges that must not be, or whose weights have no sum."""
-        name, duplicates = self.job.name, self.job.options.duplicates
+        name, duplicates = self.job.name, self.job.options.policy
         if duplicates == "error" and repeats:
             raise FormatError(f"{name}: some edges are repeated; pass --duplicates keep, first or sum to accept them")
         if POLICIES[duplicates] == SUM and not np.isfinite(weights).all():

@@ -38,26 +38,28 @@ ENDS = (  # of several pairs in one header the first counts
 SOURCES, TARGETS = ({pair[end] for pair in ENDS} for end in (0, 1))
 WEIGHTS = ("weight", "weights", "edgeweight", "w")
 FLAGS = ("--source-column", "--target-column", "--weight-column")
-EDGE_COLUMN = "--edge-column"
+EDGE_COLUMN, TIME_COLUMN = "--edge-column", "--time-column"
 
 
 @dataclass(frozen=True)
 class Wishes:
     """The options that name columns: a name, or a number that counts from 1; None or ``auto`` let the file decide.
 
-    ``further``: those of edge columns.
+    ``further``: those of edge columns; ``time``: that of times.
     """
 
     source: str | None = None
     target: str | None = None
     weight: str = "auto"
     further: tuple[str, ...] = ()
+    time: str | None = None
 
     @property
     def asked(self) -> list[tuple[str, str | None]]:
         """Each wish behind its option, as messages name it."""
         weight = None if self.weight in ("auto", "none") else self.weight
         others = [(EDGE_COLUMN, wish) for wish in self.further]
+        others += [] if self.time is None else [(TIME_COLUMN, self.time)]
         return [*zip(FLAGS, (self.source, self.target, weight), strict=True), *others]
 
     @property

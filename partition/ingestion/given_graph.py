@@ -13,6 +13,7 @@ from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.graph.edge_columns import given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import InMemory, has_repeats, merged, rows_of_edges
+from csaw.partition.ingestion.given_times import given_times
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
 from csaw.partition.ingestion.object_columns import edge_columns_of
 from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_of
@@ -36,6 +37,7 @@ def graph_in_memory(
     source_column: Wish = None,
     target_column: Wish = None,
     edge_columns: Mapping[str, ArrayLike] | Sequence[str] | None = None,
+    time: ArrayLike | str | None = None,
 ) -> InMemory:
     """The graph of an object of another library, see objects.py; the vertices keep their original ids.
 
@@ -44,19 +46,20 @@ def graph_in_memory(
     duplicates, self_loops, reverse: as of :class:`IngestOptions`; ``duplicates`` None keeps those of multigraphs, of
     igraph and of an edge_index unless ``directed`` is given, and the first of others.
     vertex_ids: original ids by number, [V], where vertices are numbers (default: None, the numbers).
-    edge_columns: further numbers of the edges, as of :func:`csaw.graph`.
+    edge_columns: further numbers of the edges, as of :func:`csaw.graph`; time: their times, as there.
 
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
     found = edges_of(data, weights, source_column, target_column)
-    usual = found.duplicates if directed is None else "first"
+    times = given_times(data, time)
+    usual = "keep" if times else found.duplicates if directed is None else "first"
     said = usual if duplicates is None else duplicates
     IngestOptions(directed=directed, duplicates=said, self_loops=self_loops, reverse=reverse)  # OptionError for others
     if vertex_ids is not None:
         found = found._replace(vertices=_named(found, vertex_ids))
     (source, target), ids, vertices = numbered(found)
     kept = None if found.weights is None else weights_of(f"weights: {found.name}", found.weights, source.size)
-    columns = given_columns(edge_columns_of(data, edge_columns or {}), source.size)
+    columns = given_columns({**edge_columns_of(data, edge_columns or {}), **times}, source.size)
     if reverse:
         source, target = target, source
     number = np.arange(source.size)  # that each edge has in the object

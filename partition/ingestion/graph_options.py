@@ -16,6 +16,7 @@ class GraphOptions(TypedDict, total=False):
     self_loops: str
     reverse: bool
     vertex_ids: "ArrayLike | None"
+    time: "ArrayLike | str | None"
     source_column: str | int | None
     target_column: str | int | None
 

@@ -9,7 +9,8 @@ from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.clusters import METHODS
 from csaw.partition.graph.csr import FIRST, KEEP, SUM
 from csaw.partition.graph.edge_columns import EdgeColumn, distinct
-from csaw.partition.ingestion.columns import EDGE_COLUMN, FLAGS, Wishes, wish_of
+from csaw.partition.ingestion.columns import EDGE_COLUMN, FLAGS, TIME_COLUMN, Wishes, wish_of
+from csaw.partition.ingestion.time_column import TimeColumn
 
 MOST_THREADS = 4096
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
@@ -60,9 +61,10 @@ class IngestOptions:
     """Column of the weights; ``none`` reads none; ``auto``: the one that the header calls weight or, without a header,
     the third of three.
     """
-    duplicates: str = "first"
+    duplicates: str | None = None
     """The fate of repeated edges: ``keep`` all, keep the ``first``, add their weights (``sum``), or raise an
-    ``error``.
+    ``error``. None: ``keep`` where there is a ``time_column``, because repeats at other times are other edges,
+    otherwise ``first``.
     """
     self_loops: str = "keep"
     """Whether to ``keep`` or ``drop`` edges from a vertex to itself."""
@@ -104,10 +106,20 @@ class IngestOptions:
     """Further columns of the edges, which hooks read as ``e.NAME``: each ``NAME:DTYPE``, ``NAME:DTYPE:UNITS`` or either
     with ``=COLUMN`` behind it, the name or number of the column of the input (default: the one called NAME).
     """
+    time_column: str | int | None = None
+    """Column of the times of edges: a name, or a number from 1. They become the edge column ``time``, int64, and each
+    row also keeps its order by time.
+    """
+    time_format: str = "numbers"
+    """Whether times are ``numbers``, or dates of ISO 8601 (``iso``), which count from 1970-01-01 in UTC."""
+    time_decimals: int = 0
+    """Decimals of a time, or of a second of a date, that are kept: with 3, integers count thousandths."""
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 
     def __post_init__(self) -> None:
+        if self.duplicates is None:
+            object.__setattr__(self, "duplicates", "first" if self.time_column is None else "keep")
         for name, choices in CHOICES.items():
             if not isinstance(value := getattr(self, name), str | None) or value not in choices:
                 raise OptionError(
@@ -126,19 +138,27 @@ class IngestOptions:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
     @property
+    def policy(self) -> str:
+        """The fate of repeated edges, once it is decided."""
+        return self.duplicates or "first"
+
+    @property
     def wishes(self) -> Wishes:
         """The columns to read."""
         given = (self.source_column, self.target_column, self.weight_column)
         source, target, weight = (wish_of(flag, wish) for flag, wish in zip(FLAGS, given, strict=True))
         asked = (text.partition("=") for text in self.edge_columns)
         further = [column if is_said else text.partition(":")[0] for text, is_said, column in asked]
-        return Wishes(source, target, weight or "none", tuple(wish_of(EDGE_COLUMN, wish) or "" for wish in further))
+        columns = tuple(wish_of(EDGE_COLUMN, wish) or "" for wish in further)
+        return Wishes(source, target, weight or "none", columns, wish_of(TIME_COLUMN, self.time_column))
 
     @property
     def further(self) -> tuple[EdgeColumn, ...]:
         """The edge columns that the store keeps beside weights."""
+        time = TimeColumn.of(self.time_format, self.time_decimals)  # OptionError for values that no times have
         try:
-            return distinct(EdgeColumn.parsed(text.partition("=")[0]) for text in self.edge_columns)
+            columns = [EdgeColumn.parsed(text.partition("=")[0]) for text in self.edge_columns]
+            return distinct([*columns, *[time] * (self.time_column is not None)])
         except OptionError as error:
             raise OptionError(f"{EDGE_COLUMN}: {error}") from error
 

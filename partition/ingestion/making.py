@@ -36,7 +36,10 @@ class PartitionOptions(TypedDict, total=False):
     target_column: str | int | None
     weight_column: str | int
     edge_columns: Sequence[str] | Mapping[str, ArrayLike] | None
-    duplicates: str
+    time_column: str | int | None
+    time_format: str
+    time_decimals: int
+    duplicates: str | None
     self_loops: str
     on_error: str
     partitions: int | None
@@ -55,9 +58,11 @@ class PartitionOptions(TypedDict, total=False):
     overwrite: bool
     weights: ArrayLike | None
     vertex_ids: ArrayLike | None
+    time: ArrayLike | str | None
 
 
-GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids", "edge_columns")  # of one in memory
+# Of a graph in memory.
+GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids", "edge_columns", "time")
 STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 
 

@@ -7,7 +7,7 @@ networkx, igraph                  graphs: all vertices, with edges or without; w
 scipy.sparse                      matrices [V, V]: entry (i, j) is an edge from i to j; the values are weights, unless
                                   they are truths or all 1
 torch                             an edge_index, integers [2, edges]
-torch_geometric                   Data with edge_index, num_nodes, and weights in edge_weight
+torch_geometric                   Data with edge_index, num_nodes, and weights in edge_weight; TemporalData
 pandas, polars, pyarrow           tables with two or three columns, or more whose names say which are the ends
 numpy                             an array [edges, 2], or [edges, 3] with weights
 list                              edges: (source, target) or (source, target, weight)
@@ -167,6 +167,8 @@ def _of_torch(tensor: Foreign, weights: str) -> Edges:
 
 
 def _of_pyg(data: Foreign, weights: str) -> Edges:
+    if type(data).__name__ == "TemporalData":
+        return Edges("TemporalData", _numpy_of(data.src), _numpy_of(data.dst), None, int(data.num_nodes), True, "keep")
     if getattr(data, "edge_index", None) is None:
         raise OptionError(
             f"{type(data).__name__}: expected a Data object with edge_index; of a HeteroData object give "

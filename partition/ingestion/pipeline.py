@@ -28,6 +28,7 @@ from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.reciprocity import reciprocity
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.time_facts import time_facts
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.buckets import Buckets, cuts_of
 from csaw.partition.ingestion.first_run import compiling_aside
@@ -264,7 +265,7 @@ class Ingest:
                 return writer.finish(
                     directed=not self.job.undirected,
                     vertex_ids=numbering.vertex_ids,
-                    report=lambda draft: report | {"reciprocity": reciprocity(draft)},
+                    report=lambda draft: report | _of_all(draft),
                     clusters=clusters,
                 )
 
@@ -289,3 +290,8 @@ class Ingest:
         limit = self.job.partition_bytes
         count = partition_count(int(indptr[-1]), degrees.size, item, self.options.partitions, limit)
         return cut_points(indptr, count, self.options.balance)
+
+
+def _of_all(draft: GraphStore) -> Record:
+    """What the report says of all edges together: how many have their opposite, and when they are."""
+    return {"reciprocity": reciprocity(draft)} | ({} if draft.time is None else {"times": time_facts(draft)})

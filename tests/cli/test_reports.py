@@ -95,7 +95,7 @@ def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
     assert found["Where it could run"] == {"the CPU": "too small", "GPU 0 (none) streamed": "2.5 s expected"}
     rates = found["Rates of this machine, a second"]
     assert rates["copying to a GPU"] == "47 GiB"
-    assert rates["random reads of a GPU over the bus"] == "90 M, assumed"
+    assert rates["random reads of a GPU over the bus, of 512 MiB"] == "600 M, assumed"
     assert found["Faster residencies that cannot be used"] == {"--residency resident": "too large"}
     assert found["Memory of each GPU"] == {
         "--gpu-memory": "8 GiB",

@@ -28,6 +28,7 @@ GRAPHS = {  # name: ids and weights of the text, options of csaw partition
     "packed": ("words", True, ("--partitions", "2", "--compression", "lz4")),
     "plain": ("dense", False, ("--undirected",)),
     "wide": ("wide", True, ("--partitions", "2", "--undirected")),
+    "timed": ("sparse", True, ("--partitions", "2", "--time-column", "3", "--time-decimals", "3")),
 }
 DRAWS = {  # name: what is sampled, as options of csaw sample
     "walks": ("--algo", "deepwalk", "--walk-length", "6", "--num-walks", "2"),
@@ -36,6 +37,11 @@ DRAWS = {  # name: what is sampled, as options of csaw sample
     "fire": ("--algo", "forest-fire", "--burn-prob", ".4", "--depth", "2"),
     "dense": ("--algo", "deepwalk", "--walk-length", "3", "--ids", "dense"),
 }
+IN_TIME = {
+    "times": ("--algo", "temporal", "--walk-length", "5", "--time-bias", "linear"),
+    "apart": ("--algo", "temporal", "--walk-length", "4", "--time-bias", "exponential", "--start", "edge"),
+}
+"""The same, of a graph whose edges have times."""
 STREAMED = ("walks", "hops")  # also with a memory that does not hold the graph
 FEW = ("--algo", "deepwalk", "--walk-length", "3", "--sources", "random:2", "--instances", "2")
 EXPORTS = ("out.txt", "out.csv", "out.npy", "out.npz", "out.parquet", "out.graphml")
@@ -55,10 +61,10 @@ class Faults:
             place.mkdir(parents=True)
             (place / "graph.txt").write_text(text_of(ids, weighted))
             warm.must("partition", "graph.txt", "graph.zarr", *options, folder=place)
-            for draw, wanted in DRAWS.items():
+            for draw, wanted in draws_of(name).items():
                 warm.must("sample", "graph.zarr", f"{draw}.zarr", *wanted, folder=place)
             for command in ("info", "verify"):
-                for draw in DRAWS:
+                for draw in draws_of(name):
                     warm.csaw(command, f"{draw}.zarr", folder=place)
             (place / "budget").write_text(str(streaming_memory(place)))
             for file in EXPORTS:
@@ -68,22 +74,28 @@ class Faults:
 
     def case(self, random: Random, place: Path) -> list[Failure]:
         """One or two faults in a copy of a store, and two commands on it."""
-        whole, draw = self.folder / random.choice(sorted(GRAPHS)), random.choice(sorted(DRAWS))
+        whole = self.folder / random.choice(sorted(GRAPHS))
+        draw = random.choice(sorted(draws_of(whole.name)))
         damaged = random.choice(["graph.zarr", f"{draw}.zarr"])
         put(whole, place, ("graph.zarr", f"{draw}.zarr"))
         told = "; ".join(damage(place / damaged, random) for _ in range(random.choice([1, 1, 2])))
-        every = commands_on(damaged, draw, (whole / "budget").read_text())
+        every = commands_on(damaged, draw, (whole / "budget").read_text(), draws_of(whole.name))
         possible = (one for one in random.sample(every, len(every)) if reference(whole, place, one) is not None)
         found = [failure_of(command, whole, place, damaged) for command in islice(possible, COMMANDS)]
         return [replace(one, detail=f"{whole.name}: {told}. {one.detail}") for one in found if one]
 
 
-def commands_on(damaged: str, draw: str, budget: str) -> list[tuple[str, ...]]:
+def draws_of(graph: str) -> dict[str, tuple[str, ...]]:
+    """What is sampled of a graph, as options of csaw sample by name."""
+    return DRAWS | IN_TIME if graph == "timed" else DRAWS
+
+
+def commands_on(damaged: str, draw: str, budget: str, known: dict[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
     """What a user may do with a store."""
     check = ("verify", f"{draw}.zarr", "--graph", "graph.zarr")
     if damaged != "graph.zarr":
         return [("info", damaged, "--full", "--json"), check, *(("export", damaged, file) for file in EXPORTS)]
-    draws = [("sample", damaged, "out.zarr", *options) for options in (*DRAWS.values(), FEW)]
+    draws = [("sample", damaged, "out.zarr", *options) for options in (*known.values(), FEW)]
     streamed = [
         ("sample", damaged, "out.zarr", *options, "--memory", budget) for options in (*map(DRAWS.get, STREAMED), FEW)
     ]

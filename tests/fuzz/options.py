@@ -40,6 +40,7 @@ GRAPHS = {  # what the weights of EDGES are multiplied with, edge by edge
     "wide": [6e37, 1e-38],
     "tiny": [1e-45, 1e-38],
 }
+TIMED = "timed"  # the graph whose edges have times
 BROKEN = ["", "abc", "\u00b2", "1_0", "0x10", "--", "nan", "None", "1e400", "9" * 5000, "1,2"]
 REALS = [
     "0",
@@ -246,6 +247,9 @@ INGEST = {
         "a:int8:s=1",
         "a:int8=9",
     ],
+    "--time-column": ["9", "", "1", "a", "time", "-1"],
+    "--time-format": ["iso", "x", ""],
+    "--time-decimals": COUNTS,
     "--ids": ["int", "x"],
     "--balance": ["vertices", "x"],
     "--compression": ["none", "x"],
@@ -268,26 +272,28 @@ class Options:
             (self.whole / f"{name}.txt").write_text(text)
             warm.must("partition", f"{name}.txt", f"{name}.zarr", folder=self.whole)
             for algorithm in self.algorithms if name in ("usual", "none") else ():
-                warm.must(
-                    "sample",
-                    f"{name}.zarr",
-                    f"{algorithm}.zarr",
-                    "--algo",
-                    algorithm,
-                    *ALGORITHMS[algorithm][1],
-                    "--overwrite",
-                    folder=self.whole,
-                )
-                warm.csaw("verify", f"{algorithm}.zarr", folder=self.whole)
+                if algorithm != "temporal":
+                    self._sampled(name, algorithm)
+        times = "".join(f"{a} {b} {k * 7 % 5}\n" for k, (a, b, _) in enumerate(EDGES * 2))
+        (self.whole / f"{TIMED}.txt").write_text(times)
+        warm.must("partition", f"{TIMED}.txt", f"{TIMED}.zarr", "--time-column", "3", folder=self.whole)
+        if "temporal" in self.algorithms:
+            self._sampled(TIMED, "temporal")
         for file, ids in IDS.items():
             (self.whole / file).write_bytes(ids)
+
+    def _sampled(self, graph: str, algorithm: str) -> None:
+        """Draw and verify a sample, whose kernels the cases then have."""
+        out, small = f"{algorithm}.zarr", ALGORITHMS[algorithm][1]
+        warm.must("sample", f"{graph}.zarr", out, "--algo", algorithm, *small, "--overwrite", folder=self.whole)
+        warm.csaw("verify", out, folder=self.whole)
 
     def case(self, random: Random, place: Path) -> list[Failure]:
         """One command."""
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         for file in self.whole.iterdir():
-            if file.is_file() or file.stem in GRAPHS:
+            if file.is_file() or file.stem in (*GRAPHS, TIMED):
                 (place / file.name).symlink_to(file)
         name = random.choice(sorted(GRAPHS))
         failure = partition(random, name, place) if random.random() < self.ingests else self.sample(random, name, place)
@@ -295,6 +301,7 @@ class Options:
 
     def sample(self, random: Random, name: str, place: Path) -> Failure | None:
         algorithm = random.choice(self.algorithms)
+        name = TIMED if algorithm == "temporal" else name
         own, small = ALGORITHMS[algorithm]
         given = [
             word

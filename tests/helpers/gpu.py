@@ -11,7 +11,7 @@ from csaw.engine.cuda.device import Device, open_device
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.partition.errors import CsawError
 from helpers.cases import OPTIONS
-from helpers.graphs import SQUARE, TROUBLED, WideStore, heavy_store, random_store, store_of
+from helpers.graphs import SQUARE, TIMELESS, TROUBLED, WideStore, heavy_store, random_store, store_of
 
 MORE = [
     *(
@@ -146,7 +146,7 @@ BEYOND_A_BLOCK = [
     ("random-edge", {"neighbor_size": 5000, "instances": 5}),
     ("random-edge", {"neighbor_size": 50, "instances": 5, "select": "keys"}),
 ]
-CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE + TREES + BEYOND_A_BLOCK
+CASES = [(name, OPTIONS.get(name, {})) for name in TIMELESS] + MORE + TREES + BEYOND_A_BLOCK
 
 
 every_case = pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine import open_samples, sample
+from csaw.engine.api import registry
 from csaw.engine.samples.layouts import LAYOUTS
 from csaw.partition import write_graph
 from csaw.partition.graph.store import GraphStore
@@ -29,6 +30,10 @@ TROUBLED = [
 ]
 SQUARE = [(0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5)]  # undirected
 FIVE = [(0, 1, 3), (0, 2, 6), (0, 3, 2), (0, 4, 2), (0, 5, 2)]  # the biases of C-SAW's figure 5
+
+
+TIMELESS = [name for name in registry.names() if not getattr(registry.find(name), "timed", False)]
+"""Algorithms that any graph will do for; those in time have graphs and tests of their own, see temporal.py."""
 
 
 def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=True, clusters=20):
@@ -124,7 +129,9 @@ def stored_arrays(out):
     }
     names["batches"] = [one.name for one in LAYOUTS["batches"].arrays if (Path(out) / one.name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
-    wanted += [name for name in ("weight", "vertices_ptr", "vertices", "layer", "probability") if name in samples]
+    wanted += [
+        name for name in ("times", "weight", "vertices_ptr", "vertices", "layer", "probability") if name in samples
+    ]
     import zarr
 
     group = zarr.open_group(str(out), mode="r")

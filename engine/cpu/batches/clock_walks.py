@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from csaw.engine.cpu.kernels.clocks import AT, PREV
+from csaw.engine.cpu.kernels.clocks import AT, PREV, TURN
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.waiting import crowds
-
-INSTANCES_IN_TURN = 4  # instances of a thread that take turns; the state of more would not fit its cache
 
 
 class ClockWalks:
@@ -53,7 +51,7 @@ class ClockWalks:
     def advance(self) -> None:
         todo = np.flatnonzero(self.alive)
         share = todo.size // (2 * self.backend.plan.threads)
-        self.backend.in_slices(todo, min(max(share, 1), INSTANCES_IN_TURN), self._task)
+        self.backend.in_slices(todo, min(max(share, 1), TURN), self._task)
 
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         b = self.backend

@@ -14,7 +14,7 @@ class UnlimitedWalks(Rounds, Walks):
 
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
         self.rounds, self.before = [], 0
-        self.places = np.zeros(sources.size, np.int64)
+        self.places = backend.recycled.filled(sources.shape, 0, np.int64)
         super().__init__(backend, first, sources, planned_steps(backend.algorithm))
         self._place_steps(np.arange(sources.size))
 
@@ -28,10 +28,13 @@ class UnlimitedWalks(Rounds, Walks):
         return self.step
 
     def _begin_round(self, walkers: np.ndarray) -> None:
-        self.still, self.rest = walkers.size, self._steps_left(walkers)
+        self.still, self.rest = walkers.size, walkers.size * (self.length - self.before)
         self._place_steps(walkers)
         if self.queues is not None:
             self._queue(self.queues, walkers)
+
+    def _empty(self, shape: tuple[int, ...]) -> np.ndarray:
+        return self.backend.recycled.empty(shape, self.backend.store.id_dtype)
 
     def _place_steps(self, walkers: np.ndarray) -> None:
         """Make room for the steps of a round; steps that go to disk need none."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.api.termination import mean_steps
 from csaw.engine.batches.waiting_walks import Questions, WaitingWalks
 from csaw.engine.cpu.batches.queues import Queues
 from csaw.engine.cpu.kernels.state import Walkers
@@ -14,11 +15,15 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.time_rules import time_rules
 from csaw.engine.schedule.waiting import crowds, rows_of
 
 LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
 LARGEST_LOG = 1 << 31  # most steps of a log, whose first entry counts them in the type of a vertex id
 LEAST_SLICE, SLICE = 512, 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
+# Short walks have more walkers a task, up to so many steps, while each thread has some tasks: calling a kernel takes as
+# long as thousands of steps.
+TASK_STEPS, TASKS = 1 << 19, 4
 
 
 class Walks(WaitingWalks):
@@ -30,11 +35,11 @@ class Walks(WaitingWalks):
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
+        self.largest = max(SLICE, TASK_STEPS // mean_steps(backend.algorithm))
         self.source = sources.astype(np.int64, copy=False)
-        self.at = self.source.copy()
-        self.previous = np.full(sources.size, -1, np.int64)
-        self.step = np.zeros(sources.size, np.int64)
-        self.alive = np.full(sources.size, self.length > 0, np.uint8)
+        filled, shape = backend.recycled.filled, sources.shape
+        self.at, self.previous = filled(shape, sources, np.int64), filled(shape, -1, np.int64)
+        self.step, self.alive = filled(shape, 0, np.int64), filled(shape, self.length > 0, np.uint8)
         self.still = int(self.alive.sum())  # walkers that have not ended,
         self.rest = self.still * self.length  # and the steps that they have left
         self.queues: Queues | None = None
@@ -42,7 +47,19 @@ class Walks(WaitingWalks):
             graph, everyone = backend.graph, np.flatnonzero(self.alive.view(bool))
             self.queues = Queues(graph.loaded.size, sources.size)
             self.queues.put(everyone, graph.partition_of(self.at[everyone]))
-        self.walkers = Walkers(self.source, self.at, self.previous, self.step, self.alive)
+        self.times = np.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
+        rules = time_rules(backend.algorithm)
+        self.walkers = Walkers(
+            self.source,
+            self.at,
+            self.previous,
+            self.step,
+            self.alive,
+            clock=np.full((sources.size if backend.needs.timed else 0, 2), rules.start, np.int64),
+            times=self.times,
+            rules=np.array(rules[:3], np.int64),
+            scale=np.array([rules.scale]),
+        )
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)
         self.paths = self._paths(sources) if backend.plan.paths_bytes else None
         self.out: Any = np.empty((1, FIELDS), backend.graph.store.id_dtype)
@@ -136,7 +153,7 @@ class Walks(WaitingWalks):
         if self.paths is None:
             # Few may be able to go on, of a streamed graph above all.
             share = -(-todo.size // self.backend.plan.threads)
-            size = min(max(share, LEAST_SLICE), SLICE)
+            size = min(max(share, LEAST_SLICE), max(SLICE, min(share // TASKS, self.largest)))
             self.backend.in_slices(todo, size, lambda walkers, *rest: task(walkers, self.out, *rest))
             return
         paths = self.paths
@@ -174,12 +191,15 @@ class Walks(WaitingWalks):
             kernels.walk_by_rejection(todo, self.first, graph, backend.params, *given, out, bad, tally)
         elif backend.select.exact_number:
             kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, self.walkers, out, bad)
+        elif backend.select is Method.TIME:
+            kernels.walk_by_time(todo, self.first, graph, backend.params, seed, length, self.walkers, out, bad)
         else:
             kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, self.walkers, out, bad)
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         if self.paths is None:
-            return {"walks": self.out[rows], "lengths": self.step[rows]}
+            times = {"times": self.times[rows]} if self.backend.needs.timed else {}
+            return {"walks": self.out[rows], "lengths": self.step[rows]} | times
         first, last, _ = rows.indices(self.step.size)
         return {"walks": self.paths.rows(first, last), "lengths": self.step[rows]}
 

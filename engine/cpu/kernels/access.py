@@ -19,6 +19,7 @@ begins        i64   [P + 1]   the first vertex of each partition
 alone         u8    [V / 8 + 1]  a bit for each vertex: whether its row is there by itself
 columns       f64   [columns * V]  data of vertices, column after column
 edge_columns  [E] each        a tuple of the edge columns that hooks read beside weights, of their own types
+previous, began  i64      times of the walk's last edge and of its first, where it is one in time
 word          u64         the random word that ``update`` reads, where it was drawn ahead
 path          id    [L + 1]   the walk whose next step is drawn, where hooks read it
 known         i64   [3]       an edge a -> b, and whether it exists, 1 or 0; -1: not known
@@ -57,6 +58,8 @@ class GraphArrays(NamedTuple):
     alone: np.ndarray
     columns: np.ndarray
     edge_columns: tuple[np.ndarray, ...]
+    previous: int
+    began: int
     word: np.uint64
     path: np.ndarray
     known: np.ndarray
@@ -81,6 +84,12 @@ def for_hooks(graph, path, known):
 def with_word(graph, word):
     """The graph as ``update`` reads it where a word was drawn ahead for it."""
     return GraphArrays(*graph[:-4], word, *graph[-3:])
+
+
+@inner
+def with_times(graph, previous, began):
+    """The graph as hooks read it of a walk in time."""
+    return GraphArrays(*graph[:-6], previous, began, *graph[-4:])
 
 
 @inner
@@ -129,6 +138,18 @@ def edge_integer(graph, column):
 def edge_real(graph, column):
     """The number of the edge at hand in a column of floats; ``column`` is a constant, because each has its type."""
     return np.float64(graph.edge_columns[column][graph.edge])
+
+
+@njit(inline="always")
+def previous_time(graph):
+    """The time of the edge that a walk took last; before the first, the time at which it starts."""
+    return int64(graph.previous)
+
+
+@njit(inline="always")
+def start_time(graph):
+    """The time of the first edge of a walk; before it, the time at which it starts."""
+    return int64(graph.began)
 
 
 @njit(inline="always")

@@ -20,6 +20,14 @@ class Walkers(NamedTuple):
     """int64: steps that it has taken."""
     alive: np.ndarray
     """uint8: whether it goes on."""
+    clock: np.ndarray
+    """int64 [n, 2]: the times of the edge that it took last, and of its first; none but of walks in time."""
+    times: np.ndarray
+    """int64 [n, length]: the time of each step's edge, likewise."""
+    rules: np.ndarray
+    """int64 [3]: the time at which walks start, the longest time between edges, the last time."""
+    scale: np.ndarray
+    """float64 [1]: the time in which an exponential bias changes by e."""
 
 
 class FrontierArrays(NamedTuple):

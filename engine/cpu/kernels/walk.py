@@ -21,6 +21,7 @@ from csaw.engine.cpu.kernels.access import (
     row_of,
     stored_weight,
     vertex_count,
+    with_times,
     with_word,
 )
 from csaw.engine.cpu.kernels.constants import (
@@ -35,11 +36,13 @@ from csaw.engine.cpu.kernels.constants import (
     NEIGHBOR_WEIGHTS,
     READS_PATH,
     TABLE,
+    TIMED,
     UNLIMITED,
     dead_end,
     update,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.times import after_edge, keep_times
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.draws.random import HOOK_DRAWS, SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
@@ -97,6 +100,13 @@ def with_path(graph, out, w):
     if UNLIMITED:
         return for_hooks(graph, out[0][out[1][w] :], graph.known)
     return for_hooks(graph, out[w], graph.known)
+
+
+@njit(inline="always")
+def for_walker(graph, out, w, walkers):
+    """The graph as hooks read it for walker w: with its walk and its times, where they read them."""
+    graph = with_path(graph, out, w)
+    return with_times(graph, walkers.clock[w, 0], walkers.clock[w, 1]) if TIMED else graph
 
 
 @njit(inline="always")
@@ -240,7 +250,7 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
         put_source(out, w, source[w])
-        graph = with_path(graph, out, w)
+        graph = for_walker(graph, out, w, walkers)
         going = True
         while going:
             row = row_of(graph, v)
@@ -262,11 +272,13 @@ def walk_by_row(todo, first, graph, params, seed, length, walkers, out, bad):
             if then >= 0:
                 t += 1
                 put(out, w, t, then)
+                graph = after_edge(graph, dst, position, t, w, walkers) if TIMED else graph
             going = goes_on(graph, v, then, t, length)
             if going:
                 v, back = then, v
             else:
                 save(w, v, then, t, length, at, prev, step, alive, out)
+                keep_times(w, then, t, length, graph.previous, graph.began, walkers)
 
 
 @njit(nogil=True)

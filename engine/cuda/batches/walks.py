@@ -13,10 +13,11 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.time_rules import time_rules
 from csaw.engine.schedule.waiting import crowds, rows_of
 
 # Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/contributing/tuning.md).
-LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
+LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024, "walk_by_time": 1024}
 SPREAD = 8  # warps of a multiprocessor to spread few walkers over
 NO_VERTEX = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
@@ -33,6 +34,9 @@ class Walks(WaitingWalks):
         self.places: Array = None  # of walks without a limit: see rounds.py
         self.before = 0
         self.walks: Array = self._room(sources.size)
+        self.rules, timed = time_rules(backend.algorithm), backend.needs.timed
+        self.times: Array = cupy.empty((sources.size, self.length), np.int64) if timed else None
+        self.clock: Array = cupy.full((sources.size, 2), self.rules.start, np.int64) if timed else None
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
         self.still = self.rest = 0  # walkers that waited when `wants` was asked, and the steps that they had left
@@ -160,6 +164,12 @@ class Walks(WaitingWalks):
             only=only,
             taken=self.taken,
             **self.questions._asdict(),
+            times=self.times,
+            clock=self.clock,
+            starts=self.rules.start,
+            window=self.rules.window,
+            last=self.rules.last,
+            scale=self.rules.scale,
         )
 
     def _launch_some(self, rows: slice, only: int, share: int) -> None:
@@ -182,18 +192,20 @@ class Walks(WaitingWalks):
             kernels.launch(
                 name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
             )
-        elif backend.select.exact_number:
-            kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
+        elif backend.select.exact_number or backend.select is Method.TIME:
+            name = "walk_by_time" if backend.select is Method.TIME else "walk_by_edge"
+            kernels.launch(name, blocks(name), block, *head, *tail, backend.bad)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
         if backend.select.by_sums or backend.needs.may_be_hopeless or backend.checks_vertices:
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
-        return self.backend.to_host({"walks": self.walks[rows], "lengths": self.lengths[rows]})
+        return self.backend.to_host({name: array[rows] for name, array in self.on_device().items()})
 
     def on_device(self) -> dict[str, Array]:
-        return {"walks": self.walks, "lengths": self.lengths}
+        times = {} if self.times is None else {"times": self.times}
+        return {"walks": self.walks, "lengths": self.lengths} | times
 
     def edges(self) -> int:
         return int(self.counts[0])

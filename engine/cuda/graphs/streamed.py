@@ -56,6 +56,7 @@ class StreamedGraph(Pieces, Partitions):
         self.free = list(range(count))
         self.slot_of: dict[int, int] = {}
         self.ready: set[int] = set()  # partitions that kernels can read in their slots
+        self.untold = False  # whether kernels take a partition that was evicted for one that they can read
         self.coming: dict[int, cupy.cuda.Event] = {}  # events that end the copies under way
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.rows = DeviceRows(self) if single else None
@@ -105,6 +106,11 @@ class StreamedGraph(Pieces, Partitions):
 
     def fetch(self, number: int) -> None:
         """Begin to copy a partition into a free slot while kernels run. Single rows are dropped if no slot is free."""
+        if self.untold:
+            self.tell()
+        self._fetch(number)
+
+    def _fetch(self, number: int) -> None:
         if not self.free:
             self._drop_rows()
         self.slot_of[number] = self.free.pop()
@@ -155,7 +161,7 @@ class StreamedGraph(Pieces, Partitions):
         """Load a partition into a slot, for kernels to read once its copy has ended, and build its layout."""
         self._drop_rows()
         if number not in self.coming:
-            self.fetch(number)
+            self._fetch(number)
         with self._unless_it_fails(number):
             self._make_ready(number)
         self.ready.add(number)
@@ -170,13 +176,13 @@ class StreamedGraph(Pieces, Partitions):
             self.build_table(self.builder, self.store.partitions[number])
 
     def evict(self, number: int) -> None:
-        """Free a partition's slot; no running kernel may need it."""
+        """Free a partition's slot; no running kernel may need it. Later ones are told before anything else is there."""
         if number in self.coming:
             self._arrive(number)
         self.loaded[number] = 0
         self.ready.discard(number)
         self.free.append(self.slot_of.pop(number))
-        self.tell()
+        self.untold = True
 
     def close(self) -> None:
         """Wait for the copies under way and give their buffers back."""
@@ -195,6 +201,10 @@ class StreamedGraph(Pieces, Partitions):
         """
         if not self.host.whole:
             self.host.ahead(waiting)
+
+    def tell(self) -> None:
+        super().tell()
+        self.untold = False
 
     def room_to_reach(self, batch: WaitingBatch) -> float:
         return 0 if self.rows is None else self.rows.room_for(())

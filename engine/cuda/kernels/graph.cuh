@@ -48,7 +48,11 @@ struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
 
 // What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
 // path: the walk so far, where hooks read it. edge: the position of the edge, where hooks read its columns.
-struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; i64 edge; };
+struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; i64 edge;
+#if TIMED
+    i64 previous_time, start_time;  // when the walk took its last edge and its first
+#endif
+};
 
 __device__ __forceinline__ Place locate(i64 v)
 {
@@ -266,6 +270,11 @@ __device__ __forceinline__ Number edge_number(u64 context, i64 column)
 extern "C" __device__ i64 csaw_edge_integer(u64 context, i64 column) { return edge_number<i64>(context, column); }
 
 extern "C" __device__ double csaw_edge_real(u64 context, i64 column) { return edge_number<double>(context, column); }
+#endif
+
+#if TIMED
+extern "C" __device__ i64 csaw_previous_time(u64 context) { return ((const Context*)context)->previous_time; }
+extern "C" __device__ i64 csaw_start_time(u64 context) { return ((const Context*)context)->start_time; }
 #endif
 
 extern "C" __device__ i64 csaw_path_vertex(u64 context, i64 depth, i64 steps)

@@ -3,6 +3,9 @@
 // The twin of engine/cpu/kernels/walk.py.
 #include "walker.cuh"
 #include "busy.cuh"
+#if TIMED
+#include "temporal.cuh"
+#endif
 
 // Walks whose bias is uniform or in the alias table: one neighbor a draw. The next gather is on its way before a step is noted, and the word
 // after that is made meanwhile.
@@ -188,12 +191,19 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         vertex_t* walk = o.walks + (UNLIMITED ? o.places[n] : n * (o.length + 1));
         Walker w;
         start(w, n, source);
+#if TIMED
+        w.now = w.began = o.starts;
+#endif
         if (RESUMES) take_up(w, o);
         else if (threadIdx.x == 0) walk[0] = w.here;
         if (READS_PATH) group_sync();
         bool ended = false;
         while (w.step < o.length && (!STREAMED || is_ready(w, o)) && *(volatile i64*)bad == 0) {
+#if TIMED
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}, walk, w.now, w.began};
+#else
             const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}, walk};
+#endif
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
@@ -203,6 +213,11 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             ended = then < 0;
             if (ended) break;
             if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;
+#if TIMED
+            if (dst >= 0) w.now = time_at(context.edge);
+            if (w.step == 0) w.began = w.now;
+            if (threadIdx.x == 0) note_time(o, n, w.step, w.now);
+#endif
             if (READS_PATH) group_sync();  // all lanes read the walk
             ++w.step;
             w.back = w.here;
@@ -211,6 +226,8 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         }
         if (ended && !PREFILLED && !UNLIMITED)
             for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;
+        if (TIMED && ended)
+            for (i64 t = w.step + threadIdx.x; t < o.length; t += blockDim.x) note_time(o, n, t, NO_TIME);
         group_sync();
         if (threadIdx.x) continue;
         o.steps[n] = w.step;
@@ -218,6 +235,10 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             o.at[n] = w.here;
             o.previous[n] = w.back;
             o.alive[n] = !ended && w.step < o.length;
+#if TIMED
+            o.clock[2 * n] = w.now;
+            o.clock[2 * n + 1] = w.began;
+#endif
         }
     }
 }

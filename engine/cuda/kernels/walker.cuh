@@ -13,6 +13,9 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
     int step;
     vertex_t count, back_count;
     i64 row, back_row;
+#if TIMED
+    i64 now, began;  // times of its last edge and of its first
+#endif
 
     __device__ __forceinline__ Place place() const { return {row, (i64)count}; }
     __device__ __forceinline__ i64 previous() const { return vertex_or_none(back); }
@@ -20,7 +23,11 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
 
     __device__ __forceinline__ Context context(i64 dst, const Place& dst_place, const vertex_t* path) const
     {
+#if TIMED
+        return {previous(), (i64)here, dst, {back_row, (i64)back_count}, place(), dst_place, path, 0, now, began};
+#else
         return {previous(), (i64)here, dst, {back_row, (i64)back_count}, place(), dst_place, path};
+#endif
     }
 };
 
@@ -41,7 +48,15 @@ struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITE
     unsigned char* asked;
     vertex_t *candidates, *sure;
     double* coins;
+    i64 *times, *clock;        // TIMED: the time of each step's edge, `length` a walker; RESUMES: of the last edge and the first, two a walker
+    i64 starts, window, last;  // and the rules of engine/schedule/time_rules.py
+    double scale;
 };
+
+// Note the time of a step's edge, or after the end of a walk that there is none.
+__device__ __forceinline__ void note_time(const Output& o, i64 number, i64 step, i64 time) { o.times[number * o.length + step] = time; }
+
+constexpr i64 NO_TIME = -9223372036854775807ll - 1;
 
 // The walk of a walker from its source on, where hooks read it.
 __device__ __forceinline__ const vertex_t* path_of(const Output& o, i64 number)
@@ -143,6 +158,10 @@ __device__ __forceinline__ void leave(const Walker& w, bool last, const Output& 
     o.at[w.number] = w.here;
     o.previous[w.number] = w.back;
     o.alive[w.number] = !last;
+#if TIMED
+    o.clock[2 * (i64)w.number] = w.now;
+    o.clock[2 * (i64)w.number + 1] = w.began;
+#endif
 }
 
 // Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
@@ -155,6 +174,8 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     if (ASKS_LATER) o.trials[w.number] = 0;
     if (ended && !PREFILLED && !UNLIMITED)
         for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
+    if (TIMED && ended)
+        for (i64 t = w.step; t < o.length; ++t) note_time(o, w.number, t, NO_TIME);
     return false;
 }
 
@@ -164,6 +185,10 @@ __device__ __forceinline__ void take_up(Walker& w, const Output& o)
     w.here = o.at[w.number];
     w.back = o.previous[w.number];
     w.step = o.steps[w.number];
+#if TIMED
+    w.now = o.clock[2 * (i64)w.number];
+    w.began = o.clock[2 * (i64)w.number + 1];
+#endif
     find_rows(w);
 }
 
@@ -175,6 +200,9 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
         if (STREAMED && o.only >= 0 && o.queue[number] != o.only) continue;
         if (ASKS_LATER && o.asked[number]) continue;
         start(w, number, source);
+#if TIMED
+        w.now = w.began = o.starts;
+#endif
         if (RESUMES) {
             take_up(w, o);
             if (!STREAMED || is_ready(w, o)) return true;

@@ -31,12 +31,19 @@ struct Row {  // one selection: where, and the path that led there
     i64 v, prev, source, instance, depth;
     Place prev_place;
     const vertex_t* path;
+#if TIMED
+    i64 previous_time, start_time;
+#endif
 };
 
 __device__ __forceinline__ double bias_at(const Params& params, u64 seed, const Row& row, i64 index)
 {
     const i64 position = row.place.row + index, dst = neighbor_at(position);
+#if TIMED
+    const Context context = {row.prev, row.v, -1, row.prev_place, row.place, {0, 0}, row.path, position, row.previous_time, row.start_time};
+#else
     const Context context = {row.prev, row.v, -1, row.prev_place, row.place, {0, 0}, row.path, position};
+#endif
     return edge_bias(params, context, seed, row.instance, row.depth, row.source, row.prev, row.v, dst, weight_at(position));
 }
 

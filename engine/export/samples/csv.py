@@ -1,4 +1,5 @@
-"""CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end; or rows
+"""CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time
+``instance,v0,t1,v1,...``, where t1 is the time of the edge to v1; or rows
 ``instance,src,dst,depth``, of which dst and depth are empty for a vertex without an
 edge."""
 
@@ -8,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.export.cells import Rows, csv_words, kind_of_ids
-from csaw.engine.export.kinds import NUMBER
+from csaw.engine.export.kinds import NUMBER, SIGNED
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
@@ -26,9 +27,13 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
             f"{samples.path}: walks without a limit are no table, as a .csv file is; export to .parquet, .txt or .npz"
         )
     walks = samples.layout.has_limit
-    names = ["instance", *(f"v{k}" for k in range(samples.walks.shape[1]))] if walks else list(EDGE)
-    ids = kind_of_ids(samples.vertex_dtype, samples.words)
-    kinds = [NUMBER, *[ids] * (len(names) - 1)] if walks else [NUMBER, ids, ids, NUMBER]
+    ids, timed = kind_of_ids(samples.vertex_dtype, samples.words), "times" in samples
+    steps = (
+        [name for k in range(1, samples.walks.shape[1]) for name in ([f"t{k}"] * timed + [f"v{k}"])] if walks else []
+    )
+    names = ["instance", "v0", *steps] if walks else list(EDGE)
+    of_walks = [SIGNED if name.startswith("t") else ids for name in names[1:]]
+    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER]
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 
     def made(start: int, stop: int) -> memoryview:
@@ -45,6 +50,11 @@ def _walks(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
     arrays = samples.group(start, stop)
     walks, filled = arrays["walks"], arrays["lengths"].astype(np.int64) + 2
     _check(samples, walks[np.arange(walks.shape[1]) < filled[:, None] - 1])
+    if "times" in arrays:
+        cells = np.empty((len(walks), 2 * walks.shape[1] - 1), np.uint64)
+        cells[:, ::2] = walks.astype(np.int64).view(np.uint64) if walks.dtype.kind == "i" else walks
+        cells[:, 1::2] = np.ascontiguousarray(arrays["times"]).view(np.uint64)
+        walks, filled = cells, 2 * filled - 2
     return rows.table(samples.first + np.arange(start, stop), walks, filled)
 
 

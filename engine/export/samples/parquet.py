@@ -1,4 +1,5 @@
-"""Parquet, a row group for every group of instances: (instance, walk) with a list column, or (instance, src, dst,
+"""Parquet, a row group for every group of instances: (instance, walk) with a list column, of walks in time another one,
+times; or (instance, src, dst,
 depth), of which dst and depth are null for a vertex without an edge. Vertices are int64, however many there are.
 
 A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
@@ -50,6 +51,8 @@ def _schema(samples: Samples) -> "Schema":
     pa = pyarrow()
     vertex = vertex_type(samples.vertex_dtype, samples.words)
     walk = {"walk": (pa.list_(vertex), "vertices of the walk, from its source on", NUMBER)}
+    if "times" in samples:
+        walk["times"] = (pa.list_(pa.int64()), "time of the edge of each step", NUMBER)
     edge = {
         "src": (vertex, "vertex that the edge was drawn from", NUMBER),
         "dst": (vertex, "vertex that the edge leads to; null for a vertex without an edge", NUMBER),
@@ -65,7 +68,9 @@ def _columns(samples: Samples, start: int, stop: int) -> "dict[str, np.ndarray |
     """Return columns in the order of the schema."""
     pa = pyarrow()
     if samples.has_walks:
-        return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, samples.group(start, stop))}
+        arrays = samples.group(start, stop)
+        times = {"times": _times(arrays)} if "times" in arrays else {}
+        return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, arrays)} | times
     edges = numbered_edges(samples, start, stop)
     alone = edges["depth"] == ALONE
     src, dst = _vertices(samples, edges["src"]), _vertices(samples, edges["dst"], alone)
@@ -81,6 +86,15 @@ def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> "Array":
     kind = pa.int32() if offsets[-1] < 2**31 else pa.int64()
     lists = pa.ListArray if offsets[-1] < 2**31 else pa.LargeListArray
     return lists.from_arrays(pa.array(offsets, kind), _vertices(samples, present))
+
+
+def _times(arrays: dict[str, np.ndarray]) -> "Array":
+    """The times of the steps of each walk, as lists."""
+    pa = pyarrow()
+    times, steps = arrays["times"], arrays["lengths"].astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(steps)])
+    lists, kind = (pa.ListArray, pa.int32()) if ends[-1] < 2**31 else (pa.LargeListArray, pa.int64())
+    return lists.from_arrays(pa.array(ends, kind), pa.array(times[np.arange(times.shape[1]) < steps[:, None]]))
 
 
 def _vertices(samples: Samples, ids: np.ndarray, nulls: np.ndarray | None = None) -> "Array":

@@ -16,6 +16,7 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
 from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.time_column import TimeColumn, rescaled, times_of_dates, times_of_floats
 
 if TYPE_CHECKING:
     from pyarrow import Array, DataType, RecordBatch
@@ -160,6 +161,8 @@ class TableRows(Recorded):
 
     def _further(self, batch: "RecordBatch", place: int, column: EdgeColumn, kept: np.ndarray) -> np.ndarray:
         """The values of an edge column, of its dtype."""
+        if isinstance(column, TimeColumn):
+            return self._times(batch, place, column, kept)
         values = self._numeric(batch, place, f"numbers as {column.name}")
         there = values.is_valid().to_numpy(zero_copy_only=False)
         held = values.fill_null(0).to_numpy(zero_copy_only=False)
@@ -167,6 +170,35 @@ class TableRows(Recorded):
         good = column.holds(held) & there
         self._check(batch, place, kept, good, f"a number that {column.dtype} holds as {column.name}")
         return np.where(good, held, 0).astype(column.dtype)
+
+    def _times(self, batch: "RecordBatch", place: int, column: TimeColumn, kept: np.ndarray) -> np.ndarray:
+        """The times, int64: dates and timestamps where they are ISO dates, otherwise numbers."""
+        from pyarrow import types
+
+        if column.iso:
+            found = _decoded(batch.column(place))
+            if types.is_date(found.type):
+                found = found.cast("timestamp[s]")
+            if not types.is_timestamp(found.type):
+                raise FormatError(
+                    f"{self.path}: column {self.names[place]} holds {found.type}, expected dates or timestamps; "
+                    "numbers: --time-format numbers"
+                )
+            there = found.is_valid().to_numpy(zero_copy_only=False)
+            held, decimals = times_of_dates(found.fill_null(0).to_numpy(zero_copy_only=False))
+            values, good = rescaled(held, column.decimals - decimals)
+        else:
+            found = self._numeric(batch, place, "numbers as times; dates: --time-format iso")
+            there = found.is_valid().to_numpy(zero_copy_only=False)
+            held = found.fill_null(0).to_numpy(zero_copy_only=False)
+            if held.dtype.kind in "iu":
+                fits = column.holds(held)
+                values, good = rescaled(np.where(fits, held, 0).astype(np.int64), column.decimals)
+                good &= fits
+            else:
+                values, good = times_of_floats(held.astype(np.float64), column.decimals)
+        self._check(batch, place, kept, good & there, column.expected)
+        return values
 
     def _numeric(self, batch: "RecordBatch", place: int, expected: str) -> "Array":
         """A column of numbers; FormatError for one of another type."""

@@ -8,6 +8,8 @@ from csaw.partition.base.compile import njit
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.ingestion.text.cells import INTEGER, row_shown
 from csaw.partition.ingestion.text.numbers import TENS
+from csaw.partition.ingestion.text.times import time_in, times_in
+from csaw.partition.ingestion.time_column import TimeColumn
 
 MOST_DIGITS = 15  # that a double holds exactly, so that a single division rounds once
 ENDS = 2**63
@@ -19,6 +21,8 @@ def values_of(
     """Read the cells ``text[begins[i] : ends[i]]`` as numbers of a column: their values, of its dtype, and whether each
     is such a number, bool.
     """
+    if isinstance(column, TimeColumn):
+        return times_in(text, begins, ends, column)
     values, odd = np.empty(begins.size, np.float64), np.empty(begins.size, np.bool_)
     if column.is_integer:
         values = np.empty(begins.size, np.int64)
@@ -36,6 +40,8 @@ def values_of(
 
 def value_of(word: bytes, column: EdgeColumn) -> int | float | None:
     """Read any cell as a number of a column; None where it is none that the column holds."""
+    if isinstance(column, TimeColumn):
+        return time_in(word, column)
     word = word.strip(b' \t\r"')
     if column.is_integer:
         integer = int(word.partition(b".")[0]) if INTEGER.fullmatch(word) else None
@@ -50,6 +56,8 @@ def value_of(word: bytes, column: EdgeColumn) -> int | float | None:
 
 def not_of_column(column: EdgeColumn, row: bytes) -> str:
     """Say what is wrong with a row in which a cell is no number that its column holds."""
+    if isinstance(column, TimeColumn):
+        return f"expected {column.expected}, found {row_shown(row)}"
     return f"expected a number that {column.dtype} holds as {column.name}, found {row_shown(row)}"
 
 

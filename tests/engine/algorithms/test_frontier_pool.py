@@ -7,6 +7,7 @@ import pytest
 from helpers.faults import plant
 from helpers.frontier_pools import CLASSES, NAMES, chosen_edges, frontiers_law
 from helpers.graphs import SQUARE, arrays_of, random_store, rows_of, store_of
+from helpers.interrupted import interrupted_after
 from helpers.invariance import assert_same
 from helpers.laws import assert_frontier_walks_follow
 from helpers.stats import assert_drawn_from
@@ -80,6 +81,18 @@ def test_samples_pass_their_checks_and_have_the_same_bytes(tmp_path, store, mine
     expected = arrays_of(store, tmp_path / "b.zarr", algo, seed=3)
     for graph, options in ((store, {"residency": "disk", "threads": 2}), (other, {"threads": 1})):
         assert_same(expected, arrays_of(graph, tmp_path / "c.zarr", algo, seed=3, in_flight=17, **options))
+
+
+@REPLACE
+def test_a_run_that_was_interrupted_goes_on_to_the_same_bytes(tmp_path, store, mine, replace, monkeypatch):
+    monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 2000)
+    given = {"frontier_replace": replace, "frontier_size": 3, "instances": 40, "seed": 9, "device": "cpu"}
+    whole = sample(store, tmp_path / "whole.zarr", f"{mine}:Chosen", **given)
+    assert whole.group_size < 20
+    with interrupted_after(1):
+        sample(store, tmp_path / "s.zarr", f"{mine}:Chosen", **given)
+    resumed = sample(store, tmp_path / "s.zarr", f"{mine}:Chosen", resume=True, **given)
+    assert resumed.checksums == whole.checksums
 
 
 @REPLACE

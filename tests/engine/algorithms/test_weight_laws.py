@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.graphs import arrays_of, ends_of_batches, rows_of, store_of
+from helpers.graphs import TIMELESS, arrays_of, ends_of_batches, rows_of, store_of
 from helpers.stats import assert_drawn_from
 
 from csaw.engine.algorithm import MatrixEntries, Traversal
@@ -50,7 +50,7 @@ def variants():
     """(algorithm, options, its edge_bias) of what the registry holds, with every value of options that are words, if
     its bias reads weights.
     """
-    for name in registry.names():
+    for name in TIMELESS:
         own = registry.find(name).options()
         words = next(((key, one.choices) for key, one in own.items() if one.choices), None)
         for options in [{words[0]: word} for word in words[1]] if words else [{}]:
@@ -61,7 +61,7 @@ def variants():
 
 def expressed():
     """(algorithm, expression) of those whose samples a bias decides."""
-    for name in registry.names():
+    for name in TIMELESS:
         algorithm = registry.build(name, {})
         if not (isinstance(algorithm, Traversal) and (algorithm.induced or not algorithm.sizes())):
             yield from ((name, expression) for expression in EXPRESSIONS)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_same
+from helpers.temporal import events_store, random_events
 
 from csaw.engine import sample
 from csaw.engine.verify import verify
@@ -22,6 +23,7 @@ SAME = {
 
 
 CHECKED = ("NearTheSource", "HubsFirst", "OneOfMany")
+IN_TIME = ("Recent",)
 
 
 @pytest.fixture(scope="module")
@@ -51,5 +53,21 @@ def test_a_traversal_of_the_page_passes_its_checks(tmp_path, store, page, name):
     assert report.ok, [check for check in report.checks if not check.ok]
 
 
+@pytest.mark.parametrize("name", IN_TIME)
+def test_a_walk_in_time_of_the_page_passes_its_checks(tmp_path, page, name):
+    day, events = 86400, random_events(30, 2000, 3, span=60)
+    store = events_store(tmp_path / "g.zarr", [(u, v, t * day // 40) for u, v, t in events], 30)
+    algo = f"{page}:{name}"
+    drawn = sample(store, tmp_path / "s.zarr", algo, seed=3, device="cpu", num_walks=100, walk_length=6, q=4.0)
+    times, lengths = drawn["times"][:], drawn.lengths[:]
+    walked = times[lengths > 1]
+    assert len(walked)
+    assert (walked[:, 1] > walked[:, 0]).all()
+    assert (walked[:, 1] - walked[:, 0] <= day).all()
+    report = verify(drawn.path, algo=algo)
+    assert report.ok, [check for check in report.checks if not check.ok]
+    assert any(check.name == "transitions, pooled" and check.tested for check in report.checks)
+
+
 def test_the_page_names_all_of_its_classes(page):
-    assert set(re.findall(r"^class (\w+)", Path(page).read_text(), re.MULTILINE)) == {*SAME, *CHECKED}
+    assert set(re.findall(r"^class (\w+)", Path(page).read_text(), re.MULTILINE)) == {*SAME, *CHECKED, *IN_TIME}

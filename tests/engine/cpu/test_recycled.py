@@ -34,3 +34,19 @@ def test_an_array_larger_than_the_spare_memory_and_an_empty_one_have_their_shape
         array[:] = rows
         assert array.shape == (rows, 81)
         assert (array == rows).all()
+
+
+def test_memory_of_several_arrays_serves_as_many_next_ones_of_about_their_sizes():
+    recycled = Recycled()
+    sizes = (5, 1000, 60)
+    first = [recycled.filled((size,), size, IDS) for size in sizes]
+    places = [array.ctypes.data for array in first]
+    del first
+    assert [recycled.empty((size - 1,), IDS).ctypes.data for size in sizes] == places
+
+
+def test_there_are_no_more_blocks_than_arrays_at_a_time():
+    recycled = Recycled()
+    for size in (10, 100, 1000, 100_000, 10, 1000):
+        recycled.empty((size,), IDS)
+    assert len(recycled.spares) == 1

@@ -16,10 +16,10 @@ import pytest
 from cuda.bindings import nvrtc
 from helpers import frontier_pools, nextdoor, updates
 from helpers.edge_columns import LATER, READERS, with_columns
-from helpers.graphs import WideStore, random_store
+from helpers.graphs import TIMELESS, WideStore, random_store
+from helpers.temporal import RECENT, TIED, events_store
 
 from csaw.engine import prepare
-from csaw.engine.api import registry
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda import compile
 from csaw.engine.cuda.compile import FOLDER
@@ -126,7 +126,7 @@ class Dead(Walk):
     def dead_end(self, v):
         return v.path(1)
 """
-CASES = [(name, {}) for name in registry.names()] + MORE
+CASES = [(name, {}) for name in TIMELESS] + MORE
 CHECKED = set()  # cubins that were found good when they were compiled
 SHARED_CACHE = "cubins"
 
@@ -338,6 +338,33 @@ def test_an_update_that_reads_edge_columns_compiles(residency, column_store, cap
     device = Device(0, "none", OLDEST, 132, 1 << 40)
     job = prepare(column_store, f"{tmp_path / 'mine.py'}:Later", device=device, residency=residency)
     check(kernels_of(Specialization(job.plan, column_store, job.algorithm)), OLDEST, caplog)
+
+
+IN_TIME = [
+    {},
+    {"time_bias": "linear", "time_window": 9, "last_time": 40},
+    {"time_bias": "exponential", "direction": "backward", "time_order": "monotone"},
+    {"per": "time", "time_bias": "linear", "start": "edge"},
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize("options", IN_TIME, ids=lambda options: "-".join(map(str, options.values())))
+def test_walks_in_time_compile(residency, options, caplog, tmp_path, cubins):
+    graph, device = events_store(tmp_path / "g.zarr", TIED, 5), Device(0, "none", OLDEST, 132, 1 << 40)
+    for one in (graph, WideStore(graph)) if options.get("per") else (graph,):
+        job = prepare(one, "temporal", device=device, residency=residency, **options)
+        backend = Specialization(job.plan, one, job.algorithm)
+        for unit in (kernels_of(backend), builder_of(backend)):
+            check(unit, OLDEST, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+def test_walks_in_time_of_ones_own_compile(residency, caplog, tmp_path, cubins):
+    (tmp_path / "mine.py").write_text(RECENT)
+    graph, device = events_store(tmp_path / "g.zarr", TIED, 5), Device(0, "none", OLDEST, 132, 1 << 40)
+    job = prepare(graph, f"{tmp_path / 'mine.py'}:Recent", device=device, residency=residency)
+    check(kernels_of(Specialization(job.plan, graph, job.algorithm)), OLDEST, caplog)
 
 
 @pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(STREAMED, {("node2vec", ())})))

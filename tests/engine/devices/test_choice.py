@@ -54,9 +54,8 @@ def test_a_small_run_stays_on_the_cpu_and_a_long_one_takes_the_gpu(store, monkey
 
 def test_the_cpu_in_memory_is_taken_before_a_gpu_that_streams_more_slowly(store, monkeypatch):
     for bus, expected in ((1e4, "cpu"), (1e12, "cuda:0")):
-        machine(
-            monkeypatch, SMALL, found=replace(SLOW, gathers=1e6, bus_bytes=bus, bus_reads=bus / 100, disk_bytes=1e12)
-        )
+        reads = {"bus_reads": bus / 100, "far_reads": bus / 1000}
+        machine(monkeypatch, SMALL, found=replace(SLOW, gathers=1e5, bus_bytes=bus, **reads, disk_bytes=1e12))
         plan = prepare(store, "deepwalk", **WALKS).plan
         assert plan.device == expected
         assert plan.ways.keys() == {"the CPU in memory", "GPU 0 (none) streamed"}
@@ -64,7 +63,7 @@ def test_the_cpu_in_memory_is_taken_before_a_gpu_that_streams_more_slowly(store,
 
 
 def test_gpus_that_reach_each_other_are_considered_where_the_graph_fits_none_of_them(store, monkeypatch):
-    machine(monkeypatch, SMALL, SMALL, peers=True, found=replace(SLOW, bus_bytes=1e6, bus_reads=1e4))
+    machine(monkeypatch, SMALL, SMALL, peers=True, found=replace(SLOW, bus_bytes=1e6, bus_reads=1e4, far_reads=1e3))
     job = prepare(store, "deepwalk", **WALKS)
     assert (job.plan.device, job.plan.residency) == ("cuda:0,1", "pooled")
     assert [gpu.number for gpu in job.devices] == [0, 1]

@@ -128,3 +128,12 @@ def test_a_gpu_without_memory_to_be_measured_keeps_what_is_assumed(folder, count
     assert measured(GPUS).assumed == GPU
     real.device_rates = lambda gpu: dict.fromkeys(GPU, 9.0)
     assert measured(GPUS).bus_bytes == 9.0
+
+
+@pytest.mark.parametrize(
+    ("mebibytes", "reads"), [(64, 0.6e9), (512, 0.56e9), (1024, 0.11e9), (2048, 0.059e9), (4096, 0.047e9)]
+)
+def test_a_pick_over_the_bus_costs_what_was_measured_for_the_size_of_the_graph(mebibytes, reads):
+    assumed = Rates()
+    expected = assumed.bus_bytes / reads
+    assert assumed.pick_bytes(mebibytes << 20) == pytest.approx(expected, rel=0.3)

@@ -9,6 +9,7 @@ from operator import itemgetter
 import numpy as np
 import pytest
 from helpers.graphs import SQUARE, random_store, rows_of, store_of
+from helpers.interrupted import interrupted_after
 from helpers.invariance import assert_same
 from helpers.stats import assert_drawn_from
 
@@ -19,7 +20,6 @@ from csaw.engine.export import export
 from csaw.engine.plan.target import number_of
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.virtual import commit_virtual
-from csaw.engine.samples import SampleWriter
 from csaw.engine.schedule import targets
 from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError
@@ -189,18 +189,8 @@ def test_instances_are_resumed_and_virtual_ones_have_the_same_bytes(tmp_path, mo
     monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 2000)
     whole = sample(store.path, tmp_path / "whole.zarr", "forest-fire", **given)
     assert whole.group_size < 4
-    written, write = [], SampleWriter.write
-
-    def stops(self, group, arrays):
-        write(self, group, arrays)
-        written.append(group)
-        if len(written) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(SampleWriter, "write", stops)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_after(2):
         sample(store.path, tmp_path / "s.zarr", "forest-fire", **given)
-    monkeypatch.setattr(SampleWriter, "write", write)
     resumed = sample(store.path, tmp_path / "s.zarr", "forest-fire", resume=True, **given)
     assert resumed.checksums == whole.checksums
     assert resumed.results["least_vertices"] == 30

@@ -10,7 +10,8 @@ the round. Where nothing comes, ``combined`` is ``nothing``, and a vertex whose 
     values      int64 or float64 [V], before the round; following: the same after it
     faults      a vertex at which a hook gave NaN, or -1, is what the kernels return last
 
-rounds_best.py has the rounds of measures that keep the best of all that came. Constants and hooks stand in place of those here for each measure, by engine/cpu/specialize.py.
+rounds_best.py has the rounds of measures that keep the best of all that came. Constants and hooks stand in place of
+those here for each measure, by engine/cpu/specialize.py.
 """
 
 import math

@@ -1,0 +1,62 @@
+"""Temporal walk: edges follow each other in time (CTDNE: Nguyen et al., Companion of WWW 2018)."""
+
+from csaw.engine.algorithm import TemporalWalk, option
+from csaw.partition.errors import OptionError
+
+
+class Temporal(TemporalWalk):
+    """The walk takes edges in the order of their times, the next one by how soon it comes."""
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "edge_bias" in vars(cls):
+            raise OptionError("temporal: its bias is --time-bias; derive a class with an edge_bias from TemporalWalk")
+
+    paper = "Nguyen et al., Companion of WWW 2018"
+    by_time = True
+    direction: str = option("forward", help="whether walks go forward or back in time", choices=("forward", "backward"))
+    time_order: str = option(
+        "strict",
+        help="whether the next edge must have another time, or may have the same: monotone",
+        choices=("strict", "monotone"),
+    )
+    start: str = option(
+        "vertex",
+        help="start at vertices, from which the first edge is drawn as any other, or at edges of the whole graph, "
+        "equally likely",
+        choices=("vertex", "edge"),
+    )
+    time_bias: str = option(
+        "uniform",
+        help="bias of an edge among those that may follow: none, linear in its rank by time, or exponential in the "
+        "time until then",
+        choices=("uniform", "linear", "exponential"),
+    )
+    prefer: str = option(
+        "near", help="whether linear and exponential biases prefer edges near in time, or far", choices=("near", "far")
+    )
+    per: str = option(
+        "edge",
+        help="whether uniform and linear biases count edges, or different times, of whose edges one is then drawn",
+        choices=("edge", "time"),
+    )
+    time_scale: float = option(
+        1.0, help="time, in the units of the graph, in which an exponential bias changes by e", low=0, open_low=True
+    )
+    time_window: int | None = option(
+        None, kind=int, help="longest time between two edges that follow each other", low=0, none="no limit"
+    )
+    last_time: int | None = option(
+        None, kind=int, help="time after which no edge is taken; backward, before which", none="no limit"
+    )
+
+    @property
+    def backward(self):
+        return self.direction == "backward"
+
+    @property
+    def sources_from(self):
+        return "edges" if self.start == "edge" else "all"
+
+    def edge_bias(self, e):
+        return 1.0

@@ -1,0 +1,33 @@
+// Walks in time whose steps are drawn from the order of rows by time: the twin of walk_by_time in engine/cpu/kernels/temporal.py.
+#include "temporal.cuh"
+#include "busy.cuh"
+
+// Walks whose steps are drawn from the order of a row by time: a lane a walker.
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
+{
+    const Working working;
+    __shared__ vertex_t staged[LINE][WALK_BLOCK];
+    const Track track = {staged};
+    Walker w;
+    bool going = begin(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
+    while (going) {
+        const TimeSpan range = candidates_of(w.place(), w.now, w.step > 0 || HAS_START, o);
+        i64 dst = -1, position = w.row, taken = w.now;
+        if (range.low < range.high) {
+            const i64 k = place_drawn(w.place(), range, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);
+            position = place_at(w.place(), k);
+            dst = neighbor_at(position);
+            taken = time_at(position);
+        }
+        Context context = w.context(-1, {0, 0}, path_of(o, w.number));
+        context.edge = position;
+        const i64 then = after(params, context, seed, first, w, dst, 1.0, bad);
+        if (then >= 0) {
+            move_to(w, then, {0, 0}, false, o.length);
+            note_time(o, w.number, w.step - 1, taken);
+            w.now = taken;
+            if (w.step == 1) w.began = taken;
+        }
+        if (!note(w, then < 0, o, track)) going = begin(w, next_walker(o, w.number), o, source, track);
+    }
+}

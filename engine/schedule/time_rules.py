@@ -1,0 +1,74 @@
+"""The rules of walks in time as kernels read them: constants that they are specialised on, and numbers of the run."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from csaw.engine.api.algorithm import Walk
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
+
+LEAST, LARGEST = -(2**63), 2**63 - 1
+BIASES = ("uniform", "linear", "exponential")
+
+
+class TimeRules(NamedTuple):
+    """The numbers of a run of walks in time, of which kernels read those that its constants ask for."""
+
+    start: int
+    """The time at which walks start."""
+    window: int
+    """The longest time between edges."""
+    last: int
+    """The time after which no edge is taken, or backward before which."""
+    scale: float
+    """The time in which an exponential bias changes by e."""
+
+
+def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
+    """The constants of a walk, of which all are 0 where it is none in time. OptionError for options at odds."""
+    a: Any = walk
+    names = ("HAS_START", "HAS_WINDOW", "HAS_LAST", "BACKWARD", "STRICT", "TIME_BIAS", "FAR", "PER_TIME", "FROM_EDGES")
+    none = dict.fromkeys(("TIMED", "BY_TIME", "TIME_COLUMN", "TIME_ORDER", *names), 0)
+    if not walk.timed:
+        return none
+    found = {"TIMED": 1, "HAS_START": int(a.start_time is not None), "BACKWARD": int(a.backward)}
+    found["TIME_COLUMN"] = next(number for number, column in enumerate(columns) if column.name == TIME.name)
+    if walk.by_time:
+        _refuse_odds(a)
+        found |= {
+            "BY_TIME": 1,
+            "TIME_ORDER": next(number for number, column in enumerate(columns) if column == TIME_ORDER),
+            "HAS_WINDOW": int(a.time_window is not None),
+            "HAS_LAST": int(a.last_time is not None),
+            "STRICT": int(a.time_order == "strict"),
+            "TIME_BIAS": BIASES.index(a.time_bias),
+            "FAR": int(a.prefer == "far"),
+            "PER_TIME": int(a.per == "time"),
+            "FROM_EDGES": int(a.start == "edge"),
+        }
+    return none | found
+
+
+def time_rules(walk: Walk) -> TimeRules:
+    """The numbers of a run; those of options that are not given stand for no limit."""
+    start = getattr(walk, "start_time", None)
+    window, last = getattr(walk, "time_window", None), getattr(walk, "last_time", None)
+    backward = getattr(walk, "backward", False)
+    return TimeRules(
+        (LARGEST if backward else LEAST) if start is None else start,
+        LARGEST if window is None else window,
+        (LEAST if backward else LARGEST) if last is None else last,
+        float(getattr(walk, "time_scale", 1.0)),
+    )
+
+
+def _refuse_odds(a: Any) -> None:
+    if a.per == "time" and a.time_bias == "exponential":
+        raise OptionError(
+            "--per time: expected --time-bias uniform or linear, found exponential, which weighs each edge by its time"
+        )
+    if a.start == "edge" and (a.start_time is not None or a.last_time is not None):
+        raise OptionError(
+            f"--start edge: expected no {'--start-time' if a.start_time is not None else '--last-time'}, because each "
+            "edge of the graph is as likely to be the first; pass --start vertex"
+        )

@@ -1,0 +1,71 @@
+"""The law of a step in time, written from the definitions: over all edges of a row, one by one."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.api.law import edge_biases
+from csaw.engine.verify.checks import Subject
+from csaw.engine.verify.time_rows import ENDED, Rule, TimeRows, may_follow
+
+Law = dict[int, float]
+
+
+class TimeLaws:
+    """Laws of the steps of ``subject`` by situations of these ``columns``; outcomes are places of edges by time, of
+    equal edges the first.
+    """
+
+    def __init__(self, subject: Subject, rows: TimeRows, rule: Rule, columns: tuple[str, ...]) -> None:
+        self.subject, self.rows, self.rule, self.columns = subject, rows, rule, columns
+        self.walk: Any = subject.algorithm
+
+    def __call__(self, *situation: int) -> Law:
+        """The chance of each place to be next; ENDED where no edge can be."""
+        named = dict(zip(self.columns, situation, strict=True))
+        row = self.rows.row(named["at"])
+        times = self.rows.times[row].tolist()
+        weights = self._by_time(times, named) if self.walk.by_time else self._by_hook(row, named)
+        total = sum(weights)
+        if not total > 0.0:
+            return {ENDED: 1.0}
+        law: Law = {}
+        targets, first = self.rows.targets[row].tolist(), 0
+        for place, weight in enumerate(weights):
+            first = first if (times[first], targets[first]) == (times[place], targets[place]) else place
+            if weight > 0.0:
+                law[first] = law.get(first, 0.0) + weight / total
+        return law
+
+    def _by_hook(self, row: slice, named: dict[str, int]) -> list[float]:
+        """The biases that the hook of one's own gives, in the order by time."""
+        others: dict[str, Any] = {name: named[name] for name in ("prev", "source", "instance") if name in named}
+        depth = named.get("depth", 1 - named["first"])
+        clock = named["previous_time"], named.get("start_time", named["previous_time"])
+        biases = edge_biases(self.subject.view, self.walk, named["at"], depth=depth, clock=clock, **others)
+        return [biases[edge - row.start][1] for edge in self.rows.order[row].tolist()]
+
+    def _by_time(self, times: list[int], named: dict[str, int]) -> list[float]:
+        """The biases that options give, in the order by time."""
+        walk, now, first = self.walk, named["previous_time"], bool(named["first"])
+        known = not first or self.rule.has_start
+        places = [place for place, time in enumerate(times) if may_follow(time, now, known, self.rule)]
+        from_end = (walk.direction == "backward") != (walk.prefer == "far")
+        nearest_first = places[::-1] if from_end else places
+        weights = np.zeros(len(times))
+        if not places:
+            return weights.tolist()
+        if (first and walk.start == "edge") or (walk.time_bias == "uniform" and walk.per == "edge"):
+            weights[places] = 1.0
+        elif walk.per == "time":
+            many = Counter(times[place] for place in places)
+            ranks = {time: len(many) - k for k, time in enumerate(dict.fromkeys(times[p] for p in nearest_first))}
+            linear = walk.time_bias == "linear"
+            weights[places] = [(ranks[times[p]] if linear else 1) / many[times[p]] for p in places]
+        elif walk.time_bias == "linear":
+            weights[nearest_first] = np.arange(len(places), 0, -1)
+        else:
+            near = times[nearest_first[0]]
+            weights[places] = [np.exp(-(abs(times[place] - near) / walk.time_scale)) for place in places]
+        return weights.tolist()

@@ -1,0 +1,118 @@
+"""Checks that walks in time are walks of this algorithm on this graph: lengths, sources, edges and their times, ends,
+and the law of every step by classes of situations.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.time_laws import TimeLaws
+from csaw.engine.verify.time_rows import Rule, TimeRows, follow, standing
+from csaw.engine.verify.walk_pass import TRANSITIONS, one_in
+from csaw.engine.verify.walk_tables import WalkTables
+
+STANDINGS = ("before all edges of a row", "among the times of a row", "at the time of an edge", "behind all edges")
+TIES = ("rows without ties", "rows with ties")
+READ = ("prev", "source", "depth", "instance", "start_time")
+"""What hooks of one's own may read, each a column of a situation."""
+
+
+@dataclass
+class TimedChoices(Choices):
+    """Choices that are judged by class, too: by where the time of the walk stands in a row, and by its ties."""
+
+    standing: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def _divisions(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        yield from super()._divisions()
+        if self.standing.size:
+            yield list(STANDINGS), self.standing % 4
+            yield list(TIES), self.standing // 4
+
+
+def rule_of(walk: Walk) -> Rule:
+    """Which edges may follow; numbers of options that are not given are not read, but for the start that hooks see."""
+    a: Any = walk
+    window, last, start = (getattr(a, name, None) for name in ("time_window", "last_time", "start_time"))
+    before = 2**63 - 1 if a.backward else -(2**63)
+    strict = getattr(a, "time_order", "strict") == "strict"
+    given = (window or 0, window is not None, last or 0, last is not None)
+    return Rule(bool(a.backward), strict, *given, before if start is None else start, start is not None)
+
+
+def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
+    """Check all walks by the rules, and the choices of some against the law."""
+    walk = subject.algorithm
+    assert isinstance(walk, Walk)
+    walks = _Pass(subject, walk)
+    faults, situations, chosen, depth, steps = walks.run()
+    checks.count("lengths", faults[0], "walks whose vertices or times do not match their length")
+    checks.count("sources", walks.strayed, "walks that start at another vertex than asked for")
+    checks.count("edges", faults[1], f"of {steps:,} steps along no edge of their time")
+    if walk.by_time:
+        checks.count("order", faults[2], f"of {steps:,} steps at a time that may not follow")
+        checks.count("ends", faults[3], "walks that end where they could go on")
+    if type(walk).update is not Walk.update or type(walk).dead_end is not Walk.dead_end:
+        checks.not_tested("transitions", f"{walk.name()} defines update or dead_end, which are not followed in time")
+        return
+    laws = Laws(
+        TimeLaws(subject, walks.rows, walks.rule, walks.columns),
+        lambda rows: subject.degree[rows[:, 0]] + 1,
+        subject.budget,
+    )
+    stands = standing(walks.rows, np.ascontiguousarray(situations[:, 0]), np.ascontiguousarray(situations[:, 1]))
+    choices = TimedChoices(situations, chosen, walks.columns, depth, None, stands)
+    statistics(checks, choices, laws, subject.degree, of=steps)
+
+
+class _Pass:
+    """Reads the walks of ``subject``."""
+
+    def __init__(self, subject: Subject, walk: Walk) -> None:
+        self.subject, self.by_time, self.rule = subject, walk.by_time, rule_of(walk)
+        self.rows, self.tables = TimeRows.of(subject.view), WalkTables(subject.samples)
+        self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // TRANSITIONS))
+        reads = () if walk.by_time else subject.reads
+        self.columns = ("at", "previous_time", "first", *(name for name in READ if name in reads))
+        self.strayed = 0
+
+    def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+        """The faults of all walks, by kind; the situations, choices and depths of those that are kept; all steps."""
+        faults, kept, steps = np.zeros(4, np.int64), [], 0
+        for start, stop in self.tables.ranges():
+            arrays = self.subject.samples.group(start, stop)
+            walks, lengths = self.subject.dense(arrays["walks"]), arrays["lengths"].astype(np.int64)
+            times, places = np.ascontiguousarray(arrays["times"]), np.empty(arrays["times"].shape, np.int64)
+            follow(self.rows, walks, times, lengths, self.rule, self.by_time, places, faults)
+            steps += int(lengths.sum())
+            instances = np.arange(start, stop)
+            if self.subject.starts_at_all:
+                self.strayed += int((walks[:, 0] != instances % self.subject.view.vertices).sum())
+            here = np.flatnonzero(one_in(self.every, instances))
+            kept.append(self._choices(walks[here], times[here], places[here], instances[here]))
+        situations, chosen, depth = (np.concatenate(each) for each in zip(*kept, strict=True))
+        return faults, situations, chosen, depth, steps
+
+    def _choices(
+        self, walks: np.ndarray, times: np.ndarray, places: np.ndarray, instances: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        row, step = np.nonzero(places >= -1)
+        before = np.maximum(step - 1, 0)
+        known = {
+            "at": lambda: walks[row, step],
+            "previous_time": lambda: np.where(step > 0, times[row, before], self.rule.start),
+            "first": lambda: step == 0,
+            "prev": lambda: np.where(step > 0, walks[row, before], -1),
+            "source": lambda: walks[row, 0],
+            "depth": lambda: step,
+            "instance": lambda: instances[row],
+            "start_time": lambda: np.where(step > 0, times[row, 0], self.rule.start),
+        }
+        situations = [np.asarray(known[name](), np.int64) for name in self.columns]
+        return np.column_stack(situations), places[row, step], step

@@ -1,0 +1,175 @@
+"""Times in text: decimal numbers and dates of ISO 8601 as integers, exactly."""
+
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+
+from csaw.partition.base.compile import njit
+from csaw.partition.ingestion.time_column import TimeColumn
+
+MOST_DIGITS = 18  # that int64 holds, decimals included
+ENDS = 2**63
+
+
+def times_in(
+    text: np.ndarray, begins: np.ndarray, ends: np.ndarray, column: TimeColumn
+) -> tuple[np.ndarray, np.ndarray]:
+    """Read the cells ``text[begins[i] : ends[i]]`` as times: int64, and whether each is one, bool."""
+    values, odd = np.zeros(begins.size, np.int64), np.empty(begins.size, np.bool_)
+    (parse_dates if column.iso else parse_scaled)(text, begins, ends, column.decimals, values, odd)
+    good = ~odd
+    for place in np.flatnonzero(odd).tolist():
+        value = time_in(text[begins[place] : ends[place]].tobytes(), column)
+        if value is not None:
+            values[place], good[place] = value, True
+    return values, good
+
+
+def time_in(word: bytes, column: TimeColumn) -> int | None:
+    """Read any cell as a time; None where it is none that int64 holds in the column's units."""
+    word = word.strip(b' \t\r"')
+    if column.iso:
+        values, odd = np.zeros(1, np.int64), np.empty(1, np.bool_)
+        text = np.frombuffer(word, np.uint8)
+        parse_dates(text, np.zeros(1, np.int64), np.full(1, text.size), column.decimals, values, odd)
+        return None if odd[0] else int(values[0])
+    if b"_" in word or len(word) > 64:
+        return None
+    try:
+        number = Decimal(word.decode("ascii", "replace"))
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS + 1:
+        return 0 if number.is_finite() and number == 0 else None
+    scaled = number.scaleb(column.decimals)
+    return int(scaled) if scaled == int(scaled) and -ENDS <= scaled < ENDS else None
+
+
+@njit(nogil=True)
+def parse_scaled(text, begins, ends, decimals, values, odd):
+    """Read cells of digits with a point between them or none; ``odd`` says which are others, or have more decimals."""
+    for i in range(begins.size):
+        place, end = begins[i], ends[i]
+        minus = place < end and text[place] == 45
+        place += minus
+        value, digits, behind, point = np.int64(0), 0, 0, False
+        odd[i] = False
+        while place < end and not odd[i]:
+            byte = text[place]
+            if 48 <= byte <= 57:
+                value = value * 10 + (np.int64(byte) - 48)
+                digits += 1
+                behind += point
+            else:
+                odd[i] = byte != 46 or point
+                point = True
+            odd[i] |= digits > MOST_DIGITS
+            place += 1
+        odd[i] |= digits == 0 or behind > decimals or digits + decimals - behind > MOST_DIGITS
+        if not odd[i]:
+            for _ in range(decimals - behind):
+                value *= 10
+            values[i] = -value if minus else value
+
+
+@njit(nogil=True)
+def parse_dates(text, begins, ends, decimals, values, odd):
+    """Read cells YYYY-MM-DD, with hours, minutes, seconds, decimals and an offset behind them or none, as UTC."""
+    for i in range(begins.size):
+        place, end = begins[i], ends[i]
+        odd[i] = True
+        year, place = digits_at(text, place, end, 4)
+        month, place = part_at(text, place, end, 45)
+        day, place = part_at(text, place, end, 45)
+        if place < 0 or not 1 <= month <= 12 or not 1 <= day <= days_of(year, month):
+            continue
+        hour, minute, second, fraction, behind = 0, 0, 0, np.int64(0), 0
+        if place < end and (text[place] == 84 or text[place] == 32 or text[place] == 116):
+            hour, place = digits_at(text, place + 1, end, 2)
+            minute, place = part_at(text, place, end, 58)
+            if 0 <= place < end and text[place] == 58:
+                second, place = part_at(text, place, end, 58)
+            if 0 <= place < end and (text[place] == 46 or text[place] == 44):
+                place += 1
+                while place < end and 48 <= text[place] <= 57 and behind <= 18:
+                    fraction = fraction * 10 + (np.int64(text[place]) - 48)
+                    behind += 1
+                    place += 1
+                place = -1 if behind == 0 or behind > 18 else place
+        if place < 0 or hour > 23 or minute > 59 or second > 59:
+            continue
+        east, place = offset_at(text, place, end)
+        while behind > decimals and fraction % 10 == 0:
+            fraction //= 10
+            behind -= 1
+        if place != end or behind > decimals:
+            continue
+        seconds = (days_since(year, month, day) * 24 + hour) * 3600 + minute * 60 + second - east
+        scale = np.int64(1)
+        for _ in range(decimals):
+            scale *= 10
+        if abs(seconds) >= 9223372036854775807 // scale:
+            continue
+        for _ in range(decimals - behind):
+            fraction *= 10
+        values[i] = seconds * scale + fraction
+        odd[i] = False
+
+
+@njit(nogil=True)
+def digits_at(text, place, end, count):
+    """The number of so many digits at ``place``, and the place behind them; -1 where there are others."""
+    value = 0
+    if place < 0 or place + count > end:
+        return 0, -1
+    for k in range(place, place + count):
+        if not 48 <= text[k] <= 57:
+            return 0, -1
+        value = value * 10 + (np.int64(text[k]) - 48)
+    return value, place + count
+
+
+@njit(nogil=True)
+def part_at(text, place, end, sign):
+    """The number of two digits behind ``sign`` at ``place``, and the place behind them; -1 where there are others."""
+    if place < 0 or place >= end or text[place] != sign:
+        return 0, -1
+    return digits_at(text, place + 1, end, 2)
+
+
+@njit(nogil=True)
+def offset_at(text, place, end):
+    """Seconds east of UTC that Z, +hh:mm, +hhmm or +hh say, 0 without, and the place behind; -1 for anything else."""
+    if place == end:
+        return 0, place
+    if text[place] == 90 or text[place] == 122:
+        return 0, place + 1
+    if text[place] != 43 and text[place] != 45:
+        return 0, -1
+    west = text[place] == 45
+    hours, place = digits_at(text, place + 1, end, 2)
+    minutes = 0
+    if 0 <= place < end:
+        minutes, place = digits_at(text, place + (text[place] == 58), end, 2)
+    if place < 0 or hours > 23 or minutes > 59:
+        return 0, -1
+    east = hours * 3600 + minutes * 60
+    return -east if west else east, place
+
+
+@njit(nogil=True)
+def days_of(year, month):
+    """Days of a month of the Gregorian calendar."""
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month == 4 or month == 6 or month == 9 or month == 11 else 31
+
+
+@njit(nogil=True)
+def days_since(year, month, day):
+    """Days since 1970-01-01 (H. Hinnant, chrono-compatible low-level date algorithms)."""
+    year -= month <= 2
+    era = year // 400
+    of_era = year - era * 400
+    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468

@@ -1,0 +1,86 @@
+"""The column of the edges' times: numbers or ISO dates of the input become int64, of a unit that the store keeps.
+
+input                 decimals   stored                      units
+numbers               0          as they are                 1
+numbers               3          thousandths                 1e-3
+dates of ISO 8601     0          seconds since 1970-01-01    seconds since 1970-01-01
+dates of ISO 8601     3, 6, 9    milliseconds, ...           milliseconds since 1970-01-01, ...
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import TIME, EdgeColumn
+
+FORMATS = ("numbers", "iso")
+MOST_DECIMALS = 9
+SECONDS = {0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}
+BY_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+"""Decimals of a second, by NumPy's name of the unit."""
+
+
+@dataclass(frozen=True)
+class TimeColumn(EdgeColumn):
+    """The column ``time`` as it is read: ``decimals`` of a number or of a second are kept, of dates where ``iso``."""
+
+    decimals: int = 0
+    iso: bool = False
+
+    @classmethod
+    def of(cls, time_format: str, decimals: int) -> "TimeColumn":
+        """The column of these options. OptionError for values that they cannot have."""
+        if time_format not in FORMATS:
+            raise OptionError(f"--time-format: expected {', '.join(FORMATS)}, found {quoted(time_format)}")
+        if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= MOST_DECIMALS:
+            raise OptionError(
+                f"--time-decimals: expected an integer from 0 to {MOST_DECIMALS}, found {quoted(decimals)}"
+            )
+        iso = time_format == "iso"
+        return cls(TIME.name, TIME.dtype, units_of(decimals, iso=iso), decimals, iso)
+
+    @property
+    def expected(self) -> str:
+        """What a cell must be, as errors say it."""
+        kept = f"at most {self.decimals} decimals" if self.decimals else "no decimals"
+        if self.iso:
+            return f"a date of ISO 8601, such as 2026-11-25T20:15:00, with {kept} of a second (--time-decimals)"
+        return f"a time that int64 holds, with {kept} (--time-decimals; dates: --time-format iso)"
+
+
+def units_of(decimals: int, *, iso: bool) -> str:
+    """The units of integers that count 10^-decimals, of a second since 1970 where ``iso``."""
+    if not iso:
+        return f"1e-{decimals}" if decimals else "1"
+    return f"{SECONDS.get(decimals, f'1e-{decimals} seconds')} since 1970-01-01"
+
+
+def times_of_floats(values: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Read floats as integers of 10^-decimals: int64, and whether each is exactly one, bool."""
+    scale = 10.0**decimals
+    with np.errstate(invalid="ignore", over="ignore"):
+        whole = np.rint(np.asarray(values, np.float64) * scale)
+        good = (np.abs(whole) <= 2.0**53) & (whole / scale == values)
+    return np.where(good, whole, 0).astype(np.int64), good
+
+
+def times_of_dates(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """NumPy's dates as int64 since 1970, and the decimals of a second that they count: days and minutes in seconds."""
+    unit = np.datetime_data(values.dtype)[0]
+    if unit not in BY_UNIT:
+        values, unit = values.astype("datetime64[s]"), "s"
+    per = np.datetime_data(values.dtype)[1]
+    return values.astype(np.int64) * per, BY_UNIT[unit]
+
+
+def rescaled(values: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Integers times 10^decimals: int64, and whether each is one that int64 holds, bool."""
+    scale = 10 ** abs(decimals)
+    if decimals < 0:
+        return values // scale, values % scale == 0
+    good = (
+        np.abs(values.astype(np.float64)) < 2.0**63 / scale * (1 - 2.0**-50) if decimals else np.ones(values.size, bool)
+    )
+    return np.where(good, values, 0) * scale, good

@@ -1,0 +1,100 @@
+"""Walks in time are a function of the request, wherever the graph is and whoever draws them; one's own, too."""
+
+import math
+
+import numpy as np
+import pytest
+from helpers.graphs import arrays_of, store_of
+from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
+from helpers.temporal import RECENT, TIED, events_store, random_events, rows_by_time
+
+import csaw
+from csaw.engine.samples import open_samples
+from csaw.partition import open_graph
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.in_memory import InMemory
+from csaw.partition.graph.views import Coalesced, Split
+
+CASES = [
+    ("temporal", {}),
+    ("temporal", {"time_bias": "exponential", "time_scale": 9.0, "time_order": "monotone"}),
+    ("temporal", {"start": "edge", "instances": 200, "direction": "backward", "per": "time"}),
+    ("{own}:Recent", {}),
+]
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    folder, events = tmp_path_factory.mktemp("timed"), random_events(200, 6000, 11, span=90)
+    (folder / "mine.py").write_text(RECENT)
+    made = [events_store(folder / f"g{n}.zarr", events, 200, partitions=n) for n in (1, 5)]
+    return *made, str(folder / "mine.py")
+
+
+@pytest.mark.parametrize(("algo", "options"), CASES)
+def test_the_request_decides(tmp_path, stores, algo, options):
+    whole, parts, own = stores
+    algo, given = algo.format(own=own), {"walk_length": 7} | options
+    assert_request_decides(whole, parts, tmp_path / "s.zarr", algo, **given)
+    expected = arrays_of(whole, tmp_path / "s.zarr", algo, seed=5, **given)
+    assert (expected["lengths"] > 2).any()
+    assert (expected["lengths"] < 7).any()
+    held = whole.load(whole.further_columns)
+    memory = InMemory("g", held.indptr, held.indices, edge_columns={"time": held.columns["time"]})
+    for graph in (memory, Split(parts, 300), Coalesced(parts, 2)):
+        assert_same(expected, arrays_of(graph, tmp_path / "s.zarr", algo, seed=5, in_flight=17, **given))
+    for in_place in (True, False):
+        how = given | {"residency": "disk", "in_place": in_place, "memory": "64MiB"}
+        assert_same(expected, arrays_of(parts, tmp_path / "s.zarr", algo, seed=5, in_flight=17, **how))
+
+
+def test_instances_are_64_bits(stores):
+    assert_instances_are_64_bits(stores[0], "temporal", walk_length=4, start_time=-95)
+
+
+def test_samples_streams_and_virtual_samples_have_the_same_times(tmp_path, stores):
+    kept = csaw.sample(stores[0].path, tmp_path / "s.zarr", "temporal", seed=2, walk_length=5)
+    virtual = csaw.sample(stores[0].path, tmp_path / "v.zarr", "temporal", seed=2, walk_length=5, virtual=True)
+    held = csaw.sample(stores[0].path, algo="temporal", seed=2, walk_length=5)
+    streamed = [batch.arrays()["times"] for batch in csaw.stream(stores[0].path, "temporal", seed=2, walk_length=5)]
+    for times in (virtual["times"][:], held["times"][:], np.concatenate(streamed)):
+        assert np.array_equal(kept["times"][:], times)
+    assert kept["times"].dtype == np.int64
+
+
+def test_a_class_of_ones_own_knows_when_it_walks(tmp_path, stores):
+    store = events_store(tmp_path / "g.zarr", TIED, 5)
+    found = arrays_of(store, tmp_path / "s.zarr", f"{stores[2]}:Recent", num_walks=6000, walk_length=3, start_time=0)
+    rows = rows_by_time(TIED, 5)
+    two = found["lengths"] >= 2
+    first, second = found["times"][two, 0], found["times"][two, 1]
+    at = found["walks"][two, 1]
+    for v, now in {(0, 2), (1, 1), (3, 3)}:
+        later = [(target, time) for target, time in rows[v] if now < time <= now + 8]
+        here = (at == v) & (first == now)
+        weights = {one: later.count(one) * 0.5 ** ((one[1] - now) / 4) for one in later}
+        for (target, time), weight in weights.items():
+            share = weight / sum(weights.values())
+            count = ((found["walks"][two, 2] == target) & (second == time) & here).sum()
+            assert abs(count - share * here.sum()) < 5 * math.sqrt(here.sum() * share + 1)
+
+
+def test_a_walk_in_time_needs_times(tmp_path, stores):
+    plain = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=True, vertices=2)
+    with pytest.raises(OptionError, match="expected times of the edges for temporal, found none; make the store with"):
+        arrays_of(plain, tmp_path / "s.zarr", "temporal")
+    (tmp_path / "other.py").write_text(
+        RECENT.replace("(TemporalWalk)", "(Walk)").replace("import TemporalWalk", "import Walk")
+    )
+    with pytest.raises(OptionError, match="previous_time is known on walks in time alone"):
+        arrays_of(open_graph(stores[0].path), tmp_path / "s.zarr", f"{tmp_path / 'other.py'}:Recent")
+
+
+def test_the_store_keeps_times_beside_walks(tmp_path, stores):
+    arrays_of(stores[0], tmp_path / "s.zarr", "temporal", walk_length=4)
+    samples = open_samples(tmp_path / "s.zarr")
+    assert samples["times"].shape == (200, 4)
+    group = samples.group(3, 9)
+    assert group["times"].shape == (6, 4)
+    edges = samples.layout.edges(group, samples.fill)
+    assert edges["time"].size == edges["src"].size
