@@ -267,6 +267,7 @@ def evaluate(
         csaw.evaluate("karate")
         fires = csaw.sample("web.zarr", algo="forest-fire")
         csaw.evaluate("web.zarr", [fires, "walks.zarr"], measures="degree,triangles")
+        csaw.evaluate("web.zarr", measures=[Label, "components"])  # Label: a class of your own
 
     Args:
         graph: a path, a name or an object, as :func:`csaw.graph` takes it.

@@ -1,7 +1,8 @@
 """``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,14 @@ class EvaluateCommand(GroupedCommand):
 
     rest = OUTPUT
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["csaw.measures"] = _own_measures(args)
+        return super().parse_args(ctx, args)
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         declared = [made_option(name, one, one.group) for name, one in options().items()]
-        return [*super().get_params(ctx), *declared, *_of_measures()]
+        given = [*super().get_params(ctx), *declared]
+        return [*given, *_of_measures(ctx.meta.get("csaw.measures", ()), {param.name for param in given})]
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
         return WHERE if param.name == "cluster" else super().group_of(param, ctx)
@@ -35,13 +41,39 @@ class EvaluateCommand(GroupedCommand):
         return (WHAT, MEASURES, WHERE, OUTPUT).index(group)
 
 
-def _of_measures() -> list[click.Parameter]:
+def _own_measures(args: list[str]) -> list[type[measure.Measure]]:
+    """The classes of the user's own among the measures, read before click parses them, because options depend on it.
+
+    What cannot be loaded is left out, for the error comes when it is measured.
+    """
+    from csaw.partition.errors import CsawError
+
+    given = [word.partition("=")[2] or following for word, following in pairwise([*args, ""]) if _names_measures(word)]
+    found = []
+    for name in (name.strip() for text in given for name in text.split(",") if ".py" in name):
+        from csaw.engine.analytics.evaluation.chosen import kind_of
+
+        try:
+            one = kind_of(name)
+        except CsawError:
+            continue
+        if isinstance(one, type):
+            found.append(one)
+    return found
+
+
+def _names_measures(word: str) -> bool:
+    return word.partition("=")[0] in ("--measures", "--save")
+
+
+def _of_measures(own: Iterable[type[measure.Measure]], taken: set[str | None]) -> list[click.Parameter]:
     owners: dict[str, list[str]] = {}
     found = {}
-    for name in measure.names():
-        for key, one in measure.find(name).options().items():
-            found[key] = one
-            owners.setdefault(key, []).append(name)
+    for kind in (*map(measure.find, measure.names()), *own):
+        for key, one in kind.options().items():
+            if key not in taken:
+                found[key] = one
+                owners.setdefault(key, []).append(kind.name())
     return [made_option(key, one, MEASURES, owners[key]) for key, one in found.items()]
 
 
@@ -130,6 +162,7 @@ def evaluate(
         csaw evaluate web.zarr walks.zarr --estimate
         csaw evaluate web.zarr --save pagerank,core web.npz
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
+        csaw evaluate web.zarr --measures my_measures.py:Label,components
     """
     from csaw.cli.reports.closing_lines import of_evaluation
     from csaw.cli.reports.evaluated import print_evaluation, print_plan
@@ -170,13 +203,14 @@ def evaluate(
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
     """The measures to save, which are those to find where the user names no others."""
     from csaw.engine.analytics.evaluation import saved
+    from csaw.engine.analytics.evaluation.chosen import name_of
 
     if save is None:
         return []
     console.check_folder(save[1], "--save")
     saved.check_name(Path(save[1]), overwrite=overwrite)
     wanted["measures"] = wanted["measures"] or save[0]
-    return save[0].split(",")
+    return [name_of(one.strip()) for one in save[0].split(",")]
 
 
 def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":

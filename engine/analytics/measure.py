@@ -5,16 +5,15 @@ four kinds. Numbers are compared by their relative error, distributions by the D
 distance between them, and columns, a number for each vertex, by the vertices that rank first in both.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import meant, quoted
-from csaw.partition.errors import OptionError, UnknownNameError
+from csaw.partition.errors import UnknownNameError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +102,7 @@ class Measure:
     name.
     """
 
-    reads_weights: ClassVar[bool] = False
+    reads_weights: bool = False
     """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
 
     def __init__(self, **values: object) -> None:
@@ -124,6 +123,10 @@ class Measure:
         """Value of each option, as plain data."""
         return {name: getattr(self, name) for name in self.options()}
 
+    def kept_by(self) -> list[object]:
+        """What findings depend on beside the graph: they are kept under it."""
+        return [self.name(), self.parameters()]
+
     def computes(self, directed: bool) -> tuple[str, ...]:
         """Names of the modules of analytics that the measure needs; where a GPU lacks one, it runs on the CPU."""
         return ()
@@ -136,6 +139,10 @@ class Measure:
     def findings(self, network: "Network") -> Findings:
         """Return the findings of a graph, by name."""
         raise NotImplementedError
+
+
+Wanted: TypeAlias = str | type[Measure] | Measure
+"""A measure, as a caller has it: a name, FILE.py:CLASS, or a class or an instance of the user's own."""
 
 
 def seed_option() -> int:
@@ -165,20 +172,6 @@ def find(name: str) -> type[Measure]:
     )
 
 
-def chosen(wanted: tuple[str, ...] | None, values: Mapping[str, object]) -> list[Measure]:
-    """Make the measures called ``wanted``, or those taken by default, with their options out of ``values``.
-
-    Raises OptionError for an option that none of them has.
-    """
-    kinds = [find(name) for name in wanted] if wanted else [kind for kind in map(find, names()) if kind.by_default]
-    known = {name for kind in kinds for name in kind.options()}
-    if other := sorted(values.keys() - known):
-        raise OptionError(
-            f"--{other[0].replace('_', '-')}: no chosen measure has this option; it is of "
-            f"{', '.join(_owners(other[0])) or 'none'}"
-        )
-    return [kind(**{name: values[name] for name in kind.options() if name in values}) for kind in kinds]
-
-
-def _owners(option: str) -> list[str]:
+def owners(option: str) -> list[str]:
+    """Return the names of the measures that have an option."""
     return [name for name in names() if option in find(name).options()]

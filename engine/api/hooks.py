@@ -16,8 +16,10 @@ Every hook gets the same arguments, ARGUMENTS, so a kernel need not know which o
 
 import ast
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
@@ -26,6 +28,7 @@ from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Column
 from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
 
+AnyRewriter = TypeVar("AnyRewriter", bound=Rewriter)
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
 # Hold this while making syntax trees: in Python 3.11, two threads that make some at once get a SystemError (CPython
 # issue 106905).
@@ -147,45 +150,65 @@ def _rewrite(algorithm: Algorithm, name: str, weighted: bool, columns: Columns, 
 
 
 def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns, random: bool) -> Hook:
-    method = getattr(type(algorithm), name)
+    method, of_vertex = getattr(type(algorithm), name), name in VERTEX_HOOKS
+
+    def rewriter_of(where: str, me: str, view: str) -> Rewriter:
+        return Rewriter(algorithm, where, me, view, weighted, columns, random=random, of_vertex=of_vertex)
+
+    text, rewriter = written_out(algorithm.name(), method, name, ARGUMENTS, rewriter_of)
+    return Hook(name, text, frozenset(rewriter.reads), frozenset(rewriter.columns_read))
+
+
+def written_out(
+    owner: str,
+    method: Callable,
+    name: str,
+    arguments: tuple[str, ...],
+    rewriter_of: Callable[[str, str, str], AnyRewriter],
+) -> tuple[str, AnyRewriter]:
+    """Write a hook of the class ``owner`` as text that defines ``name(*arguments)``.
+
+    ``rewriter_of(where, name of self, name of the view)`` makes what rewrites it, which is returned, too. OptionError
+    if the hook uses anything that a hook cannot.
+    """
     tree = ast.parse(source_of(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
-        raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
-    where = f"{algorithm.name()}.{getattr(method, 'csaw_name', name)}"
+        raise OptionError(f"{owner}.{name}: expected a method 'def {name}(self, e)'")
+    where = f"{owner}.{getattr(method, 'csaw_name', name)}"
     refuse_foreign(tree.body, where)
-    _refuse_shadows(tree, where)
+    _refuse_shadows(tree, where, arguments)
     me, view = (a.arg for a in tree.args.args)
     tree = Portable(scope_of(method), where).visit(tree)
-    of_vertex = name in VERTEX_HOOKS
-    rewriter = Rewriter(algorithm, where, me, view, weighted, columns, random=random, of_vertex=of_vertex)
+    rewriter = rewriter_of(where, me, view)
     body = _fold(tree.body, rewriter) or [ast.Return(ast.Constant(None))]
     if rewriter.turns:
         body.insert(0, ast.Assign([ast.Name(TURN, ast.Store())], ast.Constant(0)))
         if rewriter.sites > MOST_SITES:
             raise OptionError(f"{where}: expected at most {MOST_SITES} calls that draw, found {rewriter.sites}")
-    function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
+    function = ast.FunctionDef(name, _arguments(arguments), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
+    used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(arguments)
     if view in used:
+        field = "degree" if rewriter.of_vertex else "weight"
         raise OptionError(
             f"{where}: {view} cannot be handed on; give a function the numbers that it needs, as in "
-            f"mine({view}.{'degree' if of_vertex else 'weight'})"
+            f"mine({view}.{field})"
         )
     own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
     helpers = globals_of(method, own, where)
     text = ast.unparse(ast.fix_missing_locations(Own(own).visit(function)))
-    return Hook(name, helpers + f"{INLINED}{text}\n", frozenset(rewriter.reads), frozenset(rewriter.columns_read))
+    return f"{helpers}{INLINED}{text}\n", rewriter
 
 
-def _refuse_shadows(tree: ast.FunctionDef, where: str) -> None:
+def _refuse_shadows(tree: ast.FunctionDef, where: str, arguments: tuple[str, ...]) -> None:
     """OptionError if a variable of the hook has the name of one of its arguments or of an engine function."""
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE, TURN}):
+    for name in sorted(stored & {*arguments, *PORTABLE.values(), *ENGINE, TURN}):
         raise OptionError(f"{where}: a variable cannot be called {name} here; choose another name")
 
 
-def _arguments() -> ast.arguments:
-    return ast.arguments([], [ast.arg(a) for a in ARGUMENTS], None, [], [], None, [])
+def _arguments(names: tuple[str, ...]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
 
 
 def _fold(body: list[ast.stmt], rewriter: Rewriter) -> list[ast.stmt]:

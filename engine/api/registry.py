@@ -89,22 +89,22 @@ def load(name: str, check: Callable[[str], None] = lambda digest: None) -> tuple
     return _from_file(name, text), digest
 
 
-def code_of(name: str) -> tuple[bytes, str]:
+def code_of(name: str, flag: str = "--algo") -> tuple[bytes, str]:
     """Return the text of the file that ``FILE.py:CLASS`` names, and its SHA-256.
 
-    UnknownNameError where there is no such file.
+    UnknownNameError where there is no such file. ``flag``: the option that errors are about.
     """
     file, _, wanted = name.partition(":")
     if not wanted:
-        raise OptionError(f"--algo: expected FILE.py:CLASS, found {name!r}")
+        raise OptionError(f"{flag}: expected FILE.py:CLASS, found {name!r}")
     if not Path(file).is_file():
-        raise UnknownNameError(f"--algo: {file} is not a file")
+        raise UnknownNameError(f"{flag}: {file} is not a file")
     if Path(file).suffix != ".py":
-        raise UnknownNameError(f"--algo: {file} is not a Python file")
+        raise UnknownNameError(f"{flag}: {file} is not a Python file")
     try:
         text = Path(file).read_bytes()
     except OSError as error:
-        raise UnknownNameError(f"--algo: {file} cannot be read: {error.strerror}") from error
+        raise UnknownNameError(f"{flag}: {file} cannot be read: {error.strerror}") from error
     return text, hashlib.sha256(text).hexdigest()
 
 
@@ -162,14 +162,7 @@ def _shipped(name: str) -> type[Algorithm]:
 def _from_file(name: str, text: bytes) -> type[Algorithm]:
     """Run the ``text`` of the file in ``FILE.py:CLASS`` and return the class."""
     file, _, wanted = name.partition(":")
-    place = str(Path(file).absolute())
-    module = ModuleType("csaw_user_" + Path(file).stem)
-    module.__file__ = place
-    with users_code(f"--algo: {file} cannot be imported:"):
-        # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it
-        # is of this file.
-        exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it
-        linecache.cache[place] = (len(text), None, decode_source(text).splitlines(keepends=True), place)
+    module = module_of(file, text)
     found = vars(module).get(wanted)
     if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal, TransitSampling))):
         raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")
@@ -180,6 +173,19 @@ def _from_file(name: str, text: bytes) -> type[Algorithm]:
     if issubclass(found, Walk) and (law := law_of_walk(found)):
         found.law = law  # type: ignore[method-assign]
     return found
+
+
+def module_of(file: str, text: bytes, flag: str = "--algo") -> ModuleType:
+    """Run the ``text`` of a file of the user's; OptionError, about the option ``flag``, where that fails."""
+    place = str(Path(file).absolute())
+    module = ModuleType("csaw_user_" + Path(file).stem)
+    module.__file__ = place
+    with users_code(f"{flag}: {file} cannot be imported:"):
+        # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it
+        # is of this file.
+        exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it
+        linecache.cache[place] = (len(text), None, decode_source(text).splitlines(keepends=True), place)
+    return module
 
 
 def _defined_in(value: object, module: str) -> bool:

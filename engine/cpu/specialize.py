@@ -73,12 +73,16 @@ class Kernels:
 
     They stand in place of those in constants.py.
 
-    A function is loaded, with the functions it calls, when it is first asked for.
+    A function is loaded, with the functions it calls, when it is first asked for. ``files``: paths of kernel files,
+    from those that sample. ``header``: what the file of each function begins with.
     """
 
-    def __init__(self, constants: dict[str, object], hooks: list[Hook]) -> None:
+    def __init__(
+        self, constants: dict[str, object], hooks: list[Hook], files: tuple[str, ...] = FILES, header: str = HEADER
+    ) -> None:
         with TREES:
-            functions, given = _parsed(tuple(_body(file) for file in FILES))
+            functions, given = _parsed(tuple(_body(file) for file in files))
+        self._header = header
         self._functions: dict[str, ast.FunctionDef | Hook] = {**functions, **{hook.name: hook for hook in hooks}}
         self._constants = given | constants
         self._modules: dict[str, ModuleType] = {}
@@ -97,7 +101,7 @@ class Kernels:
             tree = ast.parse(function.source) if isinstance(function, Hook) else Folding(self._constants)(function)
             called = sorted(names_of(tree) & self._functions.keys() - {name})
             imports = [f"from {self._module(other).__name__} import {other}\n" for other in called]
-            self._modules[name] = _load(name, "".join([HEADER, *imports, ast.unparse(tree), "\n"]))
+            self._modules[name] = _load(name, "".join([self._header, *imports, ast.unparse(tree), "\n"]))
         return self._modules[name]
 
 

@@ -44,11 +44,11 @@ def check_own_hooks(backend: Specialization) -> None:
         try:
             function.compile(signature)
         except NumbaError as error:
-            said = OptionError(f"{where} cannot be compiled: {_reason(error)}")
+            said = OptionError(f"{where} cannot be compiled: {reason_of(error)}")
             raise placed(said, getattr(type(algorithm), hook.name)) from error
         returned = types.unliteral(function.overloads[signature].signature.return_type)
         if not isinstance(returned, (types.Integer, types.Float)):
-            said = OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {_named(returned)}")
+            said = OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {named_type(returned)}")
             raise placed(said, getattr(type(algorithm), hook.name))
         if hook.name in VERTICES and isinstance(returned, types.Float):
             said = OptionError(f"{where}: expected a vertex, an integer, found a number with a fraction; int() cuts it")
@@ -83,14 +83,15 @@ def _graph(backend: Specialization) -> Any:
     return typeof(GraphArrays(**arrays, edge_columns=further, previous=0, began=0, word=np.uint64(0), edge=0))
 
 
-def _named(kind: types.Type) -> str:
+def named_type(kind: types.Type) -> str:
+    """What a hook returns, in words, where that is no number."""
     if isinstance(kind, types.Optional):
         return f"None on one of them and {kind.type} on another"
     known = {types.none: "None", types.unicode_type: "text", types.boolean: "True or False; write 1.0 if ... else 0.0"}
     return known.get(kind, str(kind))
 
 
-def _reason(error: NumbaError) -> str:
+def reason_of(error: NumbaError) -> str:
     """The most informative line of Numba's report."""
     lines = [line.strip() for line in str(error).splitlines()]
     return next((line for line in lines if line and not line.startswith(NOISE)), type(error).__name__)[:300]

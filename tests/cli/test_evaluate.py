@@ -161,3 +161,48 @@ def test_help_imports_no_compiler():
         "print([m for m in ('numba', 'zarr', 'cupy', 'scipy') if m in sys.modules])"
     )
     assert subprocess.run(**python(code), capture_output=True, text=True, check=True).stdout.splitlines()[-1] == "[]"
+
+
+MINE = """
+from csaw.engine.measure import Measure, option, vertex_option
+
+
+class Near(Measure):
+    begin: int = vertex_option(help="vertex to begin at")
+    step: int = option(1, help="what an edge adds", low=1)
+
+    def start(self, v):
+        return 0 if v.id == self.begin else v.nothing
+
+    def edge(self, e):
+        return e.value + self.step
+"""
+
+
+def test_a_measure_of_ones_own_has_options_and_is_saved(stores, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    found = csaw("g.zarr", "--measures", "mine.py:Near,degree", "--begin", "7", "--step", "2", "--json")
+    assert found.exit_code == 0, found.output
+    made = json.loads(found.stdout)
+    assert made["measures"] == {"Near": {"begin": "7", "step": 2}, "degree": {}}
+    saved = csaw("g.zarr", "--save", "mine.py:Near", "near.csv", "--begin=7", "-q")
+    assert saved.exit_code == 0, saved.output
+    rows = csv.DictReader((tmp_path / "near.csv").read_text().splitlines())
+    assert [row["ids"] for row in rows if row["Near"] == "0"] == ["7"]
+    assert "vertex to begin at" in csaw("g.zarr", "--measures", "mine.py:Near", "--help").output.lower()
+
+
+def test_a_measure_of_ones_own_is_refused_in_one_line(stores, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE + "        return e.time\n")
+    (tmp_path / "broken.py").write_text("def (")
+    for name, said in (
+        ("mine.py:Far", "--measures: mine.py has no class called 'Far'"),
+        ("broken.py:A", "--measures: broken.py cannot be imported: SyntaxError"),
+        ("absent.py:A", "--measures: absent.py is not a file"),
+    ):
+        refused = csaw("g.zarr", "--measures", name)
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert str(refused.exception).startswith(said)
+    (tmp_path / "mine.py").write_text(MINE)
+    on_cluster = csaw("g.zarr", "--measures", "mine.py:Near", "--cluster", "local:2")
+    assert "Near is a measure of your own, which runs in this process alone" in str(on_cluster.exception)

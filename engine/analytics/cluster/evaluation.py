@@ -13,6 +13,7 @@ from typing import Any, Self, cast
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles, sampled
+from csaw.engine.analytics.evaluation.chosen import is_own, name_of
 from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.analytics.evaluation.measuring import Piece, Progress
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
@@ -61,6 +62,11 @@ def evaluate_on_cluster(
             raise OptionError(
                 f"--cluster: workers cannot read a {what} in the memory of this process; write it to a store first"
             )
+    if own := [name_of(one) for one in EvaluateOptions.of(options)[0].measures or () if is_own(one)]:
+        raise OptionError(
+            f"--cluster: {own[0]} is a measure of your own, which runs in this process alone; "
+            "leave out --cluster, or this measure"
+        )
     with ExitStack() as stack:
 
         def measuring(store: GraphStore, wish: EvaluateOptions) -> "SpreadMeasuring":

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation import distances, profiles, sampled, tables
+from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.measuring import Measures, Measuring, Progress
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import FORMATS, EvaluateOptions
@@ -188,7 +188,7 @@ def evaluate(
         BudgetError: ``memory`` or ``gpu_memory`` does not hold what a measure needs.
     """
     wish, values = EvaluateOptions.of(options)
-    measures = measure.chosen(wish.measures, values)
+    measures = chosen(wish.measures, values)
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
     given = [one if isinstance(one, Samples) else _opened(one, store, algo) for one in samples]
     for sample in given:
@@ -239,7 +239,7 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
                 **networks.plan(one),
                 "kept": not wish.refresh and profiles.read(store.identity, one) is not None,
             }
-            for one in measure.chosen(wish.measures, values)
+            for one in chosen(wish.measures, values)
         ]
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from csaw.engine.analytics.measure import Measure, Wanted
 from csaw.engine.api.option import Bytes, Option
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency
@@ -21,8 +22,12 @@ class EvaluateOptions:
     OptionError names the first that is out of its range.
     """
 
-    measures: tuple[str, ...] | None = declared(
-        None, WHAT, "names of measures, separated by commas [default: the quick ones that need no option]", object
+    measures: tuple[Wanted, ...] | None = declared(
+        None,
+        WHAT,
+        "names of measures, or FILE.py:CLASS for one of your own, separated by commas [default: the quick ones that "
+        "need no option]",
+        object,
     )
     as_: str = declared(
         "drawn",
@@ -94,14 +99,21 @@ class EvaluateOptions:
             value = getattr(self, name)
             if value is not None or option.default is not None:
                 object.__setattr__(self, name, option.check(name.strip("_"), value))
-        for name, what in (("measures", "names of measures"), ("labels", "names of samples")):
+        for name, what, kinds in (
+            ("measures", "names of measures", (str, type, Measure)),
+            ("labels", "names of samples", (str,)),
+        ):
             value = getattr(self, name)
-            if not isinstance(value, str | list | tuple | None) or not all(isinstance(one, str) for one in value or ()):
+            if isinstance(value, kinds) and not isinstance(value, str):
+                value = (value,)
+            if not isinstance(value, str | list | tuple | None) or not all(
+                isinstance(one, kinds) for one in value or ()
+            ):
                 raise OptionError(
                     f"--{name}: expected {what}, separated by commas, or a list of them, found {quoted(value)}"
                 )
-            if isinstance(value, str):
-                object.__setattr__(self, name, tuple(one.strip() for one in value.split(",")))
+            split = tuple(one.strip() for one in value.split(",")) if isinstance(value, str) else value
+            object.__setattr__(self, name, split)
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:

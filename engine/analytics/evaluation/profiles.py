@@ -20,7 +20,7 @@ KINDS: dict[str, Callable[..., Finding]] = {kind.__name__: kind for kind in (Num
 
 def place_of(identity: str, measure: Measure) -> Path:
     """The file for the findings of a measure, with its options, of the graph whose store has this identity."""
-    asked = json.dumps([VERSION, measure.name(), measure.parameters()], sort_keys=True, default=str)
+    asked = json.dumps([VERSION, *measure.kept_by()], sort_keys=True, default=str)
     digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
     return cache_dir() / "profiles" / identity[:32] / f"{measure.name()}-{digest}.npz"
 

@@ -43,6 +43,17 @@ def fill_sources(low, high, indptr, indices, at, out):
                 at[u] += 1
 
 
+@njit(nogil=True)
+def fill_weights(low, high, indptr, indices, weights, at, out):
+    """Write the weight of each edge to a vertex u of low .. high - 1 to ``out[at[u]]`` and on, as fill_sources does."""
+    for v in range(indptr.size - 1):
+        for i in range(indptr[v], indptr[v + 1]):
+            u = indices[i]
+            if low <= u < high:
+                out[at[u]] = weights[i]
+                at[u] += 1
+
+
 @inner(nogil=True)
 def _union(v, one, other, out):
     """Merge two sorted rows, without v and without repeats, into ``out`` unless it is empty.

@@ -4,6 +4,7 @@ Each returns the value before. The order of memory is relaxed but for the elemen
 elsewhere once they are joined.
 """
 
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -51,4 +52,22 @@ def fetch_min(typingctx, array, index, value):
     """Lower ``array[index]``, an unsigned integer, to ``value`` if it is more."""
     return array.dtype(array, index, array.dtype), _operation(
         lambda builder, pointer, value: builder.atomic_rmw("umin", pointer, value, "monotonic")
+    )
+
+
+@intrinsic
+def fetch_least(typingctx, array, index, value):
+    """Lower ``array[index]``, a signed integer or a float that is not NaN, to ``value`` if it is more."""
+    operation = "fmin" if isinstance(array.dtype, types.Float) else "min"
+    return array.dtype(array, index, array.dtype), _operation(
+        lambda builder, pointer, value: builder.atomic_rmw(operation, pointer, value, "monotonic")
+    )
+
+
+@intrinsic
+def fetch_most(typingctx, array, index, value):
+    """Raise ``array[index]``, a signed integer or a float that is not NaN, to ``value`` if it is less."""
+    operation = "fmax" if isinstance(array.dtype, types.Float) else "max"
+    return array.dtype(array, index, array.dtype), _operation(
+        lambda builder, pointer, value: builder.atomic_rmw(operation, pointer, value, "monotonic")
     )

@@ -1,0 +1,207 @@
+"""Rounds of a measure of the user's own, with its hooks compiled in.
+
+A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, in the order of
+the rows of the other direction, and gets what ``vertex`` makes of its value and that. All of them see the values before
+the round. Where nothing comes, ``combined`` is ``nothing``, and a vertex whose value is that passes nothing along.
+
+    pull        does that for the vertices of a range; ``active``: those whose value could change; ``sent``: what a
+                vertex passes along each of its edges, where that depends on itself alone
+
+    values      int64 or float64 [V], before the round; following: the same after it
+    faults      a vertex at which a hook gave NaN, or -1, is what the kernels return last
+
+rounds_best.py has the rounds of measures that keep the best of all that came. Constants and hooks stand in place of
+those here for each measure, by engine/cpu/specialize.py.
+"""
+
+import math
+
+from numba import float64, int64, uint64
+
+from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
+from csaw.partition.base.compile import inner, njit
+
+COMBINE = "min"
+REAL = False  # whether values are floats
+COMBINED_REAL = False  # whether what is combined is
+WEIGHTED = False  # whether the rows that are read have weights
+SOME = False  # whether only active vertices are pulled to
+SENT = False  # whether what a vertex passes along depends on itself alone
+LARGEST = 0x7FFFFFFFFFFFFFFF
+
+
+@inner
+def start(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """The value that a vertex begins with."""
+    return src
+
+
+@inner
+def edge(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """What goes along an edge."""
+    return value
+
+
+@inner
+def vertex(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """The value of a vertex after a round."""
+    return joined(value, other)
+
+
+@inner
+def total(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
+    """What a vertex adds to the total of a round."""
+    return 0.0
+
+
+@inner
+def joined(one, other):
+    """Two values that came, combined."""
+    if COMBINE == "min":
+        return min(one, other)
+    if COMBINE == "max":
+        return max(one, other)
+    if COMBINE == "or":
+        return one | other
+    return one + other
+
+
+@inner
+def none_combined():
+    """What is combined of nothing."""
+    if COMBINE == "sum" or COMBINE == "or":
+        return float64(0.0) if COMBINED_REAL else int64(0)
+    if COMBINE == "min":
+        return INFINITE if COMBINED_REAL else int64(LARGEST)
+    return -INFINITE if COMBINED_REAL else int64(-LARGEST)
+
+
+@inner
+def passes(value):
+    """Whether a vertex of this value passes anything along its edges."""
+    if COMBINE == "sum":
+        return True
+    if COMBINE == "or":
+        return value != 0
+    if COMBINE == "min":
+        return value != (INFINITE if REAL else int64(LARGEST))
+    return value != (-INFINITE if REAL else int64(-LARGEST))
+
+
+@inner
+def as_combined(value):
+    """A number of ``edge`` in the type of what is combined; of the two zeros of floats, the positive one."""
+    return float64(value) + 0.0 if COMBINED_REAL else int64(value)
+
+
+@inner
+def as_value(value):
+    """A number in the type of values."""
+    return float64(value) if REAL else int64(value)
+
+
+@inner
+def weight_at(weights, place):
+    """The weight of an entry."""
+    return float64(weights[place]) if WEIGHTED else 1.0
+
+
+@njit(nogil=True)
+def begin(low, high, params, vertices, degrees, values, active):
+    """Give the vertices low .. high - 1 the values that they start with, and mark those that pass something along.
+
+    Returns one whose value is NaN, or -1.
+    """
+    fault = int64(-1)
+    for v in range(low, high):
+        found = as_value(start(params, 0, vertices, 0.0, v, v, degrees[v], degrees[v], 0, 0, 1.0))
+        values[v] = found
+        active[v] = passes(found)
+        if REAL and math.isnan(found):
+            fault = int64(v)
+    return fault
+
+
+@njit(nogil=True)
+def send(low, high, params, number, total, degrees, values, sent):
+    """Write what each vertex of low .. high - 1 passes along its edges; returns a fault."""
+    fault, vertices = int64(-1), values.size
+    for v in range(low, high):
+        value, sent[v] = values[v], none_combined()
+        if degrees[v] and passes(value):
+            came = edge(params, number, vertices, total, v, v, degrees[v], degrees[v], value, value, 1.0)
+            sent[v] = as_combined(came)
+            if COMBINED_REAL and math.isnan(came):
+                fault = int64(v)
+    return fault
+
+
+@njit(nogil=True)
+def add_totals(low, high, chunk, params, number, degrees, values, sums):
+    """Write what the vertices of each chunk low .. high - 1 add to the total to ``sums``, in their order."""
+    vertices = values.size
+    for place in range(low, high):
+        found = sums.dtype.type(0)
+        for v in range(place * chunk, min(vertices, place * chunk + chunk)):
+            found += total(params, number, vertices, 0.0, v, v, degrees[v], degrees[v], values[v], 0, 1.0)
+        sums[place] = found
+
+
+@njit(nogil=True)
+def add_changes(low, high, chunk, values, following, sums):
+    """Write the sum of the changes of the vertices of each chunk low .. high - 1 to ``sums``, in their order."""
+    for place in range(low, high):
+        found = sums.dtype.type(0)
+        for v in range(place * chunk, min(values.size, place * chunk + chunk)):
+            if values[v] != following[v]:
+                found += abs(following[v] - values[v])
+        sums[place] = found
+
+
+@njit(nogil=True)
+def pull(
+    low, high, first, indptr, indices, weights, params, number, total, degrees, sent, active, values, following, changed
+):
+    """Do a round for the vertices low .. high - 1, whose rows hold the vertices that edges come from.
+
+    Returns how many changed, the entries of their rows, and a fault.
+    """
+    count, entries, fault, vertices = 0, int64(0), int64(-1), values.size
+    for v in range(low, high):
+        if SOME and not active[v]:
+            following[v] = values[v]
+            changed[v] = 0
+            continue
+        here, of_v, combined = values[v], degrees[v], none_combined()
+        for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
+            u = uint64(indices[i])
+            if SENT:
+                combined = joined(combined, sent[u])
+                continue
+            value = values[u]
+            if passes(value):
+                came = edge(
+                    params, number, vertices, total, int64(u), v, degrees[u], of_v, value, here, weight_at(weights, i)
+                )
+                combined = joined(combined, as_combined(came))
+                if COMBINED_REAL and math.isnan(came):
+                    fault = int64(u)
+        found = as_value(vertex(params, number, vertices, total, v, v, of_v, of_v, here, combined, 1.0))
+        if REAL and math.isnan(found):
+            fault = int64(v)
+        following[v] = found
+        changed[v] = found != here
+        if found != here:
+            count += 1
+            entries += of_v
+    return count, entries, fault
+
+
+@njit(nogil=True)
+def mark(low, high, first, indptr, indices, changed, active):
+    """Mark the vertices low .. high - 1 that changed, and the ends of their edges, as those that could change next."""
+    for v in range(low, high):
+        if changed[v]:
+            active[v] = 1
+            for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
+                active[indices[i]] = 1

@@ -1,0 +1,110 @@
+"""Compile the hooks of a measure of the user's own, each alone first, so that an error names the hook and its line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import float64, int64, typeof, types
+from numba.core.errors import NumbaError
+
+from csaw.engine.analytics.own_hooks import ARGUMENTS, Hooked
+from csaw.engine.api.hook_place import placed
+from csaw.engine.cpu.specialize import Kernels
+from csaw.engine.cpu.typed_hooks import named_type, reason_of
+from csaw.partition.errors import OptionError
+
+FILES = ("../../analytics/cpu/kernels/rounds.py", "../../analytics/cpu/kernels/rounds_best.py")
+HEADER = """\
+# Written by csaw; delete at will.
+import math
+import numpy as np
+from numba import float64, int64, uint64
+from csaw.engine.analytics.cpu.kernels.atomics import fetch_least, fetch_most, fetch_or
+from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
+from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
+from csaw.partition.base.compile import inner, njit
+"""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The kernels of a measure, and the types of its values, of what is combined, and of its total."""
+
+    kernels: Kernels
+    value: np.dtype
+    combined: np.dtype
+    total: np.dtype
+
+
+def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some: bool = False) -> Compiled:
+    """Compile the hooks of a measure.
+
+    ``weighted``: whether the rows that are read have weights; ``some``: whether active vertices alone are pulled to.
+
+    OptionError if a hook cannot be compiled, or may return no number or one of another type than values are of.
+    """
+    one = _Typing(measure, params)
+    value = one.returned("start", False, {})
+    real = isinstance(value, types.Float)
+    kinds = {"value": value, "other": value}
+    total = one.returned("total", real, {"value": value}) if measure.has("total") else float64
+    kinds["total"] = total
+    combined = one.returned("edge", real, kinds) if measure.has("edge") else value
+    kinds["other"] = combined
+    last = one.returned("vertex", real, kinds) if measure.has("vertex") else combined
+    if isinstance(last, types.Float) and not real:
+        hook = "vertex" if measure.has("vertex") else "edge"
+        raise one.error(
+            hook,
+            "start gives an integer, and this a number with a fraction; write a float there, such as 0.0, or int() "
+            "here",
+        )
+    if measure.combine == "or" and isinstance(combined, types.Float):
+        hook = "edge" if measure.has("edge") else "start"
+        raise one.error(hook, "expected an integer, whose bits are combined by or, found a number with a fraction")
+    constants = {
+        "COMBINE": measure.combine,
+        "REAL": real,
+        "COMBINED_REAL": isinstance(combined, types.Float),
+        "WEIGHTED": weighted,
+        "SOME": some,
+        "EVERY": not measure.has("edge"),
+        "SENT": measure.sends_alike,
+    }
+    kernels = Kernels(constants, list(measure.hooks(real=real).values()), FILES, HEADER)
+    return Compiled(kernels, _dtype(value), _dtype(combined), _dtype(total))
+
+
+def _dtype(kind: types.Type) -> np.dtype:
+    return np.dtype(np.float64 if isinstance(kind, types.Float) else np.int64)
+
+
+class _Typing:
+    """Compiles the hooks of a measure one by one."""
+
+    def __init__(self, measure: Hooked, params: tuple[float, ...]) -> None:
+        self.measure, self.params = measure, params
+
+    def returned(self, hook: str, real: bool, kinds: Mapping[str, types.Type]) -> types.Type:
+        """Compile a hook for values that are ``real`` or not, and return int64 or float64, what it returns.
+
+        ``kinds``: types of arguments that are no integers by nature.
+        """
+        given: dict[str, Any] = dict.fromkeys(ARGUMENTS, int64) | {"params": typeof(self.params), "weight": float64}
+        signature = tuple((given | {"total": float64} | dict(kinds))[name] for name in ARGUMENTS)
+        hooks = [one for name, one in self.measure.hooks(real=real).items() if name == hook]
+        function = getattr(Kernels({}, hooks, (), HEADER), hook)
+        try:
+            function.compile(signature)
+        except NumbaError as error:
+            said = f"{self.measure.name()}.{hook} cannot be compiled: {reason_of(error)}"
+            raise placed(OptionError(said), getattr(type(self.measure), hook)) from error
+        found = types.unliteral(function.overloads[signature].signature.return_type)
+        if not isinstance(found, (types.Integer, types.Float, types.Boolean)):
+            raise self.error(hook, f"expected a number on every way out, found {named_type(found)}")
+        return float64 if isinstance(found, types.Float) else int64
+
+    def error(self, hook: str, said: str) -> OptionError:
+        """An error about a hook, with its line."""
+        return placed(OptionError(f"{self.measure.name()}.{hook}: {said}"), getattr(type(self.measure), hook))

@@ -1,0 +1,87 @@
+"""The measures of an evaluation: those of the folder measures by their names, and classes of the user's own."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+
+from csaw.engine.analytics.evaluation.options import options
+from csaw.engine.analytics.measure import Measure, Wanted, find, names, owners
+from csaw.engine.api.registry import code_of, module_of
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError, UnknownNameError
+
+FLAG = "--measures"
+
+
+def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> list[Measure]:
+    """Make the measures that are ``wanted``, or those taken by default, with their options out of ``values``.
+
+    Raises OptionError for an option that none of them has, and for two of one name.
+    """
+    given = [kind_of(one) for one in wanted] if wanted else [kind for kind in map(find, names()) if kind.by_default]
+    kinds = [one for one in given if isinstance(one, type)]
+    known = {name for kind in kinds for name in kind.options()}
+    if other := sorted(values.keys() - known):
+        raise OptionError(
+            f"--{other[0].replace('_', '-')}: no chosen measure has this option; it is of "
+            f"{', '.join(owners(other[0])) or 'none'}"
+        )
+    made = [
+        one if isinstance(one, Measure) else one(**{name: values[name] for name in one.options() if name in values})
+        for one in given
+    ]
+    _refuse_same_names(made)
+    return made
+
+
+def is_own(one: object) -> bool:
+    """Whether a measure, as a caller has it, is the user's own."""
+    return not isinstance(one, str) or ".py" in one
+
+
+def name_of(wanted: Wanted) -> str:
+    """The name that findings of a measure stand under, as a caller has the measure: of FILE.py:CLASS, the class."""
+    if not isinstance(wanted, str):
+        return wanted.name()
+    return wanted.rpartition(":")[2] if ".py" in wanted else wanted
+
+
+def kind_of(wanted: Wanted) -> type[Measure] | Measure:
+    """Return the class, or the instance, of a measure.
+
+    UnknownNameError where there is none; OptionError where the user's own file fails.
+    """
+    if isinstance(wanted, Measure):
+        return wanted
+    if isinstance(wanted, type) and issubclass(wanted, Measure):
+        return _checked(wanted)
+    if not isinstance(wanted, str):
+        raise OptionError(f"{FLAG}: expected names, FILE.py:CLASS or classes of measures, found {quoted(wanted)}")
+    if ".py" not in wanted:
+        return find(wanted)
+    text, _ = code_of(wanted, FLAG)
+    file, _, name = wanted.partition(":")
+    found = vars(module_of(file, text, FLAG)).get(name)
+    if not (inspect.isclass(found) and issubclass(found, Measure)):
+        raise UnknownNameError(
+            f"{FLAG}: {file} has no class called {name!r} of csaw.engine.measure.Measure, which measures begin with"
+        )
+    return _checked(found)
+
+
+def _checked(kind: type[Measure]) -> type[Measure]:
+    """The class, unless an option of it has the name of an option of every evaluation."""
+    if taken := sorted(kind.options().keys() & options().keys()):
+        raise OptionError(f"{kind.name()}.{taken[0]}: every evaluation has an option of this name; choose another one")
+    return kind
+
+
+def _refuse_same_names(measures: list[Measure]) -> None:
+    """OptionError about two measures that write findings under one name, unless they are the same."""
+    seen: dict[str, Measure] = {}
+    for one in measures:
+        other = seen.setdefault(one.name(), one)
+        if type(other) is not type(one) or other.parameters() != one.parameters():
+            raise OptionError(
+                f"{FLAG}: two measures are called {one.name()}, as their findings would be; rename a class, or "
+                "evaluate one after the other"
+            )

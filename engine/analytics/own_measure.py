@@ -1,0 +1,248 @@
+"""The base of measures that users write: values of vertices that go along edges, round after round.
+
+The steps are those of Gunrock (Wang et al., PPoPP 2016): what a vertex starts with, what goes along an edge, what a
+vertex makes of all that has come, and when to stop.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from functools import cached_property
+from typing import ClassVar, cast
+
+import numpy as np
+
+from csaw.engine.analytics import measure
+from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.analytics.own_hooks import FIELDS, VertexOption, nothing, numbers, rewritten
+from csaw.engine.analytics.rounds import Rounds
+from csaw.engine.api.hook_place import placed
+from csaw.engine.api.hooks import Hook
+from csaw.engine.api.option import Option, flag_of
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+
+COMBINES = ("min", "max", "sum", "or")
+OVER = ("edges", "reversed", "undirected")
+KINDS = ("value", "rank", "label")
+EARLIER = frozenset({"dst_value", "round", "total"})
+"""What an edge may read that makes a value which it gave in an earlier round another one now."""
+OF_VALUE = frozenset({"value", "vertices", "nothing"})
+OF_SOURCE = OF_VALUE | {"src", "src_degree", "round", "total"}
+ALIKE = 0.8  # how alike two names are where one of them is misspelled
+
+
+class Measure(measure.Measure):
+    """A number for each vertex, found in rounds.
+
+    In a round, the value of each vertex goes along the edges that leave it, what comes to a vertex is combined, and the
+    vertex gets a new value. All of them see the values before the round. It ends once no value changes. Options are
+    class attributes made by ``option``; ``vertex_option`` makes one that is the id of a vertex.
+
+    A hook reads ``round``, ``vertices`` (their number) and ``nothing`` beside what stands below. ``nothing`` is what
+    changes nothing where it is combined: the largest value for min, the smallest for max, else 0. A vertex whose value
+    is that passes nothing along by min, max and or.
+    """
+
+    by_default = False
+    combine: ClassVar[str] = "min"
+    """How values that come to a vertex are combined: min, max, sum, or ``or`` (of the bits of integers)."""
+
+    over: ClassVar[str] = "edges"
+    """The edges that values go along: edges, as they are stored; reversed; or undirected, those of the simple
+    undirected graph."""
+
+    kind: ClassVar[str] = "value"
+    """How the numbers of a sample are compared: by their distribution over visits (value), by the vertices that rank
+    first (rank), or not at all (label)."""
+
+    rounds: int | None = None
+    """How many rounds there are at most; None: until no value changes."""
+
+    limit: int = 100_000
+    """Rounds after which values that still change are an error, without ``rounds``."""
+
+    tolerance: float | None = None
+    """It ends, too, once a round changes values by at most this, in a sum over all vertices."""
+
+    # Hooks are compiled; the bodies here say what they do where a class does not have them.
+
+    def start(self, v):  # type: ignore[no-untyped-def]
+        """Return the value that a vertex begins with: its type is that of all values. Reads ``v.id``, ``v.degree``."""
+        return v.id
+
+    def edge(self, e):  # type: ignore[no-untyped-def]
+        """Return what goes along an edge; by default the value of its source.
+
+        Reads ``e.value``, ``e.src``, ``e.dst``, ``e.weight``, ``e.src_degree``, ``e.dst_degree``, ``e.dst_value`` and
+        ``e.total``.
+        """
+        return e.value
+
+    def vertex(self, v):  # type: ignore[no-untyped-def]
+        """Return the value of a vertex after a round; by default, its value combined with what has come.
+
+        Reads ``v.id``, ``v.degree``, ``v.value``, ``v.combined`` and ``v.total``.
+        """
+        return v.value
+
+    def total(self, v):  # type: ignore[no-untyped-def]
+        """Return what a vertex adds to ``v.total`` and ``e.total`` of the round. Reads ``v.id``, ``v.degree``,
+        ``v.value``.
+        """
+        return 0.0
+
+    def __init__(self, **values: object) -> None:
+        super().__init__(**values)
+        self._check()
+        self.reads_weights = "weight" in self.hooks(real=True)["edge"].reads if self.has("edge") else False
+
+    @classmethod
+    def name(cls) -> str:
+        return cls.__name__
+
+    @classmethod
+    def has(cls, hook: str) -> bool:
+        """Whether the class has a hook of its own."""
+        return getattr(cls, hook) is not getattr(Measure, hook)
+
+    def hooks(self, *, real: bool) -> dict[str, Hook]:
+        """The hooks of the class, rewritten for values that are floats or integers."""
+        known = vars(self).setdefault("_hooks", {})
+        if real not in known:
+            known[real] = {name: rewritten(self, name, real) for name in FIELDS if self.has(name)}
+        return known[real]
+
+    @cached_property
+    def _reads(self) -> dict[str, frozenset[str]]:
+        return {name: hook.reads for name, hook in self.hooks(real=True).items()}
+
+    def reads(self, field: str) -> bool:
+        """Whether a hook that makes values reads this field."""
+        return any(field in self._reads.get(hook, ()) for hook in ("edge", "vertex"))
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether a value is the best of all that has come to its vertex in any round.
+
+        Then a value that does not change need not be passed along again, and the order makes no difference.
+        """
+        best = self.combine != "sum" and not self.has("vertex") and self.tolerance is None
+        return best and not EARLIER & self._reads.get("edge", frozenset())
+
+    @property
+    def sends_alike(self) -> bool:
+        """Whether a vertex passes the same along each of its edges."""
+        return self._reads.get("edge", frozenset()) <= OF_SOURCE
+
+    @property
+    def sends_by_value(self) -> bool:
+        """Whether nothing but its value decides what a vertex passes along."""
+        return self._reads.get("edge", frozenset()) <= OF_VALUE
+
+    def parameters_of(self, network: Network) -> tuple[float, ...]:
+        """The numbers of ``params[k]``: options, and the vertices that vertex options name in this network."""
+        declared = self.options()
+        return tuple(
+            start_vertex(network, getattr(self, name), flag_of(name))
+            if isinstance(declared[name], VertexOption)
+            else getattr(self, name)
+            for name in numbers(self)
+        )
+
+    def kept_by(self) -> list[object]:
+        rules = [self.combine, self.over, self.kind, self.rounds, self.limit, self.tolerance]
+        return [*super().kept_by(), rules, *(hook.source for hook in self.hooks(real=True).values())]
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("rounds",)
+
+    def findings(self, network: Network) -> Findings:
+        graph = network.undirected if self.over == "undirected" else network
+        if not graph.vertices:
+            raise OptionError(f"{self.name()}: {network.store.path} has no vertices, so there is nothing to measure")
+        if self.reads_weights and not network.weighted:
+            raise OptionError(f"{self.name()}: e.weight: {network.store.path} has no weights; count edges instead")
+        if self.over == "reversed":
+            graph = network.incoming
+        found: Rounds = graph.compute("rounds", measure=self, backward=lambda: self._backward(network, graph))
+        values, name = on_host(found.values), self.name()
+        none = nothing(self.combine, values.dtype.kind == "f") if self.combine in ("min", "max") else np.inf
+        finite, counts = np.unique(values[np.isfinite(values) & (values != none)], return_counts=True)
+        numbers = {f"smallest {name}": finite[0], f"largest {name}": finite[-1]} if finite.size else {}
+        return {
+            name: Column(values, found.method, self.kind),
+            f"distribution of {name}": Distribution(finite, counts, name),
+            **{said: Number(number.item()) for said, number in numbers.items()},
+            f"rounds of {name}": Number(found.rounds),
+        }
+
+    def _backward(self, network: Network, graph: Network) -> Network:
+        """The network whose rows hold the vertices that values come from."""
+        return network if self.over == "reversed" else graph.incoming
+
+    def _check(self) -> None:
+        """Raise OptionError about a rule of the class that has a wrong value, or a hook that is misspelled."""
+        for rule, known in (("combine", COMBINES), ("over", OVER), ("kind", KINDS)):
+            if (value := getattr(self, rule)) not in known:
+                raise OptionError(f"{self.name()}.{rule}: expected one of {', '.join(known)}, found {quoted(value)}")
+        for rule, least in (("rounds", 0), ("limit", 1)):
+            value = getattr(self, rule)
+            if not (type(value) is int and value >= least) and not (rule == "rounds" and value is None):
+                raise OptionError(
+                    f"{self.name()}.{rule}: expected an integer of at least {least}, found {quoted(value)}"
+                )
+        if not isinstance(self.tolerance, int | float | None) or not (self.tolerance is None or self.tolerance >= 0):
+            raise OptionError(
+                f"{self.name()}.tolerance: expected a number of at least 0, found {quoted(self.tolerance)}"
+            )
+        for name, method in _functions(type(self)):
+            if name not in FIELDS and (meant := get_close_matches(name, FIELDS, 1, ALIKE)):
+                said = f"{self.name()}.{name}: nothing reads it; did you mean {meant[0]}? If not, choose another name"
+                raise placed(OptionError(said), method)
+        self._check_rules()
+
+    def _check_rules(self) -> None:
+        if not self.has("start"):
+            raise OptionError(
+                f"{self.name()}: expected a method 'def start(self, v)', the value that a vertex begins with"
+            )
+        if self.combine == "sum" and not self.has("vertex"):
+            raise OptionError(
+                f"{self.name()}: a sum needs a method 'def vertex(self, v)', the value that v.combined makes of v.value"
+            )
+        if self.over != "edges" and "weight" in self._reads.get("edge", ()):
+            said = f"{self.name()}.edge: e.weight is of the edges as they are stored; take over = 'edges'"
+            raise placed(OptionError(said), type(self).edge)
+        if self.reads("round") and self.rounds is None and self.tolerance is None:
+            raise OptionError(
+                f"{self.name()}: a hook reads the number of the round, so that there is always a next one; "
+                "set rounds or tolerance"
+            )
+
+
+def _functions(kind: type) -> Iterator[tuple[str, Callable]]:
+    """The functions that a class and its bases of the user's own define, apart from private ones."""
+    for base in (base for base in kind.__mro__ if issubclass(base, Measure) and base is not Measure):
+        for name, value in vars(base).items():
+            if inspect.isfunction(value) and not name.startswith("_"):
+                yield name, value
+
+
+def vertex_option(*, help: str) -> int:
+    """Declare an option that is the original id of a vertex, as a class attribute.
+
+        source: int = vertex_option(help="vertex that distances are taken from")
+
+    In hooks, ``self.source`` is the number of that vertex, as ``v.id`` is. The default is the vertex of largest degree.
+
+    Args:
+        help: what the option changes, for ``csaw evaluate --help``.
+
+    Returns:
+        The declaration, in place of the value.
+    """
+    made: Option = VertexOption(None, help, object, none="the vertex of largest degree")
+    return cast("int", made)

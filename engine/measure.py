@@ -1,0 +1,6 @@
+"""The names that declare measures of one's own: ``from csaw.engine.measure import Measure, option``."""
+
+from csaw.engine.analytics.own_measure import Measure, vertex_option
+from csaw.engine.api.option import Option, option
+
+__all__ = ["Measure", "Option", "option", "vertex_option"]
