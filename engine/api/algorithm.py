@@ -77,7 +77,8 @@ class Algorithm:
     """Whether an instance ends as the subgraph of the vertices that it has met, as with ``--induced``."""
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
-    ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of
+    ``connected``: drawn independently from the vertices that have neighbors; ``edges``, of walks: drawn independently,
+    as often as they have edges; ``distinct``: a uniform set of
     frontier_size vertices an instance (pool_size where there is a pool); ``every``: each instance holds all vertices;
     ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as
     their induced subgraph.

@@ -17,7 +17,7 @@ from csaw.partition.errors import OptionError
 
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
 STARTS = {
-    Walk: ("all", "random", "connected"),
+    Walk: ("all", "random", "connected", "edges"),
     Traversal: ("all", "random", "connected", "distinct", "every", "clusters"),
     MiniBatches: ("all",),
 }

@@ -187,7 +187,7 @@ REFUSED = {
         "Walk",
         "sources_from = 'every'",
         None,
-        "mine.sources_from: expected one of 'all', 'random', 'connected', found 'every'",
+        "mine.sources_from: expected one of 'all', 'random', 'connected', 'edges', found 'every'",
     ),
     "half a step": ("Walk", "walk_length = 2.5", None, "mine.walk_length: expected an integer from 0 to"),
     "another option's value": (

@@ -1,5 +1,6 @@
 """What can be chosen is found by existing: each choice is obeyed or refused, and a run that can use it is known."""
 
+import numpy as np
 import pytest
 from helpers.graphs import random_store
 
@@ -13,6 +14,7 @@ from csaw.engine.plan.options import RunOptions
 from csaw.engine.plan.planning import make_plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.sources.sources import Sources
+from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
 
 PAIR = tuple(Device(number, "none", "sm_90", 132, 1 << 40, (1 - number,)) for number in range(2))
@@ -23,6 +25,7 @@ RUNS = [
     ("neighbor", {}),
     ("neighbor", {"select": "its"}),
     ("multidimensional", {"edge_bias": "e.weight"}),
+    ("temporal", {}),
 ]
 CHOICES = [
     *(("select", "select", method) for method in Method),
@@ -34,7 +37,10 @@ CHOICES = [
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    return random_store(tmp_path_factory.mktemp("choices") / "g.zarr", partitions=3)
+    folder = tmp_path_factory.mktemp("choices")
+    plain = random_store(folder / "plain.zarr").load()
+    rows, times = (plain.indptr, plain.indices, plain.weights), {"time": np.arange(plain.indices.size)}
+    return write_graph(folder / "g.zarr", *rows, directed=False, partitions=3, edge_columns=times)
 
 
 def planned(store, algo, devices, weighted=True, edge_bias=None, **options):

@@ -5,6 +5,7 @@ from dataclasses import asdict, astuple, fields
 import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, WideStore, random_store, store_of
+from helpers.temporal import TIED, events_store
 
 from csaw.engine import prepare
 from csaw.engine.api import registry
@@ -61,12 +62,18 @@ BY_HAND = [
     ("fastgcn", {}, "weights columns", (8, 8, 8, 8, 8)),
     ("random-edge", {}, "in_pools everywhere", (4, 4, 4, 4, 4)),
     ("random-edge", {"sources": [1, 2]}, "in_pools", (4, 4, 4, 4, 4)),
+    ("temporal", {}, "timed", (16, 16, 16, 16, 16)),
 ]
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return random_store(tmp_path_factory.mktemp("needs") / "g.zarr", partitions=3)
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory):
+    return events_store(tmp_path_factory.mktemp("timed") / "g.zarr", TIED, 5)
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +91,8 @@ def held(needs):
 @pytest.mark.parametrize(
     ("algo", "options", "what", "edge"), BY_HAND, ids=[f"{a}-{i}" for i, (a, *_) in enumerate(BY_HAND)]
 )
-def test_needs_are_those_of_the_table(algo, options, what, edge, device, store, own):
-    needs = prepare(store, algo.format(own=own), device=device, **options).plan.needs
+def test_needs_are_those_of_the_table(algo, options, what, edge, device, store, timed, own):
+    needs = prepare(timed if algo == "temporal" else store, algo.format(own=own), device=device, **options).plan.needs
     assert held(needs) == set(what.split())
     assert astuple(needs.edge) == (4, *edge)
 

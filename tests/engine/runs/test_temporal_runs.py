@@ -98,3 +98,16 @@ def test_the_store_keeps_times_beside_walks(tmp_path, stores):
     assert group["times"].shape == (6, 4)
     edges = samples.layout.edges(group, samples.fill)
     assert edges["time"].size == edges["src"].size
+
+
+def test_sources_of_edges_are_drawn_as_often_as_they_have_edges(tmp_path, stores):
+    (tmp_path / "mine.py").write_text(
+        "from csaw.engine.algorithm import Walk\n\nclass FromEdges(Walk):\n    sources_from = 'edges'\n"
+    )
+    degree = np.diff(stores[0].read_indptr())
+    found = arrays_of(
+        stores[0], tmp_path / "s.zarr", f"{tmp_path / 'mine.py'}:FromEdges", instances=60000, walk_length=1
+    )
+    seen, expected = np.bincount(found["walks"][:, 0], minlength=200), 60000 * degree / degree.sum()
+    assert (seen[degree == 0] == 0).all()
+    assert ((seen - expected)[degree > 0] ** 2 / expected[degree > 0]).sum() < 320  # p = 1e-7 of 199 degrees of freedom
