@@ -46,7 +46,7 @@ class _Run(TypedDict, total=False):
     transit_parallel: Literal["auto", "on", "off"]
     checksums: bool
     ids: Literal["original", "dense"]
-    select: Literal["uniform", "alias", "rejection", "its", "keys"] | None
+    select: Literal["uniform", "alias", "rejection", "its", "keys", "time"] | None
     collision: Literal["bipartite", "repeated", "updated"]
     detect: Literal["strided", "contiguous", "linear"] | None
     batching: bool
@@ -158,6 +158,20 @@ class _Snowball(_Run, total=False):
     neighbor_size: SupportsIndex | str
     unique: bool
 
+class _Temporal(_Run, total=False):
+    walk_length: SupportsIndex | str
+    num_walks: SupportsIndex | str
+    start_time: SupportsIndex | str | None
+    direction: Literal["forward", "backward"]
+    time_order: Literal["strict", "monotone"]
+    start: Literal["vertex", "edge"]
+    time_bias: Literal["uniform", "linear", "exponential"]
+    prefer: Literal["near", "far"]
+    per: Literal["edge", "time"]
+    time_scale: SupportsFloat | str
+    time_window: SupportsIndex | str | None
+    last_time: SupportsIndex | str | None
+
 class _OfAll(_Run, total=False):
     walk_length: SupportsIndex | str | None
     num_walks: SupportsIndex | str
@@ -185,6 +199,16 @@ class _OfAll(_Run, total=False):
     termination_prob: SupportsFloat | str
     restart_prob: SupportsFloat | str
     subgraph_nodes: SupportsIndex | str
+    start_time: SupportsIndex | str | None
+    direction: Literal["forward", "backward"]
+    time_order: Literal["strict", "monotone"]
+    start: Literal["vertex", "edge"]
+    time_bias: Literal["uniform", "linear", "exponential"]
+    prefer: Literal["near", "far"]
+    per: Literal["edge", "time"]
+    time_scale: SupportsFloat | str
+    time_window: SupportsIndex | str | None
+    last_time: SupportsIndex | str | None
 
 @overload
 def sample(
@@ -464,6 +488,20 @@ def sample(
     overwrite: bool = False,
     progress: Progress = None,
     **options: Unpack[_Snowball],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["temporal"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Temporal],
 ) -> Samples: ...
 
 @overload
@@ -746,6 +784,18 @@ def stream(
     rank: int = 0,
     world: int = 1,
     **options: Unpack[_Snowball],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
+    algo: Literal["temporal"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Temporal],
 ) -> Stream: ...
 
 @overload

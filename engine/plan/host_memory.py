@@ -27,7 +27,7 @@ PATHS_SHARE, MOST_PATHS = 24, 64 << 20  # of the memory, for steps of walks on t
 PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that writing and sorting steps pays
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
-HASHED_STEPS = 0.5  # of the number of edges: making hash tables takes as long as they save in a third of these steps
+HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 

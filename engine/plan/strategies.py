@@ -20,7 +20,8 @@ d^-2.5, by which n entries read n met_row / sqrt(1 + c / pi) edges, where they m
 
 The share that is in memory at first is moved once, and no way loads more partitions than there are rows to read. Each
 load to a GPU from host memory takes a round of the scheduler, and so does each step of a batch in place. Runs move what
-is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. (For walks these
+is expected within a factor of 1.5, which a test holds; walks that often stay where they are move less. Traversals
+move less, too, where rows one by one cost about as much as partitions. (For walks these
 are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributing/tuning.md.)
 """
 

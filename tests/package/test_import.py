@@ -97,7 +97,7 @@ def test_partition_is_a_module_and_can_be_called():
 def test_the_options_of_partition_are_those_of_the_command():
     from csaw.cli.commands.partition import partition
 
-    here = set(PartitionOptions.__annotations__) - {"weights", "vertex_ids"}
+    here = set(PartitionOptions.__annotations__) - {"weights", "vertex_ids", "time"}
     assert {name.replace("partition_size", "partition_bytes") for name in here} == set(
         IngestOptions.__dataclass_fields__
     )
