@@ -95,7 +95,7 @@ def expected_strategies(
     if slots == 1:
         few = [hop for hop in hops if in_place is not None and one_by_one(hop).cost < hop.share * graph]
         few = [] if shape.by_steps or len(few) == len(hops) else few
-        passed = passes * (1 - sum(1 - hop.share * (hop not in few) for hop in hops) / len(hops))
+        passed = passes * sum(hop.share for hop in hops if hop not in few) / max(len(hops), 1)
         read = [one_by_one(hop) for hop in few]
         ways[PARTITIONS] = held + batches * _alone(shape, passed, 1 - held), [each.times(batches) for each in read]
     if shape.needs.second_order:
