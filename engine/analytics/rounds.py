@@ -51,11 +51,16 @@ def refuse_fault(measure: Hooked, network: "Network", hook: str, vertex: int, nu
         return
     known = network.store.original_ids(np.array([vertex]))[0]
     said = f"{measure.name()}.{hook}: expected a number, found NaN (not a number) at vertex {known}"
-    error = OptionError(f"{said}{f' in round {number}' * (number > 0)}; a division of 0 by 0 gives that")
+    error = OptionError(f"{said}{f' in round {number}' * (number > 0)}; such as 0 / 0 or inf - inf gives")
     raise placed(error, getattr(type(measure), hook)) if measure.has(hook) else error
 
 
 def added(parts: Iterable[float], real: bool) -> float:
-    """The sum of the chunks, exact before it is rounded, so that their order makes no difference."""
+    """The sum of the chunks, exact before it is rounded, so that their order makes no difference.
+
+    One of integers wraps around at 64 bits, as those of the chunks do.
+    """
     parts = list(parts)
-    return math.fsum(parts) if real and all(map(math.isfinite, parts)) else sum(parts)
+    if not real:
+        return (sum(parts) + (1 << 63)) % (1 << 64) - (1 << 63)
+    return math.fsum(parts) if all(map(math.isfinite, parts)) else sum(parts)

@@ -175,8 +175,9 @@ class _Combined(_Rounds):
         for block in rows.blocks(weights=self.weighted, wanted=wanted):
             weights = block.weights if self.weighted else NO_WEIGHTS
             found += rows.over_rows(kernels.pull, block, weights, *state)
-        self.refuse("vertex" if self.measure.has("vertex") else "edge", [fault for *_, fault in found], number)
-        return sum(count for count, *_ in found), sum(entries for _, entries, _ in found)
+        self.refuse("edge", [one[2] for one in found], number)  # first: a vertex that gets NaN gives NaN
+        self.refuse("vertex", [one[3] for one in found], number)
+        return sum(one[0] for one in found), sum(one[1] for one in found)
 
     @cached_property
     def _of_some(self) -> Kernels:
@@ -199,7 +200,7 @@ class _Combined(_Rounds):
 
     def _moved(self) -> float:
         """The sum of the changes of a round."""
-        return self._added(self.made.kernels.add_changes, self.made.value, self.values, self.following)
+        return self._added(self.made.kernels.add_changes, np.dtype(np.float64), self.values, self.following)
 
     def _added(self, kernel: Callable[..., None], kind: np.dtype, *given: Any) -> Any:
         sums = np.empty(-(-self.network.vertices // CHUNK), kind)

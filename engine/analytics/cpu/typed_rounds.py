@@ -15,6 +15,7 @@ from csaw.engine.cpu.typed_hooks import named_type, reason_of
 from csaw.partition.errors import OptionError
 
 FILES = ("../../analytics/cpu/kernels/rounds.py", "../../analytics/cpu/kernels/rounds_best.py")
+MIXED = "start gives an integer, and this a number with a fraction; write a float there, such as 0.0, or int() here"
 HEADER = """\
 # Written by csaw; delete at will.
 import math
@@ -51,15 +52,15 @@ def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some
     total = one.returned("total", real, {"value": value}) if measure.has("total") else float64
     kinds["total"] = total
     combined = one.returned("edge", real, kinds) if measure.has("edge") else value
+    if measure.combine in ("min", "max"):  # whose nothing, of integers, is another number than that of floats
+        if isinstance(combined, types.Float) and not real:
+            raise one.error("edge", MIXED)
+        combined = value
     kinds["other"] = combined
     last = one.returned("vertex", real, kinds) if measure.has("vertex") else combined
     if isinstance(last, types.Float) and not real:
         hook = "vertex" if measure.has("vertex") else "edge"
-        raise one.error(
-            hook,
-            "start gives an integer, and this a number with a fraction; write a float there, such as 0.0, or int() "
-            "here",
-        )
+        raise one.error(hook, MIXED)
     if measure.combine == "or" and isinstance(combined, types.Float):
         hook = "edge" if measure.has("edge") else "start"
         raise one.error(hook, "expected an integer, whose bits are combined by or, found a number with a fraction")

@@ -405,3 +405,96 @@ def test_weights_that_are_not_there_are_asked_for(tmp_path):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=False, weighted=False)
     with pytest.raises(OptionError, match=r"Below: e.weight: .*g.zarr has no weights"):
         Below().findings(HostNetwork(store))
+
+
+# Types, and what is too large for them
+
+
+class Near(Measure):
+    """A search with a tolerance: an integer that changes from nothing changes by more than an int64 can say."""
+
+    combine = "max"
+    tolerance = 0
+
+    def start(self, v):
+        return 0 if v.id == 0 else v.nothing
+
+    def edge(self, e):
+        return e.value + 1 if e.value < 3 else e.value
+
+
+class Degrees(Measure):
+    """Values are floats, and an edge gives an integer."""
+
+    def start(self, v):
+        return 0.5 + v.degree
+
+    def edge(self, e):
+        return e.src
+
+
+class Halves(Measure):
+    """Values are integers, and an edge gives a float that the vertex makes an integer of."""
+
+    def start(self, v):
+        return v.id
+
+    def edge(self, e):
+        return e.value / 2
+
+    def vertex(self, v):
+        return int(v.combined)
+
+
+class Huge(Measure):
+    """A total of integers beyond 64 bits."""
+
+    combine = "sum"
+    rounds = 1
+
+    def start(self, v):
+        return 1 << 53
+
+    def total(self, v):
+        return v.value
+
+    def vertex(self, v):
+        return v.total + v.combined * 0
+
+
+class Unfit(Measure):
+    """An edge gives NaN, of which the vertex makes NaN."""
+
+    combine = "sum"
+
+    def start(self, v):
+        return 1.0
+
+    def edge(self, e):
+        return (e.value - e.dst_value) / (e.value - e.dst_value)
+
+    def vertex(self, v):
+        return v.combined
+
+
+@pytest.mark.parametrize("kind", [Near, Degrees])
+def test_integers_and_floats_mix_as_in_python(tmp_path, kind):
+    store = random_store(tmp_path / "g.zarr", vertices=60, edges=100, seed=5)
+    assert found(kind(), HostNetwork(store)).tolist() == by_definition(kind(), store)[0]
+
+
+def test_a_fraction_on_the_way_between_integers_is_refused(tmp_path):
+    with pytest.raises(OptionError, match=r"line \d+ of .*: Halves.edge: start gives an integer, and this a number"):
+        Halves().findings(HostNetwork(GRAPHS["square"](tmp_path / "g.zarr")))
+
+
+def test_a_total_of_integers_wraps_around(tmp_path):
+    network = HostNetwork(random_store(tmp_path / "g.zarr", vertices=1500, edges=3000, weighted=False))
+    with np.errstate(over="ignore"):
+        wanted = np.full(1500, 1 << 53).sum()
+    assert set(found(Huge(), network).tolist()) == {int(wanted)}
+
+
+def test_nan_names_the_hook_that_gave_it(tmp_path):
+    with pytest.raises(OptionError, match=r"Unfit.edge: expected a number, found NaN .* such as 0 / 0"):
+        Unfit().findings(HostNetwork(GRAPHS["square"](tmp_path / "g.zarr")))

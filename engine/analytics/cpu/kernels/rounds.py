@@ -147,14 +147,22 @@ def add_totals(low, high, chunk, params, number, degrees, values, sums):
         sums[place] = found
 
 
+@inner
+def distance(one, other):
+    """How far two values are apart, as a float: of integers, exact until it is rounded."""
+    if REAL:
+        return abs(one - other)
+    return float64(uint64(max(one, other)) - uint64(min(one, other)))
+
+
 @njit(nogil=True)
 def add_changes(low, high, chunk, values, following, sums):
     """Write the sum of the changes of the vertices of each chunk low .. high - 1 to ``sums``, in their order."""
     for place in range(low, high):
-        found = sums.dtype.type(0)
+        found = 0.0
         for v in range(place * chunk, min(values.size, place * chunk + chunk)):
             if values[v] != following[v]:
-                found += abs(following[v] - values[v])
+                found += distance(values[v], following[v])
         sums[place] = found
 
 
@@ -164,9 +172,9 @@ def pull(
 ):
     """Do a round for the vertices low .. high - 1, whose rows hold the vertices that edges come from.
 
-    Returns how many changed, the entries of their rows, and a fault.
+    Returns how many changed, the entries of their rows, a fault of ``edge`` and one of ``vertex``.
     """
-    count, entries, fault, vertices = 0, int64(0), int64(-1), values.size
+    count, entries, of_edge, of_vertex, vertices = 0, int64(0), int64(-1), int64(-1), values.size
     for v in range(low, high):
         if SOME and not active[v]:
             following[v] = values[v]
@@ -185,16 +193,16 @@ def pull(
                 )
                 combined = joined(combined, as_combined(came))
                 if COMBINED_REAL and math.isnan(came):
-                    fault = int64(u)
+                    of_edge = int64(u)
         found = as_value(vertex(params, number, vertices, total, v, v, of_v, of_v, here, combined, 1.0))
         if REAL and math.isnan(found):
-            fault = int64(v)
+            of_vertex = int64(v)
         following[v] = found
         changed[v] = found != here
         if found != here:
             count += 1
             entries += of_v
-    return count, entries, fault
+    return count, entries, of_edge, of_vertex
 
 
 @njit(nogil=True)
