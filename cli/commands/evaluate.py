@@ -13,6 +13,7 @@ from csaw.cli.grouped import GroupedCommand
 from csaw.cli.options import Options, given, made_option
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation.options import FORMATS, WHAT, WHERE, options
+from csaw.partition.errors import CsawError
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.evaluate import Evaluation
@@ -26,8 +27,13 @@ class EvaluateCommand(GroupedCommand):
     rest = OUTPUT
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta["csaw.measures"] = _own_measures(args)
-        return super().parse_args(ctx, args)
+        ctx.meta["csaw.measures"], failed = _own_measures(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            if failed:  # the option may be of the class that could not be loaded
+                raise failed from None
+            raise
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         declared = [made_option(name, one, one.group) for name, one in options().items()]
@@ -41,25 +47,25 @@ class EvaluateCommand(GroupedCommand):
         return (WHAT, MEASURES, WHERE, OUTPUT).index(group)
 
 
-def _own_measures(args: list[str]) -> list[type[measure.Measure]]:
+def _own_measures(args: list[str]) -> tuple[list[type[measure.Measure]], CsawError | None]:
     """The classes of the user's own among the measures, read before click parses them, because options depend on it.
 
-    What cannot be loaded is left out, for the error comes when it is measured.
+    What cannot be loaded is left out, for the error comes when it is measured; the first one is returned, too, for
+    where options are missing because of it.
     """
-    from csaw.partition.errors import CsawError
-
     given = [word.partition("=")[2] or following for word, following in pairwise([*args, ""]) if _names_measures(word)]
-    found = []
+    found, failed = [], None
     for name in (name.strip() for text in given for name in text.split(",") if ".py" in name):
         from csaw.engine.analytics.evaluation.chosen import kind_of
 
         try:
             one = kind_of(name)
-        except CsawError:
+        except CsawError as error:
+            failed = failed or error
             continue
         if isinstance(one, type):
             found.append(one)
-    return found
+    return found, failed
 
 
 def _names_measures(word: str) -> bool:

@@ -5,10 +5,10 @@ vertex makes of all that has come, and when to stop.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -29,9 +29,10 @@ OVER = ("edges", "reversed", "undirected")
 KINDS = ("value", "rank", "label")
 EARLIER = frozenset({"dst_value", "round", "total"})
 """What an edge may read that makes a value which it gave in an earlier round another one now."""
+RULES = ("combine", "over", "kind", "rounds", "limit", "tolerance")
 OF_VALUE = frozenset({"value", "vertices", "nothing"})
 OF_SOURCE = OF_VALUE | {"src", "src_degree", "round", "total"}
-ALIKE = 0.8  # how alike two names are where one of them is misspelled
+ALIKE = 0.75  # how alike two names are where one of them is misspelled
 
 
 class Measure(measure.Measure):
@@ -153,7 +154,7 @@ class Measure(measure.Measure):
         )
 
     def kept_by(self) -> list[object]:
-        rules = [self.combine, self.over, self.kind, self.rounds, self.limit, self.tolerance]
+        rules = [getattr(self, rule) for rule in RULES]
         return [*super().kept_by(), rules, *(hook.source for hook in self.hooks(real=True).values())]
 
     def computes(self, directed: bool) -> tuple[str, ...]:
@@ -198,11 +199,17 @@ class Measure(measure.Measure):
             raise OptionError(
                 f"{self.name()}.tolerance: expected a number of at least 0, found {quoted(self.tolerance)}"
             )
-        for name, method in _functions(type(self)):
-            if name not in FIELDS and (meant := get_close_matches(name, FIELDS, 1, ALIKE)):
-                said = f"{self.name()}.{name}: nothing reads it; did you mean {meant[0]}? If not, choose another name"
-                raise placed(OptionError(said), method)
+        self._check_names()
         self._check_rules()
+
+    def _check_names(self) -> None:
+        """Raise OptionError about an attribute that no method reads and that is called nearly as a hook or rule."""
+        own = dict(_attributes(type(self)))
+        read = {name for one in own.values() if inspect.isfunction(one) for name in one.__code__.co_names}
+        for name in own.keys() - read - self.options().keys() - set(dir(Measure)):
+            if not name.startswith("_") and (meant := get_close_matches(name, (*FIELDS, *RULES), 1, ALIKE)):
+                said = f"{self.name()}.{name}: nothing reads it; did you mean {meant[0]}? If not, choose another name"
+                raise placed(OptionError(said), own[name])
 
     def _check_rules(self) -> None:
         if not self.has("start"):
@@ -223,12 +230,10 @@ class Measure(measure.Measure):
             )
 
 
-def _functions(kind: type) -> Iterator[tuple[str, Callable]]:
-    """The functions that a class and its bases of the user's own define, apart from private ones."""
+def _attributes(kind: type) -> Iterator[tuple[str, Any]]:
+    """What a class and its bases of the user's own define."""
     for base in (base for base in kind.__mro__ if issubclass(base, Measure) and base is not Measure):
-        for name, value in vars(base).items():
-            if inspect.isfunction(value) and not name.startswith("_"):
-                yield name, value
+        yield from vars(base).items()
 
 
 def vertex_option(*, help: str) -> int:

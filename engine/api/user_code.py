@@ -28,7 +28,7 @@ def users_code(what: str) -> Iterator[None]:
     except CsawError as error:
         if str(error).startswith("line "):  # it names its place already
             raise
-        raise OptionError(f"{what} {error}") from error
+        raise OptionError(f"{what} {_line_of(error)}{error}") from error
     except (Exception, SystemExit) as error:
         said = f": {error}" if str(error) else ""
         raise OptionError(f"{what} {_line_of(error)}{type(error).__name__}{said}") from error

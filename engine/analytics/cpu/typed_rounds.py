@@ -61,8 +61,9 @@ def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some
     if isinstance(last, types.Float) and not real:
         hook = "vertex" if measure.has("vertex") else "edge"
         raise one.error(hook, MIXED)
-    if measure.combine == "or" and isinstance(combined, types.Float):
-        hook = "edge" if measure.has("edge") else "start"
+    real_bits = isinstance(combined, types.Float)
+    if measure.combine == "or" and (real_bits or (real and not measure.has("vertex"))):
+        hook = "edge" if measure.has("edge") and real_bits else "start"
         raise one.error(hook, "expected an integer, whose bits are combined by or, found a number with a fraction")
     constants = {
         "COMBINE": measure.combine,

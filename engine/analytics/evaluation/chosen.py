@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from csaw.engine.analytics.evaluation.options import options
 from csaw.engine.analytics.measure import Measure, Wanted, find, names, owners
+from csaw.engine.analytics.own_measure import Measure as OwnMeasure
+from csaw.engine.api.hook_place import placed
 from csaw.engine.api.registry import code_of, module_of
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
 FLAG = "--measures"
@@ -51,6 +53,7 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
     UnknownNameError where there is none; OptionError where the user's own file fails.
     """
     if isinstance(wanted, Measure):
+        _checked(type(wanted))
         return wanted
     if isinstance(wanted, type) and issubclass(wanted, Measure):
         return _checked(wanted)
@@ -60,18 +63,36 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
         return find(wanted)
     text, _ = code_of(wanted, FLAG)
     file, _, name = wanted.partition(":")
-    found = vars(module_of(file, text, FLAG)).get(name)
-    if not (inspect.isclass(found) and issubclass(found, Measure)):
+    module = module_of(file, text, FLAG)
+    kinds = {key: one for key, one in vars(module).items() if inspect.isclass(one) and issubclass(one, Measure)}
+    if name not in kinds:
+        own = [key for key, one in kinds.items() if one.__module__ == module.__name__]
         raise UnknownNameError(
-            f"{FLAG}: {file} has no class called {name!r} of csaw.engine.measure.Measure, which measures begin with"
+            f"{FLAG}: {file} has no class called {name!r} that derives from csaw.engine.measure.Measure"
+            f"{meant(name, own)}"
         )
-    return _checked(found)
+    return _checked(kinds[name])
 
 
 def _checked(kind: type[Measure]) -> type[Measure]:
-    """The class, unless an option of it has the name of an option of every evaluation."""
+    """The class, unless an option of it is called as one of csaw's, or its own ``__init__`` could leave out checks."""
+    if kind.__init__ not in (Measure.__init__, OwnMeasure.__init__):
+        raise placed(
+            OptionError(
+                f"{kind.name()}.__init__: a measure is made by its options, and needs none; declare options by option, "
+                "and compute what a vertex begins with in start"
+            ),
+            kind.__init__,
+        )
     if taken := sorted(kind.options().keys() & options().keys()):
         raise OptionError(f"{kind.name()}.{taken[0]}: every evaluation has an option of this name; choose another one")
+    for name, one in kind.options().items():
+        for owner in owners(name):
+            if find(owner).options()[name].kind is not one.kind:
+                raise OptionError(
+                    f"{kind.name()}.{name}: csaw's {owner} has an option of this name and another type; choose another "
+                    "one"
+                )
     return kind
 
 

@@ -4,11 +4,13 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import numpy as np
 import pytest
 from helpers.graphs import random_store, rows_of, store_of
 from helpers.networks import GRAPHS, networks, stores
 
+from csaw.cli.commands.evaluate import evaluate as command
 from csaw.engine import sample
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation.chosen import chosen, kind_of
@@ -299,6 +301,16 @@ class Unsteady(Measure):
         return v.value / 2
 
 
+class RealBits(Measure):
+    combine = "or"
+
+    def start(self, v):
+        return 1.5
+
+    def edge(self, e):
+        return e.src
+
+
 class Fractions(Measure):
     combine = "or"
 
@@ -323,6 +335,7 @@ def test_no_end_is_an_error_that_says_what_to_do(tmp_path):
         ),
         (Text, r"line \d+ of test_own_measure.py: Text.edge: no e.prev; there are src, dst"),
         (Unsteady, r"line \d+ of test_own_measure.py: Unsteady.vertex: start gives an integer"),
+        (RealBits, r"RealBits.start: expected an integer, whose bits are combined by or"),
         (Fractions, r"Fractions.start: expected an integer, whose bits are combined by or"),
     ],
 )
@@ -351,6 +364,9 @@ def of(**body):
         ({"combine": "sum"}, r"Mine: a sum needs a method 'def vertex\(self, v\)'"),
         ({"start": Measure.start}, r"Mine: expected a method 'def start\(self, v\)'"),
         ({"vertx": Unsteady.vertex}, "Mine.vertx: nothing reads it; did you mean vertex?"),
+        ({"egde": Below.edge}, r"line \d+ of .*: Mine.egde: nothing reads it; did you mean edge?"),
+        ({"combin": "max"}, "Mine.combin: nothing reads it; did you mean combine?"),
+        ({"tolerence": 3}, "Mine.tolerence: nothing reads it; did you mean tolerance?"),
         ({"over": "undirected", "edge": Below.edge}, "Mine.edge: e.weight is of the edges as they are stored"),
         ({"combine": "sum", "vertex": Beaten.total}, "no v.total|reads the number of the round"),
     ],
@@ -358,6 +374,14 @@ def of(**body):
 def test_a_class_that_cannot_be_is_refused(body, said):
     with pytest.raises(OptionError, match=said):
         of(**body)()
+
+
+def test_an_attribute_that_a_hook_reads_may_be_called_nearly_as_a_rule():
+    of(starts=3, start=_reads_starts)()
+
+
+def _reads_starts(self, v):
+    return self.starts
 
 
 def test_hooks_that_changed_are_measured_anew(tmp_path, monkeypatch):
@@ -380,6 +404,10 @@ def test_a_sample_is_compared_by_ones_own_measure(tmp_path, monkeypatch, page):
     assert not any("WeightFrom" in row for row in rows)  # samples have no weights
 
 
+def _without_checks(self):
+    pass
+
+
 @pytest.mark.parametrize(
     ("measures", "said"),
     [
@@ -389,6 +417,12 @@ def test_a_sample_is_compared_by_ones_own_measure(tmp_path, monkeypatch, page):
         ([Endless(), of(limit=9)], None),
         ([Limited(rounds=1), Limited(rounds=2)], "--measures: two measures are called Limited"),
         ([of(memory=option(3, help="m"))], "Mine.memory: every evaluation has an option of this name"),
+        (
+            [of(damping=option(3, help="m"))],
+            "Mine.damping: csaw's pagerank has an option of this name and another type",
+        ),
+        ([of(__init__=_without_checks)], "Mine.__init__: a measure is made by its options"),
+        ([of(__init__=_without_checks)()], "Mine.__init__: a measure is made by its options"),
         ("degree,nofile.py", "--measures: expected FILE.py:CLASS, found 'nofile.py'"),
     ],
 )
@@ -498,3 +532,30 @@ def test_a_total_of_integers_wraps_around(tmp_path):
 def test_nan_names_the_hook_that_gave_it(tmp_path):
     with pytest.raises(OptionError, match=r"Unfit.edge: expected a number, found NaN .* such as 0 / 0"):
         Unfit().findings(HostNetwork(GRAPHS["square"](tmp_path / "g.zarr")))
+
+
+# Files that cannot be read
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (
+            "m.py:Labels",
+            "m.py has no class called 'Labels' that derives from csaw.engine.measure.Measure; did you mean Label?",
+        ),
+        ("m.py:Zzz", "m.py has no class called 'Zzz' that derives from csaw.engine.measure.Measure"),
+        ("bad.py:Label", "bad.py cannot be imported: line 3 of bad.py: option(None): expected a default"),
+        ("none.py:Label", "none.py is not a file"),
+    ],
+)
+def test_a_file_that_fails_is_named_before_the_options_of_its_class(tmp_path, monkeypatch, file, said):
+    text = "from csaw.engine.measure import Measure, option\nclass Label(Measure):\n    k: int = option({}, help='k')\n"
+    (tmp_path / "m.py").write_text(text.format(3))
+    (tmp_path / "bad.py").write_text(text.format("None, none='all'"))
+    monkeypatch.chdir(tmp_path)
+    for given in (["--k", "3"], ["--none-of-these", "3"]):
+        with pytest.raises(CsawError, match=re.escape(said)):
+            command.make_context("evaluate", ["karate", "--measures", file, *given])
+    with pytest.raises(click.NoSuchOption):
+        command.make_context("evaluate", ["karate", "--measures", "m.py:Label", "--none-of-these", "3"])
