@@ -75,13 +75,9 @@ class Sources:
 
     def _refuse_others(self, num_walks: int) -> None:
         """OptionError where sources that are drawn from edges are given otherwise, or counted."""
-        if self.kind is not SourceKind.EDGES:
-            raise OptionError("--sources: expected none, because walks start at edges of the graph, each as likely")
-        if num_walks != 1:
-            raise OptionError(
-                f"--num-walks: expected --instances in its place, the number of all walks, where walks start at edges; "
-                f"found {num_walks}"
-            )
+        if self.kind is not SourceKind.EDGES or num_walks != 1:
+            flag = "--num-walks" if self.kind is SourceKind.EDGES else "--sources"
+            raise OptionError(f"{flag}: expected none where walks start at edges, each as likely; pass --instances")
 
     def _order(self, algorithm: Algorithm) -> SeedOrder | DrawnSeeds | None:
         if (
