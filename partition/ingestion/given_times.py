@@ -91,7 +91,7 @@ def _dates_of(values: Sequence[object]) -> np.ndarray:
 
 def _date_of(one: object) -> np.datetime64:
     """A date as NumPy's, in UTC; not a time where it is none."""
-    if isinstance(one, datetime) and one.utcoffset() is not None:
+    if isinstance(one, datetime) and one.tzinfo is not None:  # which NaT of pandas has not
         try:
             one = one.astimezone(UTC).replace(tzinfo=None)
         except (OverflowError, ValueError):  # UTC has another year there, which Python's dates do not reach

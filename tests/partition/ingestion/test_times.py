@@ -145,7 +145,8 @@ def test_dates_are_those_of_python(text):
 @pytest.mark.parametrize(
     "text",
     ["2023-02-29", "2024-13-01", "2024-1-1", "2024-01-01T24:00", "2024-01-01T10", "2024-01-01T10:00:00.", "12", "",
-     "2026-11-25T20:15.5", "2026-11-25T20:15,5Z", "2024-01-01T10:00:60", "2024-01-01T10:00+25:00", "2024-01-01Z5", "20240101", "2024-01-01T10:00:00.1234567"],
+     "2026-11-25T20:15.5", "2026-11-25T20:15.5Z", "2024-01-01T10:00:60", "2024-01-01T10:00+25:00", "2024-01-01Z5",
+     "20240101", "2024-01-01T10:00:00.1234567"],
 )  # fmt: skip
 def test_what_is_no_date_is_refused_with_its_line(tmp_path, text):
     assert time_in(text.encode(), TimeColumn.of("iso", 6)) is None
@@ -339,7 +340,7 @@ NOON = datetime.datetime(2024, 1, 1, 12, 0, 0, 5)
 @pytest.mark.parametrize(
     ("first", "wanted", "units"),
     [
-        (np.array([7], "datetime64[ps]") * 0 + np.timedelta64(7000, "ps"), 7, "nanoseconds"),
+        (np.array([7000], "datetime64[ps]"), 7, "nanoseconds"),
         (np.array([3], "datetime64[25s]"), 75, "seconds"),
         (np.array(["1600-01-01"], "datetime64[Y]"), -11676096000, "seconds"),
         (np.array([2**63 - 1], "datetime64[ns]"), 2**63 - 1, "nanoseconds"),
