@@ -50,6 +50,23 @@ class Temporal(TemporalWalk):
         None, kind=int, help="time after which no edge is taken; backward, before which", none="no limit"
     )
 
+    def __init__(self, **values):
+        super().__init__(**values)
+        if self.per == "time" and self.time_bias == "exponential":
+            raise OptionError(
+                "--per time: expected --time-bias uniform or linear, found exponential, which weighs each edge by its "
+                "time"
+            )
+        if self.start == "edge" and (self.start_time is not None or self.last_time is not None):
+            raise OptionError(
+                f"--start edge: expected no {'--last-time' if self.start_time is None else '--start-time'}, because "
+                "each edge of the graph is as likely to be the first; pass --start vertex"
+            )
+        if self.time_bias == "uniform" and self.prefer == "far":
+            raise OptionError("--prefer far: expected --time-bias linear or exponential beside it, found uniform")
+        if self.time_bias != "exponential" and self.time_scale != 1:
+            raise OptionError(f"--time-scale: expected --time-bias exponential beside it, found {self.time_bias}")
+
     @property
     def backward(self):
         return self.direction == "backward"

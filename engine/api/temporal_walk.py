@@ -11,11 +11,14 @@ class TemporalWalk(Walk):
 
         class Recent(TemporalWalk):
             def edge_bias(self, e):
-                return 1.0 / (1 + e.time - e.previous_time) if e.time > e.previous_time else 0.0
+                if e.depth == 0:
+                    return 1.0
+                return 1.0 / (e.time - e.previous_time) if e.time > e.previous_time else 0.0
 
     Hooks also read ``e.previous_time``, the time of the edge before, which is ``start_time`` at the source, and
     ``e.start_time``, that of the walk's first edge (at the source, ``start_time``, too). Both are 64-bit integers; at
-    the source without a ``start_time`` they are the least one, -2^63, or with ``backward`` the largest.
+    the source without a ``start_time`` they are the least one, -2^63, or with ``backward`` the largest, from which no
+    difference may be taken.
     """
 
     timed: ClassVar[bool] = True

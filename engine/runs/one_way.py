@@ -29,6 +29,8 @@ def one_way(job: Job, sizes: Sizes | None) -> Record:
     """
     if not job.store.directed or sizes is None or "ended_early" not in sizes or may_end(job.algorithm):
         return {}
+    if getattr(job.algorithm, "timed", False):  # walks in time end where nothing is later, whatever the directions
+        return {}
     if 2 * sizes["ended_early"] <= sizes["instances"]:
         return {}
     report = job.store.report

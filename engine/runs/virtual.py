@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.api import registry
-from csaw.engine.api.algorithm import Traversal
+from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.declarations import STARTS
 from csaw.engine.api.recorded import built, named, parameters
 from csaw.engine.api.registry import Algo
@@ -274,12 +274,12 @@ def _given_again(path: Path, held: object, checksums: dict[str, str], store: Gra
         listed = store.original_ids(Rows(path, SOURCES, checksums)[:].astype(store.id_dtype))
         labeled = f"{LABELS}/zarr.json" in checksums
         return {"sources": {IDS: listed, LABELS: Rows(path, LABELS, checksums)[:]} if labeled else listed}
-    if not isinstance(asked, str) or not (asked in STARTS[Traversal] or asked.startswith("random:")):
+    kinds = dict.fromkeys((*STARTS[Traversal], *STARTS[Walk]))
+    if not isinstance(asked, str) or not (asked in kinds or asked.startswith("random:")):
         raise StoreError(
-            f"{path}/zarr.json: sources: expected random:N, {', '.join(STARTS[Traversal])}, found "
-            f"{quoted(asked)}; sample again"
+            f"{path}/zarr.json: sources: expected random:N, {', '.join(kinds)}, found {quoted(asked)}; sample again"
         )
-    by_itself = asked in set(STARTS[Traversal]) - {"all"}  # what the algorithm starts from where nobody says
+    by_itself = asked in set(kinds) - {"all"}  # what the algorithm starts from where nobody says
     return {} if by_itself else {"sources": asked}
 
 

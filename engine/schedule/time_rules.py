@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from csaw.engine.api.algorithm import Walk
-from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 LEAST, LARGEST = -(2**63), 2**63 - 1
@@ -25,7 +24,7 @@ class TimeRules(NamedTuple):
 
 
 def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
-    """The constants of a walk, of which all are 0 where it is none in time. OptionError for options at odds."""
+    """The constants of a walk, of which all are 0 where it is none in time."""
     a: Any = walk
     names = ("HAS_START", "HAS_WINDOW", "HAS_LAST", "BACKWARD", "STRICT", "TIME_BIAS", "FAR", "PER_TIME", "FROM_EDGES")
     none = dict.fromkeys(("TIMED", "BY_TIME", "TIME_COLUMN", "TIME_ORDER", *names), 0)
@@ -34,7 +33,6 @@ def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     found = {"TIMED": 1, "HAS_START": int(a.start_time is not None), "BACKWARD": int(a.backward)}
     found["TIME_COLUMN"] = next(number for number, column in enumerate(columns) if column.name == TIME.name)
     if walk.by_time:
-        _refuse_odds(a)
         found |= {
             "BY_TIME": 1,
             "TIME_ORDER": next(number for number, column in enumerate(columns) if column == TIME_ORDER),
@@ -60,15 +58,3 @@ def time_rules(walk: Walk) -> TimeRules:
         (LEAST if backward else LARGEST) if last is None else last,
         float(getattr(walk, "time_scale", 1.0)),
     )
-
-
-def _refuse_odds(a: Any) -> None:
-    if a.per == "time" and a.time_bias == "exponential":
-        raise OptionError(
-            "--per time: expected --time-bias uniform or linear, found exponential, which weighs each edge by its time"
-        )
-    if a.start == "edge" and (a.start_time is not None or a.last_time is not None):
-        raise OptionError(
-            f"--start edge: expected no {'--start-time' if a.start_time is not None else '--last-time'}, because each "
-            "edge of the graph is as likely to be the first; pass --start vertex"
-        )

@@ -41,6 +41,8 @@ class Sources:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = sources_each(algorithm)
         self.kind = _kind(SourceKind[algorithm.sources_from.upper()], given, at_random)
+        if algorithm.sources_from == SourceKind.EDGES:
+            self._refuse_others(1 if instances else getattr(algorithm, "num_walks", 1))
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
         """The text that the list of sources follows from, with the seed; None for other sources."""
         self.at_random = at_random
@@ -70,6 +72,12 @@ class Sources:
             self.clusters = _clusters(store, self.frontier_size)
         self.order = self._order(algorithm)
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
+
+    def _refuse_others(self, num_walks: int) -> None:
+        """OptionError where sources that are drawn from edges are given otherwise, or counted."""
+        if self.kind is not SourceKind.EDGES or num_walks != 1:
+            flag = "--num-walks" if self.kind is SourceKind.EDGES else "--sources"
+            raise OptionError(f"{flag}: expected none where walks start at edges, each as likely; pass --instances")
 
     def _order(self, algorithm: Algorithm) -> SeedOrder | DrawnSeeds | None:
         if (

@@ -5,6 +5,7 @@ import pytest
 from helpers.graphs import arrays_of
 from helpers.temporal import TIED, assert_follows_in_time, events_store, random_events, step_law
 
+from csaw.engine import prepare
 from csaw.partition.errors import OptionError
 
 MANY = 4000
@@ -117,6 +118,11 @@ def test_a_hub_with_ties_is_drawn_exactly(tmp_path):
         ({"per": "time", "time_bias": "exponential"}, "--per time: expected --time-bias uniform or linear"),
         ({"start": "edge", "start_time": 3}, "--start edge: expected no --start-time"),
         ({"start": "edge", "last_time": 3}, "--start edge: expected no --last-time"),
+        ({"start": "edge", "sources": [0]}, "--sources: expected none where walks start at edges"),
+        ({"start": "edge", "sources": "all"}, "--sources: expected none where walks start at edges"),
+        ({"start": "edge", "num_walks": 3}, "--num-walks: expected none where walks start at edges"),
+        ({"prefer": "far"}, "--prefer far: expected --time-bias linear or exponential"),
+        ({"time_scale": 2.0}, "--time-scale: expected --time-bias exponential beside it, found uniform"),
         ({"walk_length": None}, "--walk-length"),
         ({"time_window": -1}, "--time-window"),
         ({"time_scale": 0.0}, "--time-scale"),
@@ -126,4 +132,4 @@ def test_a_hub_with_ties_is_drawn_exactly(tmp_path):
 def test_options_at_odds_are_refused(tmp_path, options, said):
     store = events_store(tmp_path / "g.zarr", TIED, 5)
     with pytest.raises(OptionError, match=said):
-        arrays_of(store, tmp_path / "s.zarr", "temporal", **options)
+        prepare(store, "temporal", **options)  # before anything is written

@@ -10,6 +10,7 @@ from helpers.temporal import RECENT, TIED, events_store, random_events, rows_by_
 
 import csaw
 from csaw.engine.samples import open_samples
+from csaw.engine.verify import verify
 from csaw.partition import open_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
@@ -52,14 +53,19 @@ def test_instances_are_64_bits(stores):
     assert_instances_are_64_bits(stores[0], "temporal", walk_length=4, start_time=-95)
 
 
-def test_samples_streams_and_virtual_samples_have_the_same_times(tmp_path, stores):
-    kept = csaw.sample(stores[0].path, tmp_path / "s.zarr", "temporal", seed=2, walk_length=5)
-    virtual = csaw.sample(stores[0].path, tmp_path / "v.zarr", "temporal", seed=2, walk_length=5, virtual=True)
-    held = csaw.sample(stores[0].path, algo="temporal", seed=2, walk_length=5)
-    streamed = [batch.arrays()["times"] for batch in csaw.stream(stores[0].path, "temporal", seed=2, walk_length=5)]
+@pytest.mark.parametrize("start", [{}, {"start": "edge", "instances": 70}], ids=["vertex", "edge"])
+def test_samples_streams_and_virtual_samples_have_the_same_times(tmp_path, stores, start):
+    given = {"seed": 2, "walk_length": 5, **start}
+    kept = csaw.sample(stores[0].path, tmp_path / "s.zarr", "temporal", **given)
+    virtual = csaw.sample(stores[0].path, tmp_path / "v.zarr", "temporal", virtual=True, **given)
+    held = csaw.sample(stores[0].path, algo="temporal", **given)
+    streamed = [batch.arrays()["times"] for batch in csaw.stream(stores[0].path, "temporal", **given)]
     for times in (virtual["times"][:], held["times"][:], np.concatenate(streamed)):
         assert np.array_equal(kept["times"][:], times)
     assert kept["times"].dtype == np.int64
+    sources = {check.name: check for check in verify(tmp_path / "v.zarr").checks}["sources"]
+    assert sources.ok
+    assert sources.tested
 
 
 def test_a_class_of_ones_own_knows_when_it_walks(tmp_path, stores):
