@@ -1,5 +1,7 @@
 """Reports of graph stores: what a store holds, and what was read to make it."""
 
+from datetime import UTC, datetime, timedelta
+
 from csaw.cli.reports.sections import Facts, Line, Section, lines_of, plain, share, size, yes
 
 GRAPH = (
@@ -23,7 +25,7 @@ TIMES = (
     Line("distinct", "different times"),
     Line("per_time", "stored edges a time, on average"),
     Line("most_at_once", "stored edges of one time, at most"),
-    Line("tied", "stored edges at a time of another one of their vertex"),
+    Line("tied", "stored edges whose vertex has another edge at the same time"),
 )
 INPUT = (
     Line("lines", "lines or rows read"),
@@ -51,6 +53,8 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
     ]
     warnings = [("warning", str(one)) for one in report.get("warnings", ())]
     times = report.get("times")
+    if times is not None:
+        times = times | {end: _dated(times[end], times["units"]) for end in ("first", "last")}
     if times is not None and times["distinct"]:
         times = times | {"per_time": f"{graph['edges'] / times['distinct']:,.1f}"}
     return [
@@ -58,3 +62,18 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
         *([] if times is None else [("Times of its edges", lines_of(times, TIMES))]),
         ("Input that it was made of", lines_of(report, INPUT) + differing + warnings),
     ]
+
+
+def _dated(time: int | None, units: str) -> int | str | None:
+    """A time with its date behind it where the units say so, and the calendar of Python has it."""
+    from csaw.partition.ingestion.time_column import decimals_of  # brings NumPy
+
+    decimals = decimals_of(units)
+    if time is None or decimals is None:
+        return time
+    seconds, fraction = divmod(time, 10**decimals)
+    try:
+        date = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat().removesuffix("+00:00")
+    except OverflowError:
+        return time
+    return f"{plain(time)} ({date}{f'.{fraction:0{decimals}d}' * (decimals > 0)}Z)"

@@ -53,7 +53,7 @@ class Rates:
         """Cost of a pick that is drawn in place over the bus from a graph of ``table`` bytes, as bytes copied to a GPU
         in the same time.
 
-        A pick reads one place. Reads from 64 MiB to 16 GiB take within a fifth of what this says
+        A pick reads one place. Reads from 64 MiB to 16 GiB took within a third of what this says
         (docs/contributing/tuning.md).
         """
         near = min(BUS_REACH / max(table, 1), 1.0)

@@ -43,7 +43,7 @@ RESERVED = frozenset((*HOOK_NAMES, *HOOK_CALLS, *OF_TIME, "weight", "edge_id", "
 """Names that hooks read already, and ``ids``, whose array would be that of the edge ids."""
 NO_UNITS = "1"  # of a plain number, as the CF conventions write it
 LARGEST = int(np.iinfo(np.int64).max)
-EXACT = 2.0**53  # floats beyond it may stand for an integer that they are not
+EXACT = 2.0**53  # floats from it on may stand for an integer that they are not
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class EdgeColumn:
                 return np.asarray(rounded.astype(values.dtype) == values)
             low, high = int(np.iinfo(self.dtype).min), min(int(np.iinfo(self.dtype).max), LARGEST)
             if values.dtype.kind == "f":
-                within = (values >= max(low, -EXACT)) & (values <= min(high, EXACT))
+                within = (values >= low) & (values <= high) & (np.abs(values) < EXACT)
                 return np.asarray((np.floor(values) == values) & within)
         bounds = np.iinfo(np.uint8 if values.dtype.kind == "b" else values.dtype)
         return np.asarray((values >= max(low, int(bounds.min))) & (values <= min(high, int(bounds.max))))

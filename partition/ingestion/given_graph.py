@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, FormatError, OptionError
-from csaw.partition.graph.edge_columns import given_columns
+from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import InMemory, has_repeats, merged, rows_of_edges
 from csaw.partition.ingestion.given_times import given_times
@@ -59,7 +59,10 @@ def graph_in_memory(
         found = found._replace(vertices=_named(found, vertex_ids))
     (source, target), ids, vertices = numbered(found)
     kept = None if found.weights is None else weights_of(f"weights: {found.name}", found.weights, source.size)
-    columns = given_columns({**edge_columns_of(data, edge_columns or {}), **times}, source.size)
+    further = edge_columns_of(data, edge_columns or {})
+    if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
+        raise OptionError("time: the graph has an edge column time, too; expected one of both")
+    columns = given_columns({**further, **times}, source.size)
     if reverse:
         source, target = target, source
     number = np.arange(source.size)  # that each edge has in the object

@@ -8,7 +8,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.clusters import METHODS
 from csaw.partition.graph.csr import FIRST, KEEP, SUM
-from csaw.partition.graph.edge_columns import EdgeColumn, distinct
+from csaw.partition.graph.edge_columns import TIME, EdgeColumn, distinct
 from csaw.partition.ingestion.columns import EDGE_COLUMN, FLAGS, TIME_COLUMN, Wishes, wish_of
 from csaw.partition.ingestion.time_column import TimeColumn
 
@@ -129,6 +129,12 @@ class IngestOptions:
             object.__setattr__(self, name, _truth(name, getattr(self, name), name == "directed"))
         object.__setattr__(self, "edge_columns", texts(self.edge_columns))
         _ = self.wishes, self.further  # raises OptionError for a wish that no column can have
+        for flag, is_said in (
+            ("--time-format", self.time_format != "numbers"),
+            ("--time-decimals", self.time_decimals),
+        ):
+            if is_said and self.time_column is None:
+                raise OptionError(f"{flag}: expected --time-column beside it, found none")
         for name, (flag, least, said) in WHOLE.items():
             if (value := getattr(self, name)) is not None or least == 0:
                 object.__setattr__(self, name, _whole(flag, value, said, least))
@@ -157,10 +163,14 @@ class IngestOptions:
         """The edge columns that the store keeps beside weights."""
         time = TimeColumn.of(self.time_format, self.time_decimals)  # OptionError for values that no times have
         try:
-            columns = [EdgeColumn.parsed(text.partition("=")[0]) for text in self.edge_columns]
-            return distinct([*columns, *[time] * (self.time_column is not None)])
+            columns = distinct(EdgeColumn.parsed(text.partition("=")[0]) for text in self.edge_columns)
         except OptionError as error:
             raise OptionError(f"{EDGE_COLUMN}: {error}") from error
+        if self.time_column is None:
+            return columns
+        if any(column.name.lower() == TIME.name for column in columns):
+            raise OptionError(f"{EDGE_COLUMN} time: pass one of {EDGE_COLUMN} time and {TIME_COLUMN}")
+        return (*columns, time)
 
 
 def texts(given: object) -> tuple[str, ...]:

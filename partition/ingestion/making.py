@@ -63,6 +63,12 @@ class PartitionOptions(TypedDict, total=False):
 
 # Of a graph in memory.
 GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids", "edge_columns", "time")
+OF_FILES = {
+    "weights": "; name a column with weight_column",
+    "time": "; name a column with time_column",
+    "vertex_ids": "; a file has ids of its own",
+}
+"""What stands for options of graphs in memory alone where files are read."""
 STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 
 
@@ -77,7 +83,7 @@ def make(
         return _stored(inputs, Path(out), options)
     if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
         what = (
-            "is for graphs in memory; name a column with weight_column"
+            f"is for graphs in memory{OF_FILES[unknown[0]]}"
             if unknown[0] in GRAPH
             else f"is no option; expected {', '.join(PartitionOptions.__annotations__)}"
         )

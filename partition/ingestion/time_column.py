@@ -8,6 +8,8 @@ dates of ISO 8601     3, 6, 9    milliseconds, ...           milliseconds since 
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from csaw.partition.graph.edge_columns import TIME, EdgeColumn
 
 FORMATS = ("numbers", "iso")
 MOST_DECIMALS = 9
+MOST_PLACES = 19  # of digits before the point, or of zeros behind it, of a number that may be a time
 SECONDS = {0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}
 BY_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 """Decimals of a second, by NumPy's name of the unit."""
@@ -44,9 +47,12 @@ class TimeColumn(EdgeColumn):
     @property
     def expected(self) -> str:
         """What a cell must be, as errors say it."""
-        kept = f"at most {self.decimals} decimals" if self.decimals else "no decimals"
+        kept = f"at most {self.decimals} decimal{'s' * (self.decimals > 1)}" if self.decimals else "no decimals"
         if self.iso:
-            return f"a date of ISO 8601, such as 2026-11-25T20:15:00, with {kept} of a second (--time-decimals)"
+            return (
+                f"a date of ISO 8601 that int64 holds, such as 2026-11-25T20:15:00, with {kept} of a second "
+                "(--time-decimals)"
+            )
         return f"a time that int64 holds, with {kept} (--time-decimals; dates: --time-format iso)"
 
 
@@ -57,22 +63,31 @@ def units_of(decimals: int, *, iso: bool) -> str:
     return f"{SECONDS.get(decimals, f'1e-{decimals} seconds')} since 1970-01-01"
 
 
+def decimals_of(units: str) -> int | None:
+    """The decimals of a second since 1970 that integers of these units count; None for other units."""
+    return next((count for count in range(MOST_DECIMALS + 1) if units_of(count, iso=True) == units), None)
+
+
+def time_of_decimal(number: Decimal, decimals: int) -> int | None:
+    """A number as an integer of 10^-decimals; None where it is none that int64 holds."""
+    if not number.is_finite():
+        return None
+    if abs(number.adjusted()) > MOST_PLACES:
+        return 0 if number == 0 else None
+    scaled = Fraction(number) * 10**decimals
+    return int(scaled) if scaled.denominator == 1 and -(2**63) <= scaled < 2**63 else None
+
+
 def times_of_floats(values: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
-    """Read floats as integers of 10^-decimals: int64, and whether each is exactly one, bool."""
+    """Read floats as integers of 10^-decimals: int64, and whether each stands for exactly one, bool.
+
+    Floats that lie further apart than 10^-decimals may each be what is left of several numbers.
+    """
     scale = 10.0**decimals
     with np.errstate(invalid="ignore", over="ignore"):
-        whole = np.rint(np.asarray(values, np.float64) * scale)
-        good = (np.abs(whole) <= 2.0**53) & (whole / scale == values)
+        whole = np.rint(values * scale)
+        good = (np.spacing(np.abs(values)) * scale <= 1) & (np.abs(values) < 2.0**53) & (whole / scale == values)
     return np.where(good, whole, 0).astype(np.int64), good
-
-
-def times_of_dates(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """NumPy's dates as int64 since 1970, and the decimals of a second that they count: days and minutes in seconds."""
-    unit = np.datetime_data(values.dtype)[0]
-    if unit not in BY_UNIT:
-        values, unit = values.astype("datetime64[s]"), "s"
-    per = np.datetime_data(values.dtype)[1]
-    return values.astype(np.int64) * per, BY_UNIT[unit]
 
 
 def rescaled(values: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +95,5 @@ def rescaled(values: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]
     scale = 10 ** abs(decimals)
     if decimals < 0:
         return values // scale, values % scale == 0
-    good = (
-        np.abs(values.astype(np.float64)) < 2.0**63 / scale * (1 - 2.0**-50) if decimals else np.ones(values.size, bool)
-    )
+    good = (values >= -(2**63 // scale)) & (values <= (2**63 - 1) // scale)
     return np.where(good, values, 0) * scale, good

@@ -16,7 +16,8 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
 from csaw.partition.ingestion.text.shape import Shape
-from csaw.partition.ingestion.time_column import TimeColumn, rescaled, times_of_dates, times_of_floats
+from csaw.partition.ingestion.text.table_times import times_of_column
+from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
     from pyarrow import Array, DataType, RecordBatch
@@ -172,32 +173,20 @@ class TableRows(Recorded):
         return np.where(good, held, 0).astype(column.dtype)
 
     def _times(self, batch: "RecordBatch", place: int, column: TimeColumn, kept: np.ndarray) -> np.ndarray:
-        """The times, int64: dates and timestamps where they are ISO dates, otherwise numbers."""
-        from pyarrow import types
-
-        if column.iso:
-            found = _decoded(batch.column(place))
-            if types.is_date(found.type):
-                found = found.cast("timestamp[s]")
-            if not types.is_timestamp(found.type):
-                raise FormatError(
-                    f"{self.path}: column {self.names[place]} holds {found.type}, expected dates or timestamps; "
-                    "numbers: --time-format numbers"
-                )
-            there = found.is_valid().to_numpy(zero_copy_only=False)
-            held, decimals = times_of_dates(found.fill_null(0).to_numpy(zero_copy_only=False))
-            values, good = rescaled(held, column.decimals - decimals)
-        else:
-            found = self._numeric(batch, place, "numbers as times; dates: --time-format iso")
-            there = found.is_valid().to_numpy(zero_copy_only=False)
-            held = found.fill_null(0).to_numpy(zero_copy_only=False)
-            if held.dtype.kind in "iu":
-                fits = column.holds(held)
-                values, good = rescaled(np.where(fits, held, 0).astype(np.int64), column.decimals)
-                good &= fits
-            else:
-                values, good = times_of_floats(held.astype(np.float64), column.decimals)
-        self._check(batch, place, kept, good & there, column.expected)
+        """The times, int64."""
+        found = times_of_column(_decoded(batch.column(place)), column)
+        if found is None:
+            expected = (
+                "dates, timestamps or dates of ISO 8601 as text; numbers: --time-format numbers"
+                if column.iso
+                else "numbers as times (dates: --time-format iso)"
+            )
+            raise FormatError(
+                f"{self.path}: column {self.names[place]} holds {batch.schema.field(place).type}, expected {expected}; "
+                "name another with --time-column"
+            )
+        values, good = found
+        self._check(batch, place, kept, good, column.expected)
         return values
 
     def _numeric(self, batch: "RecordBatch", place: int, expected: str) -> "Array":
@@ -208,7 +197,7 @@ class TableRows(Recorded):
         if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type)):
             raise FormatError(
                 f"{self.path}: column {self.names[place]} holds {column.type}, expected {expected}; name another with "
-                f"--{'weight' if place == self.read.weight else 'edge'}-column, or none"
+                + ("--weight-column, or none" if place == self.read.weight else "--edge-column")
             )
         return column
 

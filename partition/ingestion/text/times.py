@@ -5,10 +5,10 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 
 from csaw.partition.base.compile import njit
-from csaw.partition.ingestion.time_column import TimeColumn
+from csaw.partition.ingestion.time_column import TimeColumn, time_of_decimal
 
 MOST_DIGITS = 18  # that int64 holds, decimals included
-ENDS = 2**63
+LEAST, MOST = np.int64(-(2**63)), np.int64(2**63 - 1)
 
 
 def times_in(
@@ -39,10 +39,7 @@ def time_in(word: bytes, column: TimeColumn) -> int | None:
         number = Decimal(word.decode("ascii", "replace"))
     except InvalidOperation:
         return None
-    if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS + 1:
-        return 0 if number.is_finite() and number == 0 else None
-    scaled = number.scaleb(column.decimals)
-    return int(scaled) if scaled == int(scaled) and -ENDS <= scaled < ENDS else None
+    return time_of_decimal(number, column.decimals)
 
 
 @njit(nogil=True)
@@ -83,20 +80,10 @@ def parse_dates(text, begins, ends, decimals, values, odd):
         day, place = part_at(text, place, end, 45)
         if place < 0 or not 1 <= month <= 12 or not 1 <= day <= days_of(year, month):
             continue
-        hour, minute, second, fraction, behind = 0, 0, 0, np.int64(0), 0
+        clock, fraction, behind = 0, np.int64(0), 0
         if place < end and (text[place] == 84 or text[place] == 32 or text[place] == 116):
-            hour, place = digits_at(text, place + 1, end, 2)
-            minute, place = part_at(text, place, end, 58)
-            if 0 <= place < end and text[place] == 58:
-                second, place = part_at(text, place, end, 58)
-            if 0 <= place < end and (text[place] == 46 or text[place] == 44):
-                place += 1
-                while place < end and 48 <= text[place] <= 57 and behind <= 18:
-                    fraction = fraction * 10 + (np.int64(text[place]) - 48)
-                    behind += 1
-                    place += 1
-                place = -1 if behind == 0 or behind > 18 else place
-        if place < 0 or hour > 23 or minute > 59 or second > 59:
+            clock, fraction, behind, place = clock_at(text, place + 1, end)
+        if place < 0:
             continue
         east, place = offset_at(text, place, end)
         while behind > decimals and fraction % 10 == 0:
@@ -104,16 +91,41 @@ def parse_dates(text, begins, ends, decimals, values, odd):
             behind -= 1
         if place != end or behind > decimals:
             continue
-        seconds = (days_since(year, month, day) * 24 + hour) * 3600 + minute * 60 + second - east
         scale = np.int64(1)
         for _ in range(decimals):
             scale *= 10
-        if abs(seconds) >= 9223372036854775807 // scale:
-            continue
         for _ in range(decimals - behind):
             fraction *= 10
-        values[i] = seconds * scale + fraction
+        seconds = days_since(year, month, day) * 86400 + clock - east
+        if seconds < 0:  # both of one sign, so that neither the product nor the sum wraps where int64 holds the time
+            seconds, fraction = seconds + 1, fraction - scale
+        whole = seconds * scale
+        if abs(seconds) > MOST // scale or (fraction > MOST - whole if fraction >= 0 else fraction < LEAST - whole):
+            continue
+        values[i] = whole + fraction
         odd[i] = False
+
+
+@njit(nogil=True)
+def clock_at(text, place, end):
+    """Seconds that hh:mm or hh:mm:ss say, the digits behind a point after seconds as a number, how many they are, and
+    the place behind them; -1 where there is no time of a day.
+    """
+    hour, place = digits_at(text, place, end, 2)
+    minute, place = part_at(text, place, end, 58)
+    second, fraction, behind = 0, np.int64(0), 0
+    if 0 <= place < end and text[place] == 58:
+        second, place = part_at(text, place, end, 58)
+        if 0 <= place < end and (text[place] == 46 or text[place] == 44):
+            place += 1
+            while place < end and 48 <= text[place] <= 57 and behind <= 18:
+                fraction = fraction * 10 + (np.int64(text[place]) - 48)
+                behind += 1
+                place += 1
+            place = -1 if behind == 0 or behind > 18 else place
+    if hour > 23 or minute > 59 or second > 59:
+        place = -1
+    return hour * 3600 + minute * 60 + second, fraction, behind, place
 
 
 @njit(nogil=True)

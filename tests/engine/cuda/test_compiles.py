@@ -213,8 +213,11 @@ def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubin
         check(unit, architecture, caplog)
 
 
-def test_every_file_is_compiled_for_every_architecture(store):
+def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
     device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu"}
+    timed = events_store(tmp_path / "g.zarr", TIED, 5)
+    job = prepare(timed, "temporal", device=device, **EVERYWHERE_IN_TIME)
+    files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
     for algo, options in CASES:
         if (algo, tuple(options)) in EVERYWHERE:
             job = prepare(store, algo, device=device, **options)
@@ -340,10 +343,11 @@ def test_an_update_that_reads_edge_columns_compiles(residency, column_store, cap
     check(kernels_of(Specialization(job.plan, column_store, job.algorithm)), OLDEST, caplog)
 
 
+EVERYWHERE_IN_TIME = {"time_bias": "exponential", "direction": "backward", "time_order": "monotone"}
 IN_TIME = [
     {},
     {"time_bias": "linear", "time_window": 9, "last_time": 40},
-    {"time_bias": "exponential", "direction": "backward", "time_order": "monotone"},
+    EVERYWHERE_IN_TIME,
     {"per": "time", "time_bias": "linear", "start": "edge"},
 ]
 
@@ -351,12 +355,14 @@ IN_TIME = [
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
 @pytest.mark.parametrize("options", IN_TIME, ids=lambda options: "-".join(map(str, options.values())))
 def test_walks_in_time_compile(residency, options, caplog, tmp_path, cubins):
-    graph, device = events_store(tmp_path / "g.zarr", TIED, 5), Device(0, "none", OLDEST, 132, 1 << 40)
-    for one in (graph, WideStore(graph)) if options.get("per") else (graph,):
+    graph = events_store(tmp_path / "g.zarr", TIED, 5)
+    graphs = (graph, WideStore(graph)) if options.get("per") else (graph,)
+    for one, architecture in product(graphs, ARCHITECTURES if options is EVERYWHERE_IN_TIME else (OLDEST,)):
+        device = Device(0, "none", architecture, 132, 1 << 40)
         job = prepare(one, "temporal", device=device, residency=residency, **options)
         backend = Specialization(job.plan, one, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
-            check(unit, OLDEST, caplog)
+            check(unit, architecture, caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])

@@ -1,6 +1,7 @@
 """Times of edges become integers of 64 bits, exactly or not at all, and rows keep their order by time."""
 
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import csaw
+from csaw.cli.reports.graphs import graph_sections
 from csaw.partition import IngestOptions, open_graph
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.check import check_store
@@ -80,6 +82,14 @@ def test_undirected_edges_and_words_have_their_times_too(tmp_path):
     [
         ("12", 0, 12),
         ("-12.0", 0, -12),
+        ("1.0000000000000000000000000000000001", 0, None),
+        ("1.0000000000000000000000000000000000", 0, 1),
+        ("9223372036854775807.00000000000000", 0, 2**63 - 1),
+        ("9223372036854775", 3, 9223372036854775000),
+        ("9223372036854776", 3, None),
+        ("-9223372036854775.808", 3, -(2**63)),
+        ("-9223372036854775.809", 3, None),
+        ("snan", 0, None),
         ("12.5", 0, None),
         ("12.5", 3, 12500),
         ("1e3", 0, 1000),
@@ -135,7 +145,8 @@ def test_dates_are_those_of_python(text):
 @pytest.mark.parametrize(
     "text",
     ["2023-02-29", "2024-13-01", "2024-1-1", "2024-01-01T24:00", "2024-01-01T10", "2024-01-01T10:00:00.", "12", "",
-     "2024-01-01T10:00:60", "2024-01-01T10:00+25:00", "2024-01-01Z5", "20240101", "2024-01-01T10:00:00.1234567"],
+     "2026-11-25T20:15.5", "2026-11-25T20:15.5Z", "2024-01-01T10:00:60", "2024-01-01T10:00+25:00", "2024-01-01Z5",
+     "20240101", "2024-01-01T10:00:00.1234567"],
 )  # fmt: skip
 def test_what_is_no_date_is_refused_with_its_line(tmp_path, text):
     assert time_in(text.encode(), TimeColumn.of("iso", 6)) is None
@@ -147,6 +158,32 @@ def test_what_is_no_date_is_refused_with_its_line(tmp_path, text):
 def test_a_time_beyond_int64_is_refused():
     assert time_in(b"9999-01-01", TimeColumn.of("iso", 9)) is None
     assert time_in(b"2262-04-11", TimeColumn.of("iso", 9)) == 9223286400 * 10**9
+    for text, wanted in (
+        (b"2262-04-11T23:47:16.854775807", 2**63 - 1),
+        (b"2262-04-11T23:47:16.854775808", None),
+        (b"2262-04-11T23:47:17", None),
+        (b"1677-09-21T00:12:43.145224192Z", -(2**63)),
+        (b"1677-09-21T00:12:43.145224191Z", None),
+        (b"1677-09-21T00:12:43", None),
+        (b"1677-09-21T00:12:44", -(2**63 // 10**9) * 10**9),
+        (b"1969-12-31T23:59:59.999999999", -1),
+    ):
+        assert time_in(text, TimeColumn.of("iso", 9)) == wanted
+
+
+def test_messages_say_what_a_time_must_be(tmp_path):
+    for decimals, said in ((1, "at most 1 decimal "), (2, "at most 2 decimals "), (0, "no decimals ")):
+        with pytest.raises(FormatError, match=f"a time that int64 holds, with {said}"):
+            made(tmp_path, "0 1 0.123\n", time_decimals=decimals)
+    with pytest.raises(FormatError, match="expected a date of ISO 8601 that int64 holds"):
+        made(tmp_path, "0 1 9999-01-01\n", time_format="iso", time_decimals=9)
+    for column, how, said in (
+        (["2024-01-01"], {}, "holds string, expected numbers as times .*; name another with --time-column$"),
+        ([3], {"time_format": "iso"}, "holds int64, expected dates, timestamps or dates of ISO 8601 as text"),
+    ):
+        pq.write_table(pa.table({"src": [0], "dst": [1], "t": column}), tmp_path / "t.parquet")
+        with pytest.raises(FormatError, match=said.replace("--time-column", "(--time-column|time_column)")):
+            csaw.partition(tmp_path / "t.parquet", tmp_path / "g.zarr", time_column="t", **how)
 
 
 def test_bad_rows_may_be_skipped(tmp_path):
@@ -173,6 +210,28 @@ def test_units_are_kept(tmp_path):
         (pa.array([1, 2], pa.timestamp("ms")), {"time_format": "iso", "time_decimals": 3}, [1, 2]),
         (pa.array([1, 2], pa.timestamp("s")), {"time_format": "iso", "time_decimals": 6}, [10**6, 2 * 10**6]),
         (pa.array([1, 2], pa.date32()), {"time_format": "iso"}, [86400, 172800]),
+        (pa.array([86400000, 0], pa.date64()), {"time_format": "iso"}, [86400, 0]),
+        (pa.array(["1970-01-02", "1970-01-01T00:00:00.5Z"]), {"time_format": "iso", "time_decimals": 1}, [864000, 5]),
+        (pa.array(["1970-01-02"] * 2).dictionary_encode(), {"time_format": "iso"}, [86400, 86400]),
+        (
+            pa.array([-(2**63) + 1, 2**63 - 1], pa.timestamp("ns")),
+            {"time_format": "iso", "time_decimals": 9},
+            [-(2**63) + 1, 2**63 - 1],
+        ),
+        (
+            pa.array([Decimal(9007199254740993), Decimal("-0.5")], pa.decimal128(30, 1)),
+            {"time_decimals": 1},
+            [90071992547409930, -5],
+        ),
+        (pa.array([Decimal(2**63 - 1), Decimal(-(2**63))], pa.decimal128(38, 0)), {}, [2**63 - 1, -(2**63)]),
+        (
+            pa.array([9223372036854775, -9223372036854775]),
+            {"time_decimals": 3},
+            [9223372036854775000, -9223372036854775000],
+        ),
+        (pa.array([2**63 - 1, -(2**63)]), {}, [2**63 - 1, -(2**63)]),
+        (pa.array([2.0**53 - 1, -(2.0**53) + 1]), {}, [2**53 - 1, -(2**53) + 1]),
+        (pa.array([1700000000.123457, 0.5]), {"time_decimals": 6}, [1700000000123457, 500000]),
     ],
 )
 def test_tables_have_times(tmp_path, column, options, wanted):
@@ -191,6 +250,14 @@ def test_tables_have_times(tmp_path, column, options, wanted):
         (pa.array([3.0, 1e300]), {}),
         (pa.array([2**63], pa.uint64()), {}),
         (pa.array([2**62, 1]), {"time_decimals": 3}),
+        (pa.array([9223372036854776, 1]), {"time_decimals": 3}),
+        (pa.array([2.0**53, 1]), {}),
+        (pa.array([900719925474099.2, 1]), {"time_decimals": 1}),
+        (pa.array([Decimal("1.0000000000000000001")], pa.decimal128(38, 19)), {}),
+        (pa.array([Decimal(2**63)], pa.decimal128(38, 0)), {}),
+        (pa.array([Decimal(1), None], pa.decimal128(38, 0)), {}),
+        (pa.array(["2024-01-01", None]), {"time_format": "iso"}),
+        (pa.array(["2024-01-01T10:00.5"]), {"time_format": "iso", "time_decimals": 1}),
         (pa.array([1, 1500], pa.timestamp("ms")), {"time_format": "iso"}),
         (pa.array(["a", "b"]), {}),
         (pa.array([1, 2]), {"time_format": "iso"}),
@@ -211,7 +278,11 @@ def test_tables_whose_times_are_none_are_refused(tmp_path, column, options):
         ({"time_column": 1}, "column 1 cannot have two roles"),
         ({"time_decimals": 10}, "time_decimals: expected an integer from 0 to 9"),
         ({"time_format": "unix"}, "time_format: expected numbers, iso"),
-        ({"edge_columns": ("time:int64=3",)}, "expected each name once"),
+        ({"edge_columns": ("time:int64=3",)}, "pass one of edge_column time and time_column"),
+        ({"edge_columns": ("Time:uint8",)}, "pass one of edge_column time and time_column"),
+        ({"time_column": None, "time_format": "iso"}, "time_format: expected time_column beside it"),
+        ({"time_column": None, "time_decimals": 3}, "time_decimals: expected time_column beside it"),
+        ({"time": [1]}, "time: it is for graphs in memory; name a column with time_column"),
         ({"time_column": ""}, "time_column: expected a name"),
     ],
 )
@@ -259,6 +330,81 @@ def test_objects_bring_their_times(tmp_path):
     ):
         with pytest.raises(csaw.CsawError, match=said):
             csaw.graph(edges, time=wrong)
+
+
+UTC, EAST = datetime.UTC, datetime.timezone(datetime.timedelta(hours=2))
+NOON = datetime.datetime(2024, 1, 1, 12, 0, 0, 5)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("first", "wanted", "units"),
+    [
+        (np.array([7000], "datetime64[ps]"), 7, "nanoseconds"),
+        (np.array([3], "datetime64[25s]"), 75, "seconds"),
+        (np.array(["1600-01-01"], "datetime64[Y]"), -11676096000, "seconds"),
+        (np.array([2**63 - 1], "datetime64[ns]"), 2**63 - 1, "nanoseconds"),
+        ([NOON], 1704110400000005, "microseconds"),
+        ([NOON.replace(tzinfo=EAST)], 1704103200000005, "microseconds"),
+        ([datetime.date(1970, 1, 2)], 86400000000, "microseconds"),
+    ],
+)
+def test_dates_of_programs_are_kept_exactly(first, wanted, units):
+    held = csaw.graph((np.array([0]), np.array([1])), time=first)
+    assert held.arrays["edge_time"].tolist() == [wanted]
+    assert held.time.units == f"{units} since 1970-01-01"
+
+
+@pytest.mark.filterwarnings("error")
+def test_dates_that_cannot_be_kept_are_refused():
+    import pandas
+
+    edges = (np.array([0, 0]), np.array([1, 2]))
+    fine = pandas.Timestamp("2024-01-01T00:00:00.000000001")
+    for wrong, said in (
+        (np.array([0, 1], "datetime64[ps]"), "int64 holds in units of 1 ns, found 1 others .* position 1"),
+        (np.array([0, 2**62], "datetime64[D]"), "int64 holds in units of 1 s"),
+        (np.array([2**62, 0], "datetime64[25s]"), "int64 holds in units of 1 s"),
+        (np.array([2**61, 0], "datetime64[M]"), "int64 holds in units of 1 s"),
+        (np.array([fine, fine], object), "dates that microseconds hold, found .* position 0"),
+        ([datetime.time(1), datetime.time(2)], r"a date for each edge, found .*\(time\) at position 0"),
+        ([NOON, None], r"a date for each edge, found None \(NoneType\) at position 1"),
+        ([NOON, 3], "a date for each edge, found 3"),
+        (np.array([NOON, pandas.NaT], object), "a date for each edge, found NaT"),
+        ([NOON, datetime.datetime.max.replace(tzinfo=datetime.timezone(-datetime.timedelta(hours=1)))], "found"),
+        ([2.0**53, 1], "int64 holds"),
+    ):
+        with pytest.raises(csaw.CsawError, match=said):
+            csaw.graph(edges, time=wrong)
+    aware = pandas.DataFrame({"src": [0], "dst": [1], "t": pandas.to_datetime(["2024-01-01T02:00+02:00"])})
+    assert csaw.graph(aware, time="t").arrays["edge_time"].tolist() == [1704067200 * 10**6]
+    for columns in ({"time:int64": [1, 2]}, {"Time": [1.5, 2]}):
+        with pytest.raises(OptionError, match="time: the graph has an edge column time, too; expected one of both"):
+            csaw.graph(edges, time=[3, 4], edge_columns=columns)
+
+
+def test_reports_have_dates_beside_numbers(tmp_path):
+    def shown(first, units):
+        times = {"first": first, "last": None, "units": units, "distinct": 0, "most_at_once": 0, "tied": 0}
+        return dict(dict(graph_sections({"edges": 1}, {"times": times}))["Times of its edges"])["first"]
+
+    assert shown(1704110400, "seconds since 1970-01-01") == "1,704,110,400 (2024-01-01T12:00:00Z)"
+    assert shown(-1, "milliseconds since 1970-01-01") == "-1 (1969-12-31T23:59:59.999Z)"
+    assert shown(5, "1e-1 seconds since 1970-01-01") == "5 (1970-01-01T00:00:00.5Z)"
+    assert shown(2**62, "seconds since 1970-01-01") == f"{2**62:,}"
+    assert shown(5, "days since 1970-01-01") == shown(5, "1") == "5"
+    tied = dict(graph_sections({"edges": 1}, {"times": time_facts(made(tmp_path, EVENTS))}))["Times of its edges"]
+    assert dict(tied)["stored edges whose vertex has another edge at the same time"] == "3"
+
+
+def test_walks_in_time_say_what_is_there_in_place_of_times():
+    edges = (np.array([0, 1]), np.array([1, 0]))
+    for columns, said in (
+        ({"time:float64": [1, 2]}, "found the edge column time:float64; make"),
+        (None, "found none;"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            csaw.sample(csaw.graph(edges, edge_columns=columns), algo="temporal", walk_length=2)
 
 
 def test_temporal_data_has_times_by_itself():
