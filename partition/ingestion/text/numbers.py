@@ -142,3 +142,25 @@ def is_weight(value):
 def is_space(byte, newline):
     """Whether a byte separates cells: space, tab, comma, semicolon, and the carriage return of CRLF."""
     return byte == 32 or byte == 9 or byte == 44 or byte == 59 or (byte == 13 and newline != 13)
+
+
+@inner(forceinline=True)
+def digits_of(text, place, end, most):
+    """Read digits with a point between them or none, without their sign.
+
+    Returns their number as an integer, how many there are, how many stand behind the point, and whether the cell is
+    another, or has more than ``most``.
+    """
+    value, digits, behind, point, odd = np.int64(0), 0, 0, False, False
+    while place < end and not odd:
+        byte = text[place]
+        if 48 <= byte <= 57:
+            value = value * 10 + (np.int64(byte) - 48)
+            digits += 1
+            behind += point
+            odd = digits > most
+        else:
+            odd = byte != 46 or point
+            point = True
+        place += 1
+    return value, digits, behind, odd or digits == 0

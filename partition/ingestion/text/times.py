@@ -5,6 +5,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 
 from csaw.partition.base.compile import njit
+from csaw.partition.ingestion.text.numbers import digits_of
 from csaw.partition.ingestion.time_column import TimeColumn, time_of_decimal
 
 MOST_DIGITS = 18  # that int64 holds, decimals included
@@ -48,21 +49,8 @@ def parse_scaled(text, begins, ends, decimals, values, odd):
     for i in range(begins.size):
         place, end = begins[i], ends[i]
         minus = place < end and text[place] == 45
-        place += minus
-        value, digits, behind, point = np.int64(0), 0, 0, False
-        odd[i] = False
-        while place < end and not odd[i]:
-            byte = text[place]
-            if 48 <= byte <= 57:
-                value = value * 10 + (np.int64(byte) - 48)
-                digits += 1
-                behind += point
-            else:
-                odd[i] = byte != 46 or point
-                point = True
-            odd[i] |= digits > MOST_DIGITS
-            place += 1
-        odd[i] |= digits == 0 or behind > decimals or digits + decimals - behind > MOST_DIGITS
+        value, digits, behind, odd[i] = digits_of(text, place + minus, end, MOST_DIGITS)
+        odd[i] |= behind > decimals or digits + decimals - behind > MOST_DIGITS
         if not odd[i]:
             for _ in range(decimals - behind):
                 value *= 10

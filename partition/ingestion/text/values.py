@@ -7,7 +7,7 @@ import numpy as np
 from csaw.partition.base.compile import njit
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.ingestion.text.cells import INTEGER, row_shown
-from csaw.partition.ingestion.text.numbers import TENS
+from csaw.partition.ingestion.text.numbers import TENS, digits_of
 from csaw.partition.ingestion.text.times import time_in, times_in
 from csaw.partition.ingestion.time_column import TimeColumn
 
@@ -82,19 +82,6 @@ def parse_decimals(text, begins, ends, values, odd):
     for i in range(begins.size):
         place, end = begins[i], ends[i]
         minus = place < end and text[place] == 45
-        place += minus
-        value, digits, decimals, point = np.int64(0), 0, 0, False
-        odd[i] = end - place > MOST_DIGITS + 1
-        while place < end and not odd[i]:
-            byte = text[place]
-            if 48 <= byte <= 57:
-                value = value * 10 + (np.int64(byte) - 48)
-                digits += 1
-                decimals += point
-            else:
-                odd[i] = byte != 46 or point
-                point = True
-            place += 1
-        odd[i] |= digits == 0 or digits > MOST_DIGITS
+        value, _, decimals, odd[i] = digits_of(text, place + minus, end, MOST_DIGITS)
         number = 0.0 if odd[i] else np.float64(value) / TENS[decimals]
         values[i] = -number if minus else number
