@@ -1,4 +1,7 @@
-"""``csaw`` and ``python -m csaw.cli``: from the first moment on, Ctrl-C is a line and exit status 130."""
+"""``csaw`` and ``python -m csaw.cli``: from the first moment on, Ctrl-C is a line and exit status 130.
+
+So is SIGTERM, which schedulers send before they kill.
+"""
 
 import gc
 import os
@@ -15,6 +18,8 @@ NOT_NOW = (
     "ExecutionEngine._raw_object_cache_notify",
     "ExecutionEngine._raw_object_cache_getbuffer",
 )
+# Signals that interrupt, unless they are ignored, as nohup asks.
+USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
 
 def run() -> None:
@@ -26,9 +31,9 @@ def run() -> None:
     gc.set_threshold(ALLOCATIONS)
     # NumPy's linear algebra, which csaw does without, starts a thread for each processor otherwise.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise it is ignored, as nohup asks
-        signal.signal(signal.SIGALRM, _interrupted)
-        signal.signal(signal.SIGINT, _interrupted)
+    heard = [number for number, usual in USUAL.items() if signal.getsignal(number) is usual]
+    for number in (signal.SIGALRM, *heard):
+        signal.signal(number, _interrupted)
     try:
         from csaw.cli.main import main
 
@@ -37,7 +42,8 @@ def run() -> None:
         print("Error: interrupted", file=sys.stderr)
         sys.exit(130)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on, there is nothing left to say about an interruption
+        for number in heard:  # from here on, there is nothing left to say about an interruption
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

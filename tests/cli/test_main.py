@@ -108,6 +108,7 @@ def test_errors_become_a_line_and_a_status(monkeypatch, capsys, error, code, sai
     assert "Traceback" not in printed
 
 
+SMALL = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
 INTERRUPTED = """
 import importlib.abc, os, runpy, signal, sys
 
@@ -115,11 +116,23 @@ class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == os.environ["INTERRUPTED"]:
             sys.meta_path.remove(self)
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), getattr(signal, os.environ["SIGNAL"]))
 
 sys.meta_path.insert(0, Finder())
 runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
 """
+
+
+def interrupted(tmp_path, module, name, code=INTERRUPTED, line=SMALL):
+    """The end of a command that gets the signal ``name`` when it imports ``module``."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *line],
+        env=ENV | {"INTERRUPTED": module, "SIGNAL": name},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,19 +147,27 @@ runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
     ],
 )
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
-    line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *line],
-        env=ENV | {"INTERRUPTED": module},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = interrupted(tmp_path, module, "SIGINT")
     assert done.returncode == 130, done.stderr
     assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
     assert "Traceback" not in done.stderr
     assert ("--resume" in done.stderr) == (tmp_path / "w.zarr.partial").exists()
+
+
+@pytest.mark.parametrize("module", ["csaw.cli.main", "csaw.engine.cpu.backend"])
+def test_the_signal_of_a_scheduler_ends_a_command_as_ctrl_c_does(tmp_path, module):
+    """Slurm and LSF send SIGTERM some time before they kill."""
+    done = interrupted(tmp_path, module, "SIGTERM")
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
+    assert ("--resume" in done.stderr) == (tmp_path / "w.zarr.partial").exists() == (module != "csaw.cli.main")
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_that_is_ignored_stays_so(tmp_path, name):
+    deaf = f"import signal; signal.signal(signal.{name}, signal.SIG_IGN)\n{INTERRUPTED}"
+    done = interrupted(tmp_path, "csaw.engine.cpu.backend", name, deaf)
+    assert (done.returncode, (tmp_path / "w.zarr").exists()) == (0, True), done.stderr
 
 
 HALF_MADE = """
@@ -214,9 +235,8 @@ runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
 
 
 def test_ctrl_c_waits_until_a_thread_that_begins_has_begun(tmp_path):
-    line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
     done = subprocess.run(
-        [sys.executable, "-c", STARTED, *line], env=ENV, cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", STARTED, *SMALL], env=ENV, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.stdout == "started\n"
     assert done.returncode == 130, done.stderr
