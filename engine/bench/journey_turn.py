@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -39,8 +40,10 @@ class Timed(NamedTuple):
     expected: float = 0.0
 
 
-def turn(context: Context, places: Places, spec: str, small_memory: str, *, warms: bool = False) -> dict[str, Timed]:
-    """Run the stages that are wanted once, in empty folders, and return what each row of them takes.
+def turn(
+    context: Context, places: Places, spec: str, small_memory: str, *, warms: bool = False
+) -> Iterator[dict[str, Timed]]:
+    """Run the stages that are wanted once, in empty folders, and yield after each what the rows of all so far take.
 
     Removing gigabytes of an earlier turn would take as long as a stage itself. ``warms``: what this turn compiles is
     for others, so that it leaves out the commands that begin with an empty cache.
@@ -57,7 +60,7 @@ def turn(context: Context, places: Places, spec: str, small_memory: str, *, warm
         if stage.name in (MEMBERS, MEMBER):
             write_gzip(places.text, places.gzip(stage.name), context.threads, members=stage.name == MEMBERS)
         out |= _timed(stage, places)
-    return out
+        yield dict(out)
 
 
 def _timed(stage: Stage, places: Places) -> dict[str, Timed]:

@@ -53,20 +53,31 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _journey(context: Context, spec: str) -> Iterator[Row]:
-    """The rows of all stages on one graph, after ``context.repeats`` turns."""
+    """The rows of all stages on one graph, each as soon as the last of ``context.repeats`` turns has measured it."""
     with ExitStack() as stack:
         disk = stack.enter_context(tempfile.TemporaryDirectory(dir=context.out))
         memory = stack.enter_context(tempfile.TemporaryDirectory(dir=_memory(context, spec)))
         places = Places(Path(disk, "turn"), Path(memory, "turn"))
         if not context.quick:
             parsed = parse_spec(spec)
-            turn(context, places, str(replace(parsed, scale=min(parsed.scale, FIRST_SCALE))), FIRST_MEMORY)
-        turns = [turn(context, places, spec, MEMORY) for _ in range(context.repeats)]
+            _whole(turn(context, places, str(replace(parsed, scale=min(parsed.scale, FIRST_SCALE))), FIRST_MEMORY))
+        turns = [_whole(turn(context, places, spec, MEMORY)) for _ in range(context.repeats - 1)]
+        last, found = turn(context, places, spec, MEMORY), dict[str, Timed]()
         for stage in stages(context, places, spec, MEMORY):
             on_disk = stage.leaves and stage.leaves.is_relative_to(memory) and not memory.startswith(str(SHARED_MEMORY))
             note = {"note": f"on the disk, because {SHARED_MEMORY} has no room for it"} if on_disk else {}
             for work in [work for work in stage.rows if context.only in work]:
-                yield gap(work, stage.missing) if stage.missing else _row(context, work, turns) | note
+                while not stage.missing and work not in found:  # its goal refers to stages before it
+                    found = next(last)
+                yield gap(work, stage.missing) if stage.missing else _row(context, work, [*turns, found]) | note
+
+
+def _whole(one: Iterator[dict[str, Timed]]) -> dict[str, Timed]:
+    """What all rows of a turn take, once it is done."""
+    found: dict[str, Timed] = {}
+    for found in one:  # noqa: B007 - the last has all
+        pass
+    return found
 
 
 def _memory(context: Context, spec: str) -> Path:

@@ -223,10 +223,40 @@ def test_about_half_of_the_weighted_graph_fits_and_a_cpu_has_none_of_it_on_a_gpu
 
 
 def test_rows_that_need_a_gpu_are_gaps_on_a_cpu(tmp_path, monkeypatch):
-    monkeypatch.setattr(journey, "turn", lambda *_, **__: {})
+    monkeypatch.setattr(journey, "turn", lambda *_, **__: iter([]))
     rows = list(journey.rows(Context([], quick=True, only="from the host", out=tmp_path)))
     assert len(rows) == 9
     assert {row["not_measured"] for row in rows} == {"it needs a GPU; --device cuda:0 names one"}
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_row_comes_as_soon_as_the_last_turn_has_measured_it(tmp_path, monkeypatch, repeats):
+    done = []
+
+    def turn(*_, **__):
+        for upto in range(1, len(TURN) + 1):
+            done.append(list(TURN)[upto - 1])
+            yield dict(list(TURN.items())[:upto])
+
+    monkeypatch.setattr(journey, "turn", turn)
+    rows = journey.rows(Context([], repeats=repeats, only="sample, 34", out=tmp_path, quick=True))
+    assert next(rows)["work"] == SMALL
+    assert done == [*list(TURN) * (repeats - 1), HELP, SMALL]
+    assert list(rows) == []
+
+
+def test_a_row_that_comes_early_is_that_of_whole_turns(tmp_path, monkeypatch):
+    context = Context([], threads=16, repeats=2, out=tmp_path)
+    every = [stage for stage in stages(context, PLACES, "rmat:scale=10", "16MiB") if not stage.missing]
+    names = [row for stage in every for row in stage.rows]
+    limits = {READ: 0.2, WRITE: 1.0, SAMPLING: 0.5}
+    turn = {name: Timed(2.0 + at, 10**9 if at % 2 else 0, limits, 1.0) for at, name in enumerate(names)}
+    found = []
+    for steps in (range(1, len(names) + 1), [len(names)]):
+        monkeypatch.setattr(journey, "turn", lambda *_, s=steps, **__: (dict(list(turn.items())[:n]) for n in s))
+        found.append(list(journey._journey(context, "rmat:scale=10")))
+    assert found[0] == found[1]
+    assert {row["work"] for row in measured(found[0])} == set(names)
 
 
 @pytest.mark.parametrize("context", [Context([]), GPUS], ids=["cpu", "gpus"])
@@ -254,11 +284,11 @@ def test_a_first_use_begins_with_an_empty_cache_and_leaves_the_users_alone(tmp_p
     monkeypatch.setattr(journey_turn, "run", run)
     places = Places(tmp_path / "disk", tmp_path / "memory")
     context = Context([], only="first use")
-    found = journey_turn.turn(context, places, "rmat:scale=10", "16MiB")
+    *_, found = journey_turn.turn(context, places, "rmat:scale=10", "16MiB")
     assert [one.seconds for one in found.values()] == list(range(1, 9))
     assert [name for name in EVERY if name.startswith("first use")] == list(found)
     assert list((tmp_path / "disk").iterdir()) == []
-    assert journey_turn.turn(context, places, "rmat:scale=10", "16MiB", warms=True) == {}, "it warms up nothing"
+    assert list(journey_turn.turn(context, places, "rmat:scale=10", "16MiB", warms=True)) == [], "it warms up nothing"
 
 
 def test_a_sample_has_rows_of_its_sampling_and_of_its_plan_from_what_it_stored(tmp_path, monkeypatch):
@@ -336,7 +366,7 @@ def test_the_ingest_of_pyarrow_finds_each_edge_once_in_order_of_rows(tmp_path):
 @pytest.mark.parametrize("room", [True, False])
 def test_samples_to_memory_go_to_the_disk_where_memory_has_no_room_and_the_row_says_so(tmp_path, monkeypatch, room):
     seen = []
-    monkeypatch.setattr(journey, "turn", lambda context, places, *given: seen.append(places) or TURN)
+    monkeypatch.setattr(journey, "turn", lambda context, places, *given: seen.append(places) or iter([TURN]))
     monkeypatch.setattr(journey, "SHARED_MEMORY", tmp_path / "memory")
     (tmp_path / "memory").mkdir()
     monkeypatch.setattr(journey.shutil, "disk_usage", lambda path: SimpleNamespace(free=10**12 if room else 10))
