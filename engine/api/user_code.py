@@ -1,5 +1,6 @@
 """Calls of what a user has written: whatever it raises is an error of its own, named in one line."""
 
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from csaw.partition.errors import CsawError, OptionError
 
 SHIPPED = "csaw.engine.algorithms."
-OURS = str(Path(__file__).resolve().parents[2])  # where csaw's own code lies
+OURS = f"{Path(__file__).resolve().parents[2]}{os.sep}"  # where csaw's own code lies
 
 
 def is_own(kind: type) -> bool:
