@@ -170,7 +170,6 @@ def _folder(cache_dir: str | Path | None) -> Path:
 
 
 def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
-    from csaw.datasets.generate import generate
     from csaw.datasets.spec import parse_spec, with_options
 
     if spec == "karate" and directed:
@@ -178,7 +177,13 @@ def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
     if spec != "karate" and directed is not None:
         spec = with_options(spec, {"undirected": not directed})
     canonical = spec if spec == "karate" else str(parse_spec(spec))
-    return _cached(folder, canonical, spec, lambda out: generate(canonical, out))
+
+    def make(out: Path) -> "GraphStore":
+        from csaw.datasets.generate import generate
+
+        return generate(canonical, out)
+
+    return _cached(folder, canonical, spec, make)
 
 
 def _key(graph: str | Path, found: os.stat_result) -> str:

@@ -8,7 +8,7 @@ twice: the second time at a slot of its own, counted from the last slot down, so
 import numpy as np
 
 from csaw.engine.batches.ordered import begins, fresh
-from csaw.engine.draws.random import SOURCE_SLOT
+from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import Backend
 from csaw.partition.errors import BudgetError

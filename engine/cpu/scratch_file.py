@@ -58,7 +58,7 @@ class ScratchFile:
         def read(at: int) -> None:
             piece = out[at : at + PIECE]
             fill(self.folder / "(a file without a name)", handle, piece, begin + at)
-            if first_damaged(piece, BLOCK, sums[at // BLOCK : -(-(at + piece.size) // BLOCK)]) >= 0:
+            if first_damaged(piece, sums[at // BLOCK : -(-(at + piece.size) // BLOCK)]) >= 0:
                 raise StoreError(
                     f"{self.folder}: a file without a name, for what memory had no room for, has changed "
                     "since it was written; check this disk and run again"

@@ -46,6 +46,7 @@ FILES = (
     "clocks.py",
 )
 IMPORTED = (  # by the header of each file
+    "../../draws/addresses.py",
     "../../draws/random.py",
     "../../draws/portable.py",
     "../../../partition/base/kernel_arrays.py",
@@ -58,6 +59,7 @@ import numpy as np
 from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import GraphArrays, borrowed
 from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
+from csaw.engine.draws.addresses import *
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.draws.random import *
 from csaw.partition.base.compile import inner, njit

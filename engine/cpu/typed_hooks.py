@@ -7,7 +7,6 @@ from numba import float64, int64, typeof, types, uint64
 from numba.core.errors import NumbaError
 
 from csaw.engine.api.hook_place import placed
-from csaw.engine.api.user_code import is_own
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.schedule.specialization import Specialization
@@ -33,10 +32,8 @@ VERTICES = ("update", "dead_end")
 
 
 def check_own_hooks(backend: Specialization) -> None:
-    """Raise OptionError if a hook of a user's own algorithm cannot be compiled, or may return no number."""
+    """Raise OptionError if a hook of the user's own algorithm cannot be compiled, or may return no number."""
     algorithm, hooks = backend.algorithm, backend.hooks()
-    if not is_own(type(algorithm)):
-        return
     kernels = Kernels(backend.constants() | {"STREAMED": backend.streamed}, hooks)
     signature = (typeof(backend.params), _graph(backend), uint64, *(int64,) * 6, float64)
     for hook in hooks:

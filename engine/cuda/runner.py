@@ -8,8 +8,8 @@ import cupy
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.user_code import is_own
 from csaw.engine.batches.backend import BatchBackend
-from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.busy import Busy
 from csaw.engine.cuda.compile_cupy import time_compiler
@@ -47,7 +47,10 @@ class CudaRunner(BatchBackend):
         self, plan: Plan, store: Store, algorithm: Algorithm, device: Device, node: Node, devices: tuple[Device, ...]
     ) -> None:
         super().__init__(plan, store, algorithm)
-        check_own_hooks(self)
+        if is_own(type(algorithm)):
+            from csaw.engine.cpu.typed_hooks import check_own_hooks
+
+            check_own_hooks(self)
         self.device = cupy.cuda.Device(device.number)
         self.device.use()
         self.streams = Streams(plan.policy.balancing)

@@ -1,42 +1,17 @@
-"""Philox4x32-10 (Salmon et al., SC 2011): a draw is a function of its address and nothing else.
-
-    key      seed (64 bits)
-    counter  draw (32 bits) | slot or step (32) | instance (64)
-
-So a sample does not depend on the thread, batch, partition, device or order that drew it. Draws of one slot:
-
-    walk selection   trial number                       (rejection: 0, 1, 2, ...; every other method: 0)
-    pick j of k      j + k * trial
-    exponential key  position of the edge in its row
-    hooks            HOOK_DRAWS + call site of ``random`` in the hook, in a loop + 64 * turn; of a traversal with a
-                     seed of its own for each edge, UPDATE_DRAWS
-    waiting vertex   FRONTIER_DRAWS + depth, for its key in the selection of a frontier from a pool; with replacement,
-                     at the slot of the depth, FRONTIER_DRAWS + number of the pick >> 1
-    coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS +
-                     number
-    shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the
-                     depth order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances
-                     that are joined (--target) pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's
-                     first vertex; a number is a try, or beyond all tries a pick
+"""Philox4x32-10 (Salmon et al., SC 2011): a draw is a function of its address, which addresses.py explains, and nothing
+else.
 """
 
 import numpy as np
 from numba import uint32, uint64
 
+from csaw.engine.draws.addresses import FRONTIER_DRAWS, HOOK_DRAWS, ORDER_DRAWS, POOL_DRAWS, SOURCE_SLOT
 from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, halves, log_of
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import empty, full
 
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
-HOOK_DRAWS = np.uint64(1 << 31)
-POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
-SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
-UPDATE_DRAWS = np.uint64(7 << 29)  # the seed of what a traversal's update draws, at the slot of its edge
-FRONTIER_DRAWS = np.uint64(15 << 28)  # what selects a frontier from a pool of vertices that wait
-REST_DRAWS = HOOK_DRAWS  # what decides a flip that fell on its limit: no hook of a traversal draws anything
-ORDER_DRAWS = HOOK_DRAWS  # of the slot of sources, for which no hook draws: the order of edges that have none
-SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
 
 
 @njit(inline="always")

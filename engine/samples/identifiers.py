@@ -18,6 +18,7 @@ from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import VERTEX, kind_of
 from csaw.partition.arrays.mapped import Mapped
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.first_work import is_little
 from csaw.partition.base.plain_data import Record
 
 
@@ -116,9 +117,15 @@ class Identifiers:
             yield out.view(np.uint8)
 
     def _relabel(self, dense: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
+        nothing = dense.dtype.type(all_ones(dense.dtype))
+        if is_little(dense.nbytes):
+            known = dense != nothing
+            out[:] = self.fill
+            out[known] = table[dense[known]]
+            return
         from csaw.engine.samples.kernels import relabel
 
-        relabel(dense, dense.dtype.type(all_ones(dense.dtype)), table, self.dtype.type(self.fill), out)
+        relabel(dense, nothing, table, self.dtype.type(self.fill), out)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of the array ``name``."""

@@ -24,7 +24,6 @@ from types import ModuleType
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.draws.random import draw_subsets
 from csaw.engine.plan.contracts import Array, Batch, Frontier, Graph, IncomingBias, Members, Partitions, Store
 from csaw.engine.plan.plan import Plan
 from csaw.engine.schedule.specialization import Specialization
@@ -189,6 +188,8 @@ class Backend(Specialization, ABC):
 
         ``instance``, ``slot`` [n]: where the draws are. ``first``: number of draws used before.
         """
+        from csaw.engine.draws.random import draw_subsets
+
         out = np.empty((instance.size, size), np.int64)
         draw_subsets(np.uint64(self.seed), instance, slot, bound, first, out)
         return out

@@ -6,6 +6,7 @@ import numpy as np
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches
 from csaw.engine.api.starts import SourceKind, sources_each
+from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds
 from csaw.engine.sources.given_sources import Listed, read_sources
@@ -131,7 +132,7 @@ class Sources:
         return read_sources(given, store, are_seeds=self.are_seeds)
 
     def _random(self, given: str) -> np.ndarray:
-        from csaw.engine.draws.random import SOURCE_SLOT, distinct_below
+        from csaw.engine.draws.random import distinct_below
 
         text = given.removeprefix("random:")
         wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
@@ -198,30 +199,27 @@ class Sources:
         """int64 [last - first, frontier size]: dense source ids, or numbers of clusters, of instances first .. last -
         1.
         """
-        from csaw.engine.draws.random import SOURCE_SLOT, distinct_below, uniform_vertices
-
         numbers = np.arange(first, last, dtype=np.int64)
-        m = self.frontier_size
         if self.kind is SourceKind.EVERY:
             return np.broadcast_to(np.arange(self.vertices, dtype=np.int64), (numbers.size, self.vertices))
+        if self.kind.in_turn and not self.at_random:
+            m = self.frontier_size
+            return self.at((numbers[:, None] * m + np.arange(m)) % self._count)
+        return self._drawn(first, last)
+
+    def _drawn(self, first: int, last: int) -> np.ndarray:
+        """As ``_frontiers``, for kinds that draw."""
+        from csaw.engine.draws.random import distinct_below, uniform_vertices
+
+        seed, m = np.uint64(self.seed), self.frontier_size
         if self.kind.without_repeats:
             bound = self.vertices if self.kind is SourceKind.DISTINCT else self.clusters.count
-            rows = [distinct_below(np.uint64(self.seed), np.uint64(i), SOURCE_SLOT, bound, m) for i in numbers]
+            rows = [distinct_below(seed, np.uint64(i), SOURCE_SLOT, bound, m) for i in range(first, last)]
             return np.sort(np.stack(rows), axis=1)
-        if self.kind is SourceKind.CONNECTED:
-            places = uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.connected.size)
-            return self.connected[places]
+        drawn = uniform_vertices(seed, first, last - first, m, self.places)
         if self.kind is SourceKind.EDGES:
-            edges = uniform_vertices(np.uint64(self.seed), first, numbers.size, m, int(self.indptr[-1]))
-            return np.searchsorted(self.indptr, edges, side="right") - 1
-        if self.kind is SourceKind.RANDOM:
-            return uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.vertices)
-        if self.at_random:
-            assert self.listed is not None
-            return self.listed[uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.listed.size)]
-        count = self._count
-        chosen = (numbers[:, None] * m + np.arange(m)) % count
-        return self.at(chosen)
+            return np.searchsorted(self.indptr, drawn, side="right") - 1
+        return self.connected[drawn] if self.kind is SourceKind.CONNECTED else self.at(drawn)
 
     def _in_turn(self, first: int, size: int) -> np.ndarray:
         """int64 [size]: one source an instance, starting the list again at its end.

@@ -20,7 +20,8 @@ import numpy as np
 from csaw.engine.api import hooks
 from csaw.engine.api.option import LARGEST
 from csaw.engine.api.plain_hooks import plain_hook
-from csaw.engine.draws.random import FRONTIER_DRAWS, frontier_word
+from csaw.engine.draws.addresses import FRONTIER_DRAWS
+from csaw.engine.draws.random import frontier_word
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import Group
 from csaw.engine.verify.kernels import arrivals

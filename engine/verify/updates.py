@@ -7,7 +7,8 @@ import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.plain_hooks import ENGINE
-from csaw.engine.draws.random import UPDATE_DRAWS, below_wide, draw64, fraction, hook_word
+from csaw.engine.draws.addresses import UPDATE_DRAWS
+from csaw.engine.draws.random import below_wide, draw64, fraction, hook_word
 from csaw.engine.verify.checks import Subject
 
 Update = Callable[[int, int, int, int, int, int, int], int]

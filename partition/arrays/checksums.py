@@ -1,113 +1,67 @@
 """Checksums of a graph store's files: 32 bits for each block of 4 KiB, so that whole arrays and single rows are checked
 in the same way.
 
-A checksum is the lower half of XXH64 (Collet, the xxHash specification 0.1.1, seed 0) of the block. Compiled, a thread
-checks 12 GB/s, several times the rate of a disk. A disk reads at least one block at a time, so checking adds no bytes
-to the read of a single row.
+A checksum is the lower half of XXH64 of the block. A disk reads at least one block at a time, so checking adds no bytes
+to the read of a single row. Few bytes are hashed with NumPy (``block_hash``), more by compiled code
+(``checksum_kernels``).
 """
 
 import numpy as np
 
-from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.eight_bytes import eight_bytes
+from csaw.partition.arrays.block_hash import STRIPE, xxh64
+from csaw.partition.base.first_work import is_little
 
 BLOCK = 4096  # bytes
 DTYPE = np.dtype("<u4")
-P1, P2, P3, P4, P5 = (
-    np.uint64(p)
-    for p in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
-)
-WORD, HALF = np.uint64(8), np.uint64(4)
-# Turns of words. They are typed: of plain numbers, each would be a type, and a function to compile, of its own.
-R1, R7, R11, R12, R18, R23, R27, R31 = (np.uint64(bits) for bits in (1, 7, 11, 12, 18, 23, 27, 31))
-
-
-@inner(forceinline=True)
-def _rotate(word, bits):
-    return (word << bits) | (word >> (np.uint64(64) - bits))
-
-
-@inner(forceinline=True)
-def _round(lane, word):
-    return _rotate(lane + word * P2, R31) * P1
-
-
-@inner(forceinline=True)
-def _merge(state, lane):
-    return (state ^ _round(np.uint64(0), lane)) * P1 + P4
-
-
-@njit(nogil=True)
-def xxh64(data, begin, end):
-    """XXH64 of the bytes ``begin`` .. ``end - 1`` of ``data`` (uint8, contiguous)."""
-    at, stop = np.uint64(begin), np.uint64(end)
-    state = P5
-    if end - begin >= 32:
-        a, b, c, d = P1 + P2, P2, np.uint64(0), np.uint64(0) - P1
-        while at + np.uint64(32) <= stop:
-            a = _round(a, eight_bytes(data, at))
-            b = _round(b, eight_bytes(data, at + WORD))
-            c = _round(c, eight_bytes(data, at + np.uint64(16)))
-            d = _round(d, eight_bytes(data, at + np.uint64(24)))
-            at += np.uint64(32)
-        state = _rotate(a, R1) + _rotate(b, R7) + _rotate(c, R12) + _rotate(d, R18)
-        state = _merge(_merge(_merge(_merge(state, a), b), c), d)
-    state += stop - np.uint64(begin)
-    while at + WORD <= stop:
-        state = _rotate(state ^ _round(np.uint64(0), eight_bytes(data, at)), R27) * P1 + P4
-        at += WORD
-    if at + HALF <= stop:
-        word = np.uint64(0)
-        for k in range(4):
-            word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
-        state = _rotate(state ^ (word * P1), R23) * P2 + P3
-        at += HALF
-    while at < stop:
-        state = _rotate(state ^ (np.uint64(data[at]) * P5), R11) * P1
-        at += np.uint64(1)
-    state = (state ^ (state >> np.uint64(33))) * P2
-    state = (state ^ (state >> np.uint64(29))) * P3
-    return state ^ (state >> np.uint64(32))
-
-
-@njit(nogil=True)
-def block_sums(data, block, out):
-    """Checksums of the blocks of ``block`` bytes of ``data``, the last perhaps shorter, into ``out`` (uint32)."""
-    for k in range(out.size):
-        out[k] = np.uint32(xxh64(data, k * block, min((k + 1) * block, data.size)) & np.uint64(0xFFFFFFFF))
-
-
-@njit(nogil=True)
-def first_damaged(data, block, sums):
-    """Number of the first block of ``data`` whose checksum is not the one in ``sums``; -1 when all are right."""
-    for k in range(sums.size):
-        if sums[k] != np.uint32(xxh64(data, k * block, min((k + 1) * block, data.size)) & np.uint64(0xFFFFFFFF)):
-            return k
-    return -1
-
-
-@njit(nogil=True)
-def all_within(values, limit):
-    """Whether all ``values`` lie in 0 ..
-
-    ``limit``; NaN does not. One pass without branches, which the compiler vectorizes.
-    """
-    good = True
-    for k in range(values.size):
-        good &= (values[k] >= 0) & (values[k] <= limit)
-    return good
+EMPTY = 0x51D8E999  # the checksum of no bytes
+STEP = 1 << 12  # bytes of which the check takes as long as what NumPy does for one stripe, however few blocks there are
 
 
 def sums_of(data: bytes | np.ndarray) -> np.ndarray:
     """Checksums of all blocks of some bytes."""
-    raw = np.frombuffer(data, np.uint8)
-    out = np.empty(-(-raw.size // BLOCK), DTYPE)
-    block_sums(raw, BLOCK, out)
-    return out
+    return _sums(np.frombuffer(data, np.uint8), BLOCK)
 
 
 def file_sum(data: np.ndarray) -> int:
     """Checksum of some bytes as one block."""
-    out = np.empty(1, DTYPE)
-    block_sums(data, data.size, out)
-    return int(out[0])
+    return int(_sums(data, data.size)[0]) if data.size else EMPTY
+
+
+def first_damaged(data: np.ndarray, sums: np.ndarray) -> int:
+    """Number of the first block of ``data`` whose checksum is not the one in ``sums``; -1 when all are right."""
+    whole = data[: sums.size * BLOCK]
+    if _is_little(whole, BLOCK):
+        wrong = np.flatnonzero(_hashed(whole, BLOCK) != sums)
+        return int(wrong[0]) if wrong.size else -1
+    from csaw.partition.arrays import checksum_kernels
+
+    return int(checksum_kernels.first_damaged(whole, BLOCK, sums))
+
+
+def all_within(values: np.ndarray, limit: float | np.number) -> bool:
+    """Whether all ``values`` lie in 0 .. ``limit``; NaN does not."""
+    if not values.size:
+        return True
+    return bool(values.max() <= limit and (values.dtype.kind == "u" or values.min() >= 0))
+
+
+def _sums(data: np.ndarray, block: int) -> np.ndarray:
+    if _is_little(data, block):
+        return _hashed(data, block)
+    from csaw.partition.arrays import checksum_kernels
+
+    out = np.empty(-(-data.size // block), DTYPE)
+    checksum_kernels.block_sums(data, block, out)
+    return out
+
+
+def _is_little(data: np.ndarray, block: int) -> bool:
+    return is_little(max(data.size, min(data.size, block) // STRIPE * STEP))
+
+
+def _hashed(data: np.ndarray, block: int) -> np.ndarray:
+    """Checksums of blocks of ``data``, the last perhaps shorter, with NumPy."""
+    cut = data.size - data.size % block
+    rows = data[:cut].reshape(-1, block), data[cut:].reshape(1, -1)
+    sums = [xxh64(some) & np.uint64(0xFFFFFFFF) for some in rows if some.size]
+    return np.concatenate([np.empty(0, DTYPE), *sums], dtype=DTYPE, casting="unsafe")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from csaw.partition.arrays.checksums import BLOCK, all_within, file_sum, first_damaged
 from csaw.partition.arrays.regular import open_regular, read_regular
 from csaw.partition.errors import StoreError
 
@@ -62,8 +63,6 @@ class StoredArray:
         """Checksums of the blocks of a plain chunk, whose elements have ``item`` bytes."""
         if self.sums is None:
             return None
-        from csaw.partition.arrays.checksums import BLOCK
-
         blocks = -(-self.chunk * item // BLOCK)
         return self.sums[number * blocks : (number + 1) * blocks]
 
@@ -160,8 +159,6 @@ def _readers(process: int) -> ThreadPoolExecutor:
 
 def check_within(file: Path, values: np.ndarray, limit: Limit) -> None:
     """StoreError unless all ``values``, which came from ``file``, lie in 0 .. ``limit``."""
-    from csaw.partition.arrays.checksums import all_within
-
     if not all_within(values, values.dtype.type(limit)):
         raise StoreError(f"{file}: expected values from 0 to {limit}, found {values.min()} to {values.max()}; {AGAIN}")
 
@@ -214,8 +211,6 @@ def _read_plain(
     ``limit``: as in ``read_array``. ``whole``: the elements are all that the last chunk holds; the bytes that fill its
     file are checked then, too. ``spread``: whether threads share the pieces.
     """
-    from csaw.partition.arrays.checksums import BLOCK
-
     file, size = array.file(number), array.chunk * out.itemsize
     want, sums = out.view(np.uint8), array.sums_of(number, out.itemsize)
     low, high = first * out.itemsize, first * out.itemsize + want.size
@@ -262,11 +257,9 @@ def fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
 
 
 def _check_blocks(file: Path, piece: np.ndarray, begin: int, sums: np.ndarray) -> None:
-    from csaw.partition.arrays.checksums import BLOCK, first_damaged
-
     first = begin // BLOCK
     wanted = sums[first : first + -(-piece.size // BLOCK)]
-    bad = first_damaged(piece, BLOCK, wanted)
+    bad = first_damaged(piece, wanted)
     if bad >= 0 or wanted.size * BLOCK < piece.size:
         raise damaged(file, (first + max(bad, 0)) * BLOCK)
 
@@ -279,8 +272,6 @@ def damaged(file: Path, begin: int) -> StoreError:
 def _unpack(array: StoredArray, number: int, first: int, out: np.ndarray) -> None:
     """Fill ``out`` from element ``first`` of a compressed chunk on; zeros that fill the last chunk are left out."""
     from numcodecs import blosc
-
-    from csaw.partition.arrays.checksums import file_sum
 
     size = array.chunk * out.itemsize
     file, handle = array.file(number), open_chunk(array.file(number), most=size + BLOSC_HEADER)

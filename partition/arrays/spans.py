@@ -16,7 +16,8 @@ import numpy as np
 from numba import types
 from numba.core.typing import signature
 
-from csaw.partition.arrays.checksums import BLOCK, all_within, first_damaged
+from csaw.partition.arrays.checksum_kernels import all_within, first_damaged
+from csaw.partition.arrays.checksums import BLOCK
 from csaw.partition.arrays.loader import AGAIN, Limit, StoredArray, check_within, open_chunk
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import empty

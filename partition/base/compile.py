@@ -3,6 +3,7 @@
 import fcntl
 import io
 import sys
+import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -19,6 +20,7 @@ from numba.core.event import Event, Listener, register
 from numba.core.runtime import rtsys
 
 from csaw.partition.base.cache import code_folder, own_file, write_own
+from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.base.stages import COMPILING, stage
 from csaw.partition.base.version import VERSION
 
@@ -135,25 +137,33 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     return dispatcher
 
 
-class _Compiling(Listener):
-    """Says that kernels are compiled.
+class _Follower(Listener):
+    """Has a context of its own for each of Numba's events, in the thread in which it happens, where they are nested.
 
-    Numba tells of it in the thread that holds its lock, nested where one kernel calls another.
+    The compiler's lock is held, or waited for, while Numba looks for machine code on disk and while it compiles, and
+    one thread holds it where Numba compiles, nested where one kernel calls another.
     """
 
-    def __init__(self) -> None:
-        self.begun: list[AbstractContextManager[None]] = []
+    def __init__(self, context: Callable[[Event], AbstractContextManager[None]]) -> None:
+        self.context, self.thread = context, threading.local()
 
     def on_start(self, event: Event) -> None:
-        self.begun.append(stage(COMPILING))
-        self.begun[-1].__enter__()
+        entered = self.context(event)
+        entered.__enter__()
+        self.thread.__dict__.setdefault("entered", []).append(entered)
 
     def on_end(self, event: Event) -> None:
-        if self.begun:  # nothing is, where another thread compiled while this file was imported
-            self.begun.pop().__exit__(None, None, None)
+        if entered := getattr(self.thread, "entered", None):  # none where one compiled while this file was imported
+            entered.pop().__exit__(None, None, None)
 
 
-register("numba:compile", _Compiling())
+def _timed(event: Event) -> AbstractContextManager[None]:
+    return compiles(event.data["dispatcher"].py_func.__name__) if event.data else finds()
+
+
+register("numba:compile", _Follower(lambda event: stage(COMPILING)))
+for _kind in ("numba:compiler_lock", "numba:compile"):
+    register(_kind, _Follower(_timed))
 
 # For compiled callers alone: what Python would call is not made.
 inner: Any = partial(njit, no_cpython_wrapper=True)

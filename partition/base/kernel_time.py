@@ -1,9 +1,9 @@
 """Time in which a run finds or compiles kernels, wherever that happens, so that the times of other work leave it out.
 
 Numba compiles a function when it is first called, or loads the machine code that it has kept, and tells listeners of
-it; CUDA code says so itself by ``compiles``. Threads overlap, so what counts is the time in which at least one of them
-is busy with kernels. Threads that write samples while others draw are told apart, by ``stand_aside``: drawing does not
-wait for them.
+it, which compile.py has; CUDA code says so itself by ``compiles``. Threads overlap, so what counts is the time in which
+at least one of them is busy with kernels. Threads that write samples while others draw are told apart, by
+``stand_aside``: drawing does not wait for them.
 """
 
 import threading
@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from operator import add, sub
 from typing import Self
-
-from numba.core import event
 
 
 @dataclass(frozen=True)
@@ -131,22 +129,3 @@ def compiles(name: str) -> Iterator[None]:
             _compiling.leave()
             if not depth:
                 _names[name] += 1
-
-
-class _Numba(event.Listener):
-    """Follows Numba's events in the thread in which they happen, where they are nested."""
-
-    def on_start(self, happened: event.Event) -> None:
-        data = happened.data
-        entered = compiles(data["dispatcher"].py_func.__name__) if data else finds()
-        entered.__enter__()
-        _thread.__dict__.setdefault("entered", []).append(entered)
-
-    def on_end(self, happened: event.Event) -> None:
-        if entered := getattr(_thread, "entered", None):  # none in a thread that compiled while this file was imported
-            entered.pop().__exit__(None, None, None)
-
-
-# The lock is held, or waited for, while Numba looks for machine code on disk and while it compiles.
-for _kind in ("numba:compiler_lock", "numba:compile"):
-    event.register(_kind, _Numba())

@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from csaw.partition.graph.csr import count_present
 from csaw.partition.graph.store import GraphStore, Partition
 
 MOST = 200_000  # edges that are looked at, of a graph that has more
@@ -54,5 +53,7 @@ def _spread(part: Partition, rows: tuple[np.ndarray, np.ndarray], stride: int) -
 
 def _found(part: Partition, csr: tuple[np.ndarray, np.ndarray], sources: np.ndarray, targets: np.ndarray) -> int:
     """How many of the pairs are entries of this partition."""
+    from csaw.partition.graph.csr import count_present
+
     here = (sources >= part.first_vertex) & (sources < part.last_vertex)
     return int(count_present(*csr, sources[here] - part.first_vertex, targets[here]))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from csaw.partition.arrays import checksums, spool
+from csaw.partition.arrays import checksum_kernels, spool
 from csaw.partition.base.compile import awaited, is_cached
 from csaw.partition.base.parallel import Crew, processors
 from csaw.partition.graph import csr, reciprocity, write
@@ -65,9 +65,7 @@ class Share(NamedTuple):
 
 SHARES = {  # those that a run needs last first
     "rows": Share(build_rows, (csr.build_buckets,)),
-    "store": Share(
-        write_store, (checksums.block_sums, checksums.first_damaged, checksums.all_within, csr.count_present)
-    ),
+    "store": Share(write_store, (checksum_kernels.block_sums, checksum_kernels.first_damaged, csr.count_present)),
     "deal": Share(
         deal_edges, (csr.mark, csr.rank_seen, csr.rank_by_table, csr.count_buckets, csr.deal, csr.count_degrees)
     ),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.engine.analytics.network import Network
+from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import STRING
@@ -31,6 +32,6 @@ def start_vertex(network: Network, given: int | str | None, flag: str) -> int:
 
 def random_vertices(network: Network, count: int, seed: int) -> np.ndarray:
     """Draw different vertices, every set of them equally likely: int64 [count], ascending. ``seed`` decides which."""
-    from csaw.engine.draws.random import SOURCE_SLOT, distinct_below
+    from csaw.engine.draws.random import distinct_below
 
     return np.sort(distinct_below(np.uint64(seed), FIRST_RUN, SOURCE_SLOT, network.vertices, count))

@@ -11,7 +11,8 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import borrowed
 from csaw.engine.cpu.kernels.constants import vertex_bias
 from csaw.engine.cpu.kernels.weigh import accumulate, search
-from csaw.engine.draws.random import FRONTIER_DRAWS, below_wide, draw64, frontier_word, neg_log
+from csaw.engine.draws.addresses import FRONTIER_DRAWS
+from csaw.engine.draws.random import below_wide, draw64, frontier_word, neg_log
 from csaw.partition.base.compile import inner, njit
 
 

@@ -31,7 +31,8 @@ from csaw.engine.cpu.kernels.select import (
 )
 from csaw.engine.cpu.kernels.walk import drawn_neighbor
 from csaw.engine.cpu.kernels.weigh import accumulate, weigh
-from csaw.engine.draws.random import REST_DRAWS, SIZE_DRAWS, UPDATE_DRAWS, below, draw64, philox
+from csaw.engine.draws.addresses import REST_DRAWS, SIZE_DRAWS, UPDATE_DRAWS
+from csaw.engine.draws.random import below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import empty, place_between
 

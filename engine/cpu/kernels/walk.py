@@ -44,7 +44,8 @@ from csaw.engine.cpu.kernels.constants import (
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.times import after_edge, keep_times
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
-from csaw.engine.draws.random import HOOK_DRAWS, SHIFT, below, draw64, philox
+from csaw.engine.draws.addresses import HOOK_DRAWS
+from csaw.engine.draws.random import SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import empty, full, zeros
 

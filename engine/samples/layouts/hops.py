@@ -12,6 +12,7 @@ from csaw.engine.samples.layouts.declared import VERTEX, Declared, fixed
 from csaw.engine.samples.layouts.layout import EDGE, Arrays, Shapes, Stored, Table
 from csaw.engine.samples.pyg_batches import of_places
 from csaw.engine.samples.pyg_parts import Batch
+from csaw.partition.base.first_work import is_little
 from csaw.partition.graph.about import NUMBER
 
 
@@ -63,12 +64,13 @@ class Hops(Table):
         return edges
 
     def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
+        counts, hops = np.zeros(len(arrays["hop_0"]), np.int64), list(arrays.values())[1:]
+        if is_little(sum(hop.nbytes for hop in hops)):
+            return sum((np.count_nonzero(hop != hop.dtype.type(fill), axis=1) for hop in hops), counts)
         from csaw.engine.samples.kernels import count_present
 
-        counts = np.zeros(len(arrays["hop_0"]), np.int64)
-        for name, hop in arrays.items():
-            if name != "hop_0":
-                count_present(bits(np.ascontiguousarray(hop)), bits(fill, hop.dtype), counts)
+        for hop in hops:
+            count_present(bits(np.ascontiguousarray(hop)), bits(fill, hop.dtype), counts)
         return counts
 
     def sources(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:

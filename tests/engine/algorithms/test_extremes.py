@@ -14,7 +14,8 @@ from csaw.engine import prepare
 from csaw.engine.algorithms.forest_fire import ForestFire
 from csaw.engine.algorithms.node2vec import Node2vec
 from csaw.engine.cpu.kernels.traverse import geometric_sizes
-from csaw.engine.draws.random import SIZE_DRAWS, words
+from csaw.engine.draws.addresses import SIZE_DRAWS
+from csaw.engine.draws.random import words
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import coin, may_be_hopeless
 from csaw.partition.errors import BiasError, OptionError

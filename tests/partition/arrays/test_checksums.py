@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from helpers.graphs import random_store
 
 from csaw.partition import open_graph, write_graph
-from csaw.partition.arrays.checksums import BLOCK, all_within, sums_of, xxh64
+from csaw.partition.arrays import checksum_kernels, checksums
+from csaw.partition.arrays.block_hash import xxh64
+from csaw.partition.arrays.checksums import BLOCK, DTYPE, EMPTY, all_within, file_sum, first_damaged, sums_of
 from csaw.partition.arrays.loader import array_digest
 from csaw.partition.arrays.nodes import digest
 from csaw.partition.arrays.spans import SpanReader
@@ -28,7 +30,31 @@ VECTORS = {
 
 @pytest.mark.parametrize(("text", "expected"), VECTORS.items())
 def test_the_hash_is_xxh64(text, expected):
-    assert xxh64(np.frombuffer(text, np.uint8), 0, len(text)) == expected
+    data = np.frombuffer(text, np.uint8)
+    assert checksum_kernels.xxh64(data, 0, len(text)) == expected
+    assert xxh64(np.stack([data, data])).tolist() == [expected] * 2
+    assert file_sum(data) == expected & 0xFFFFFFFF
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 31, 33, 63, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 45])
+def test_little_and_much_have_the_same_checksums(size, monkeypatch):
+    """With NumPy, as long as a process has done little, and compiled."""
+    data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8)
+    found = []
+    for little in (True, False):
+        monkeypatch.setattr(checksums, "is_little", lambda _, little=little: little)
+        sums = sums_of(data)
+        assert (sums.dtype, first_damaged(data, sums)) == (DTYPE, -1)
+        if size:
+            changed = sums.copy()
+            changed[-1] ^= 1
+            assert first_damaged(data, changed) == sums.size - 1
+        found.append((sums.tolist(), file_sum(data)))
+    assert found[0] == found[1]
+
+
+def test_nothing_has_the_checksum_of_no_bytes():
+    assert VECTORS[b""] & 0xFFFFFFFF == EMPTY
 
 
 def test_pieces_of_any_length_have_the_checksums_of_the_whole(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """Random edges and a random neighbor of each, drawn by words of Philox whose address is the number of the edge.
 
-The address, as engine/draws/random.py has it:
+The address, as engine/draws/addresses.py has it:
 
     seed          of the user
     instance      number of the edge

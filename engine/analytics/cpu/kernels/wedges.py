@@ -1,6 +1,6 @@
 """Random wedges, pairs of neighbors of a vertex, drawn by words of Philox whose address is the number of the wedge.
 
-The address, as engine/draws/random.py has it:
+The address, as engine/draws/addresses.py has it:
 
     seed          of the user
     instance      number of the wedge
