@@ -230,7 +230,7 @@ def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
 
     Empty for any other error.
     """
-    from csaw.partition.arrays.loader import AGAIN
+    from csaw.partition.arrays.chunk_files import AGAIN
 
     named = re.search(re.escape(f"{_folder(cache_dir)}{os.sep}") + r"[0-9a-f]{16}\.zarr", str(error))
     return f", or remove {named[0]}: it is in csaw's cache and is made again" if named and AGAIN in str(error) else ""

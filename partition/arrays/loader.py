@@ -1,5 +1,5 @@
-"""Reading one-dimensional Zarr arrays straight into a buffer: chunk files by preadv, a few at a time, each piece
-checked while it is in the cache.
+"""Reads one-dimensional Zarr arrays straight into a buffer: chunk files by pread, a few at a time, each piece checked
+while it is in the cache.
 
 For uncompressed chunks this reads at the disk's or the page cache's rate, twice as fast as zarr-python.
 """
@@ -7,32 +7,24 @@ For uncompressed chunks this reads at the disk's or the page cache's rate, twice
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from csaw.partition.arrays.checksums import BLOCK, all_within, file_sum, first_damaged
+from csaw.partition.arrays.checksums import BLOCK, file_sum
+from csaw.partition.arrays.chunk_files import AGAIN, Limit, check_within, damaged, fill, open_chunk, spread
+from csaw.partition.arrays.plain_spans import PlainSpan, read_plain
 from csaw.partition.arrays.regular import open_regular, read_regular
 from csaw.partition.errors import StoreError
 
-THREADS = max(
-    4, min(16, os.cpu_count() or 1)
-)  # that read and check chunks: from the page cache each is as fast as its core
-FEW = 2  # pieces, for which waking other threads takes longer than reading them
 # threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
 UNPACKERS = 2
-PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
 SUMS, SUM_BYTES = "checksums", 4  # the file beside an array's zarr.json, and the bytes of each of its numbers
-AGAIN = "make the store again with csaw partition"
 BLOSC_HEADER = 16  # bytes
-
-Limit = float | np.float32
-"""The largest value that an array may hold, if the least is 0."""
+AT_ONCE = 1 << 20  # offsets that are compared at a time
 
 
 @dataclass(frozen=True)
@@ -120,7 +112,7 @@ def read_array(
         part = out[low - first : high - first]
         if array.plain:
             whole = high == array.elements and low == begin
-            _read_plain(array, number, low - begin, part, limit, whole=whole, spread=len(chunks) == 1)
+            read_plain(_span(array, number, low - begin, part, limit, whole=whole), spread_out=len(chunks) == 1)
             return
         _unpack(array, number, low - begin, part)
         if limit is not None:
@@ -131,36 +123,20 @@ def read_array(
         read(chunks[0])
         return
     if array.plain or out.size == array.elements:
-        _spread(read, chunks)
+        spread(read, chunks)
         return
     with ThreadPoolExecutor(min(UNPACKERS, len(chunks))) as threads:
         list(threads.map(read, chunks))
 
 
-def _spread(work: Callable[[int], None], items: Iterable[int]) -> None:
-    """Run ``work`` on each item in threads. When this returns or raises, none of them works any more."""
-    futures = [_readers(os.getpid()).submit(work, item) for item in items]
-    try:
-        wait(futures, return_when=FIRST_EXCEPTION)
-    finally:
-        for future in futures:
-            future.cancel()
-        wait(futures)
-    for future in futures:
-        if not future.cancelled():
-            future.result()
-
-
-@cache
-def _readers(process: int) -> ThreadPoolExecutor:
-    """The threads that read, of this ``process``: those of a process that was forked are not in the new one."""
-    return ThreadPoolExecutor(THREADS)
-
-
-def check_within(file: Path, values: np.ndarray, limit: Limit) -> None:
-    """StoreError unless all ``values``, which came from ``file``, lie in 0 .. ``limit``."""
-    if not all_within(values, values.dtype.type(limit)):
-        raise StoreError(f"{file}: expected values from 0 to {limit}, found {values.min()} to {values.max()}; {AGAIN}")
+def _span(
+    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Limit | None, *, whole: bool
+) -> PlainSpan:
+    """What fills ``out`` from element ``first`` of a plain chunk on; ``whole``: the elements are all that the last
+    chunk holds, and the bytes that fill its file are checked, too.
+    """
+    begin, size, sums = first * out.itemsize, array.chunk * out.itemsize, array.sums_of(number, out.itemsize)
+    return PlainSpan(array.file(number), size, sums, begin, size if whole else begin + out.nbytes, out, limit)
 
 
 def rise(offsets: np.ndarray, last: int, most: int) -> bool:
@@ -169,7 +145,7 @@ def rise(offsets: np.ndarray, last: int, most: int) -> bool:
     """
     if offsets[0] != 0 or offsets[-1] != last:
         return False
-    pieces = (offsets[first : first + PIECE + 1] for first in range(0, offsets.size - 1, PIECE))
+    pieces = (offsets[first : first + AT_ONCE + 1] for first in range(0, offsets.size - 1, AT_ONCE))
     return all((piece[1:] >= piece[:-1]).all() and (piece[1:] - piece[:-1]).max() <= most for piece in pieces)
 
 
@@ -190,83 +166,6 @@ def read_ahead(array: StoredArray, item: int, first: int, count: int) -> None:
                 os.posix_fadvise(handle, low * item, (high - low) * item, os.POSIX_FADV_WILLNEED)
             finally:
                 os.close(handle)
-
-
-def open_chunk(file: Path, stored: int | None = None, most: int | None = None) -> int:
-    """Open the file of a chunk and return its descriptor.
-
-    StoreError when it cannot be opened, or does not have ``stored`` bytes, or has more than ``most``.
-    """
-    try:
-        return open_regular(file, size=stored, most=most)
-    except OSError as error:
-        raise StoreError(f"{file} cannot be opened: {error.strerror}; {AGAIN}") from error
-
-
-def _read_plain(
-    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Limit | None, *, whole: bool, spread: bool
-) -> None:
-    """Fill ``out`` from element ``first`` of a chunk's file on. What is checked is read in whole blocks.
-
-    ``limit``: as in ``read_array``. ``whole``: the elements are all that the last chunk holds; the bytes that fill its
-    file are checked then, too. ``spread``: whether threads share the pieces.
-    """
-    file, size = array.file(number), array.chunk * out.itemsize
-    want, sums = out.view(np.uint8), array.sums_of(number, out.itemsize)
-    low, high = first * out.itemsize, first * out.itemsize + want.size
-    start, stop = low, high
-    if sums is not None:
-        start, stop = low // BLOCK * BLOCK, size if whole else min(-(-high // BLOCK) * BLOCK, size)
-    handle, pieces = open_chunk(file, size), range(start, stop, PIECE)
-
-    def read(begin: int) -> None:
-        end = min(begin + PIECE, stop)
-        a, b = max(low, begin), min(high, end)  # of what is wanted
-        piece = want[a - low : b - low] if (a, b) == (begin, end) else np.empty(end - begin, np.uint8)
-        fill(file, handle, piece, begin)
-        if sums is not None:
-            _check_blocks(file, piece, begin, sums)
-        if (a, b) != (begin, end) and a < b:
-            want[a - low : b - low] = piece[a - begin : b - begin]
-        if limit is not None and a < b:
-            check_within(file, want[a - low : b - low].view(out.dtype), limit)
-
-    try:
-        if spread and len(pieces) > FEW:
-            _spread(read, pieces)
-        else:
-            list(map(read, pieces))
-    finally:
-        os.close(handle)
-
-
-def fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
-    """Fill ``out`` (uint8) from byte ``begin`` of a file on.
-
-    StoreError, with its name, when it cannot be read or ends before.
-    """
-    done = 0
-    while done < out.size:
-        try:
-            got = os.preadv(handle, [out[done:].data], begin + done)
-        except OSError as error:
-            raise StoreError(f"{file} cannot be read: {error.strerror}; {AGAIN}") from error
-        if got <= 0:
-            raise StoreError(f"{file}: expected {out.size:,} bytes, could read {done:,}; {AGAIN}")
-        done += got
-
-
-def _check_blocks(file: Path, piece: np.ndarray, begin: int, sums: np.ndarray) -> None:
-    first = begin // BLOCK
-    wanted = sums[first : first + -(-piece.size // BLOCK)]
-    bad = first_damaged(piece, wanted)
-    if bad >= 0 or wanted.size * BLOCK < piece.size:
-        raise damaged(file, (first + max(bad, 0)) * BLOCK)
-
-
-def damaged(file: Path, begin: int) -> StoreError:
-    """The error for a block that has changed since it was written."""
-    return StoreError(f"{file}: bytes from {begin:,} on have changed since they were written; {AGAIN}")
 
 
 def _unpack(array: StoredArray, number: int, first: int, out: np.ndarray) -> None:

@@ -11,7 +11,8 @@ import os
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, StoredArray, open_chunk
+from csaw.partition.arrays.chunk_files import AGAIN, open_chunk
+from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.errors import StoreError
 
 FIXED = 0x10  # MAP_FIXED, which Python's mmap lacks; Linux and macOS have the same

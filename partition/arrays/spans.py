@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import types
-from numba.core.typing import signature
 
 from csaw.partition.arrays.checksum_kernels import all_within, first_damaged
 from csaw.partition.arrays.checksums import BLOCK
-from csaw.partition.arrays.loader import AGAIN, Limit, StoredArray, check_within, open_chunk
+from csaw.partition.arrays.chunk_files import AGAIN, Limit, check_within, open_chunk
+from csaw.partition.arrays.loader import StoredArray
+from csaw.partition.arrays.read_kernels import read_bytes
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import empty
 from csaw.partition.errors import StoreError
@@ -31,8 +31,6 @@ HANDLES = max(1, min(256, FILES // 16)) if FILES >= 0 else 256
 
 ROOM = 1 << 18  # bytes of a row that are read at a time, in whole blocks
 GOOD, UNREADABLE, DAMAGED, OUTSIDE = 0, 1, 2, 3
-
-_pread = types.ExternalFunction("pread", signature(types.int64, types.int32, types.int64, types.int64, types.int64))
 
 
 @njit(nogil=True)
@@ -49,12 +47,8 @@ def _read(low, high, handle, begin, count, stored, sums, slot, limited, limit, o
         while at < end:
             first = at // BLOCK
             want = min(ROOM, stored[i] - first * BLOCK, -(-end // BLOCK) * BLOCK - first * BLOCK)
-            done = 0
-            while done < want:
-                got = _pread(handle[i], room.ctypes.data + done, want - done, first * BLOCK + done)
-                if got <= 0:
-                    return i, UNREADABLE
-                done += got
+            if not read_bytes(handle[i], room[:want], first * BLOCK):
+                return i, UNREADABLE
             if sums.size > 0:
                 blocks = -(-want // BLOCK)
                 if first_damaged(room[:want], BLOCK, sums[slot[i], first : first + blocks]) >= 0:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from csaw.partition.arrays.loader import AGAIN
+from csaw.partition.arrays.chunk_files import AGAIN
 from csaw.partition.arrays.nodes import digest, read_group
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError

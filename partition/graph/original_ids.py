@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, StoredArray, read_array
+from csaw.partition.arrays.chunk_files import AGAIN
+from csaw.partition.arrays.loader import StoredArray, read_array
 from csaw.partition.arrays.mapped import map_array
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError

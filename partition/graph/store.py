@@ -7,9 +7,9 @@
     partitions/00000/    indptr int64 (local, from zero), indices (dense ids, sorted in a row), and an array for each
                          edge column, see edge_columns.py
 
-Every byte is checked when it is read. An array's files have a checksum for each block of 4 KiB in the file
-``checksums`` beside its zarr.json; the attributes keep a digest of both, and one of themselves. A store of format
-version 1 has no checksums: offsets, ids and weights are still held to their ranges.
+Every byte is checked when it is read: an array has a checksum for each block of 4 KiB in the file ``checksums`` beside
+its zarr.json; the attributes keep a digest of both, and one of themselves. A store of format version 1 has none of
+these: offsets, ids and weights are still held to their ranges.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
+from csaw.partition.arrays.chunk_files import AGAIN
+from csaw.partition.arrays.loader import UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
 from csaw.partition.arrays.nodes import read_group
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.arrays.zarr_group import open_group
