@@ -27,9 +27,19 @@ def page_locked(count: int, dtype: DTypeLike) -> np.ndarray:
     is not used: it keeps memory that was freed, and takes up to twice the size. MemoryError if the system has no memory
     left.
     """
-    size = count * np.dtype(dtype).itemsize
+    room = huge_pages(count * np.dtype(dtype).itemsize)
+    touch(room)
+    lock(room)
+    return room.view(dtype)
+
+
+def huge_pages(size: int) -> np.ndarray:
+    """Memory of ``size`` bytes, uint8, in huge pages where the system has them; it takes none before it is written.
+
+    MemoryError if the system has no memory left.
+    """
     if size == 0:
-        return np.empty(0, dtype)
+        return np.empty(0, np.uint8)
     try:
         memory = mmap.mmap(
             -1, size + HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -41,15 +51,28 @@ def page_locked(count: int, dtype: DTypeLike) -> np.ndarray:
             memory.madvise(mmap.MADV_HUGEPAGE)
     whole = np.frombuffer(memory, np.uint8)
     begin = -whole.ctypes.data % HUGE
-    room = whole[begin : begin + size]
-    with ThreadPoolExecutor(TOUCHERS) as threads:
-        list(threads.map(_touch, np.array_split(room, TOUCHERS)))
+    return whole[begin : begin + size]
+
+
+def touch(room: np.ndarray) -> None:
+    """Have the system give the pages of an array, by threads: locking them one after the other takes longer.
+
+    What is there is lost.
+    """
+    if room.size:
+        with ThreadPoolExecutor(TOUCHERS) as threads:
+            list(threads.map(_touch, np.array_split(room, TOUCHERS)))
+
+
+def lock(room: np.ndarray) -> None:
+    """Page-lock memory of ``huge_pages``, as long as it or a view of it lives."""
+    if not room.size:
+        return
     runtime, address = cupy.cuda.runtime, room.ctypes.data
     runtime.hostRegister(
-        address, size, runtime.hostAllocPortable | runtime.hostAllocMapped
+        address, room.size, runtime.hostAllocPortable | runtime.hostAllocMapped
     )  # CUDA's flags for both have the same values
-    weakref.finalize(whole, _unlock, address).atexit = False  # at exit the system unlocks it
-    return room.view(dtype)
+    weakref.finalize(room.base, _unlock, address).atexit = False  # at exit the system unlocks it
 
 
 def _touch(part: np.ndarray) -> None:

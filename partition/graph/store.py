@@ -162,10 +162,8 @@ class GraphStore(StoredIds, ShownGraph):
         offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
         read_array(array, offsets)
         if not rise(offsets, part.edges, self.max_degree):
-            raise StoreError(
-                f"{array.path}: expected offsets that rise from 0 to {part.edges:,} by {self.max_degree:,} "
-                f"at most, found others; {AGAIN}"
-            )
+            wanted = f"offsets that rise from 0 to {part.edges:,} by {self.max_degree:,} at most"
+            raise StoreError(f"{array.path}: expected {wanted}, found others; {AGAIN}")
         return offsets
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:

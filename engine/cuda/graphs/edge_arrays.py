@@ -30,12 +30,16 @@ class EdgeArrays(NamedTuple):
         return EdgeArrays({name: array[first:last] for name, array in self.stored.items()}, entries)
 
 
+def dtypes_of(store: Store, columns: Iterable[EdgeColumn]) -> dict[str, np.dtype]:
+    """The dtypes of neighbors and of each of ``columns``, by their names in the store."""
+    return {INDICES: np.dtype(store.id_dtype)} | {column.array: column.dtype for column in columns}
+
+
 def made(
     make: Callable[[int, np.dtype], Array], edges: int, store: Store, columns: Iterable[EdgeColumn]
 ) -> dict[str, Array]:
     """Make an array of so many edges for neighbors and for each of ``columns``, by their names in the store."""
-    dtypes = {INDICES: np.dtype(store.id_dtype)} | {column.array: column.dtype for column in columns}
-    return {name: make(edges, dtype) for name, dtype in dtypes.items()}
+    return {name: make(edges, dtype) for name, dtype in dtypes_of(store, columns).items()}
 
 
 def addresses(arrays: Iterable[Array]) -> Array:

@@ -1,27 +1,40 @@
 """Partitions in page-locked host memory, which GPUs copy at full rate and can read in place: all of them, or as many as
 a budget holds.
+
+Memory is written by the threads that read, and locked then: pages that are there already are locked ten times as fast.
 """
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import cupy
 import numpy as np
 
-from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
-from csaw.engine.cuda.memory import page_locked
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, dtypes_of
+from csaw.engine.cuda.memory import huge_pages, lock
 from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.layouts import ALIAS_IDS
 from csaw.engine.plan.needs import Needs
 from csaw.partition.graph.edge_columns import WEIGHT
+
+READERS = 3  # partitions that are read at a time, where memory holds all: one is read while another's memory is locked
+ALIGNED = 256  # bytes
 
 
 @dataclass
 class Buffer:
-    """Page-locked ``arrays`` for one partition, by their names in the store; ``uses``: the number of GPUs that copy
-    from it now; ``read``: done once the partition is in it.
+    """Page-locked memory for one partition.
+
+    Attributes:
+        arrays: by their names in the store; none before it is first read.
+        table: bytes, room for its alias table, none where no table is kept.
+        uses: the number of GPUs that copy from it now.
+        read: done once the partition is in it.
     """
 
-    arrays: dict[str, np.ndarray]
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    table: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint8))
     uses: int = 0
     read: Future = field(default_factory=Future)
 
@@ -29,14 +42,13 @@ class Buffer:
 class HostPartitions:
     """A store's partitions in host memory, shared by any number of GPUs.
 
-    Each is read when a GPU first takes it, or ahead of that.
-
-    ``room``: bytes for partitions (None: for all). There are at least two buffers a GPU, so that one is read while the
-    other is used. One thread reads, so that partitions arrive in the order in which they were asked for.
+    If ``room`` is None, memory holds them all: once a GPU takes one, threads read the others, too. Otherwise it is the
+    bytes for partitions, each of which is read when a GPU takes it, or ahead of that. There are at least two buffers a
+    GPU, so that one is read while the other is used.
     """
 
     def __init__(self, store: Store, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
-        self.store, self.columns = store, needs.stored_columns
+        self.store, self.gpus, self.dtypes = store, gpus, dtypes_of(store, needs.stored_columns)
         self.largest = store.largest_partition
         each = max(self.largest * needs.edge.stored, 1)
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
@@ -44,15 +56,20 @@ class HostPartitions:
         self.held: dict[int, Buffer] = {}  # in order of use: the first was used longest ago
         # Alias tables of partitions, made by a GPU, and weights where they are read beside: see streamed_tables.py.
         self.tables: dict[int, EdgeArrays] = {}
+        self.keeps_tables = self.whole and needs.alias_tables
         self.beside = (WEIGHT,) if needs.single_weights else ()
         self.changed = threading.Condition()
-        self.reader = ThreadPoolExecutor(1)
+        self.reader = ThreadPoolExecutor(1)  # so that partitions arrive in the order in which they were asked for
+        self.others = ThreadPoolExecutor(READERS)  # read what no GPU waits for yet, where memory holds all
+        self.device = cupy.cuda.Device().id
 
     def take(self, number: int) -> Buffer:
         """Wait for a partition, reading it if it is not here. It stays in its buffer until ``give_back``."""
         with self.changed:
             while (buffer := self._begin(number, {})) is None:
                 self.changed.wait()  # all buffers are in use or being read
+            if self.whole:
+                self._read_others(number, buffer)
             buffer.uses += 1
             self.held[number] = self.held.pop(number)
         try:
@@ -64,27 +81,19 @@ class HostPartitions:
 
     def give_back(self, number: int) -> None:
         with self.changed:
-            buffer = self.held[number]
-            buffer.uses -= 1
-            if buffer.uses == 0 and number in self.tables:
-                del self.held[number]  # its table is what GPUs copy from now on
+            self.held[number].uses -= 1
             self.changed.notify_all()
 
     def keep_table(self, number: int, table: Array) -> None:
         """Copy a partition's alias table from a GPU, unless another GPU did so before.
 
-        The partition's rows are not needed any more.
+        The partition's rows are not needed any more, but for the weights that are read beside a table.
         """
         if number in self.tables:
             return
-        kept = table.get(out=page_locked(table.size, table.dtype))
-        with self.changed:
-            buffer = self.held.get(number)
-            if number in self.tables or buffer is None:
-                return
-            self.tables[number] = EdgeArrays({c.array: buffer.arrays[c.array] for c in self.beside}, kept)
-            if buffer.uses == 0:
-                del self.held[number]
+        buffer = self.held[number]
+        kept = table.get(out=buffer.table.view(table.dtype))
+        self.tables[number] = EdgeArrays({column.array: buffer.arrays[column.array] for column in self.beside}, kept)
 
     def has(self, number: int) -> bool:
         """Whether a partition is here or being read."""
@@ -110,23 +119,59 @@ class HostPartitions:
         buffer = self._room(number, waiting)
         if buffer is not None:
             self.held[number] = buffer
-            buffer.read = self.reader.submit(self._read, number, buffer)
-            buffer.read.add_done_callback(self._tell)
+            self._submit(self.reader, number, buffer)
         return buffer
 
     def _room(self, number: int, waiting: dict[int, int]) -> Buffer | None:
         if len(self.held) < self.most:
-            edges = self.store.partitions[number].edges if self.whole else self.largest
-            return Buffer(made(page_locked, edges, self.store, self.columns))
+            return Buffer()
         idle = [k for k, buffer in self.held.items() if buffer.uses == 0 and buffer.read.done()]
         least = min(idle, key=lambda k: waiting.get(k, 0), default=None)
         if least is None or (waiting and waiting.get(least, 0) >= waiting.get(number, 0)):
             return None
         return self.held.pop(least)
 
+    def _submit(self, readers: ThreadPoolExecutor, number: int, buffer: Buffer) -> None:
+        buffer.read = readers.submit(self._read, number, buffer)
+        buffer.read.add_done_callback(self._tell)
+
+    def _read_others(self, number: int, buffer: Buffer) -> None:
+        """Begin to read all partitions that are not here; ``number``, which a GPU waits for, before those that wait."""
+        if buffer.uses == 0 and buffer.read.cancel():
+            self._submit(self.reader, number, buffer)
+        for part in self.store.partitions:
+            if part.number not in self.held:
+                self.held[part.number] = Buffer()
+                self._submit(self.others, part.number, self.held[part.number])
+
     def _read(self, number: int, buffer: Buffer) -> None:
+        """Read a partition into its buffer, which gets its memory now if it has none, and lock that."""
         edges = self.store.partitions[number].edges
+        new = None if buffer.arrays else self._memory_for(buffer, edges if self.whole else self.largest)
         self.store.read_edges(number, {name: array[:edges] for name, array in buffer.arrays.items()})
+        if new is not None:
+            with cupy.cuda.Device(self.device):
+                lock(new)
+
+    def _memory_for(self, buffer: Buffer, edges: int) -> np.ndarray:
+        """Give a buffer room for ``edges`` edges; returns all of it, which is not locked yet.
+
+        A table is written over the rows that it replaces, unless another GPU may be copying them.
+        """
+        sizes = {name: edges * dtype.itemsize for name, dtype in self.dtypes.items()}
+        kept = [column.array for column in self.beside]
+        begins, end = dict[str, int](), 0
+        for name in [name for name in self.dtypes if name not in kept]:
+            begins[name], end = end, _aligned(end + sizes[name])
+        table = 0 if self.gpus == 1 else end
+        upto = table + (ALIAS_IDS * edges * self.store.id_dtype.itemsize if self.keeps_tables else 0)
+        end = max(end, _aligned(upto))
+        for name in kept:
+            begins[name], end = end, _aligned(end + sizes[name])
+        room = huge_pages(end)
+        buffer.arrays = {name: room[at : at + sizes[name]].view(self.dtypes[name]) for name, at in begins.items()}
+        buffer.table = room[table:upto]
+        return room
 
     def _tell(self, _: Future) -> None:
         with self.changed:
@@ -135,5 +180,10 @@ class HostPartitions:
     def close(self) -> None:
         """Give the memory back; no GPU may read from it any more."""
         self.reader.shutdown(cancel_futures=True)
+        self.others.shutdown(cancel_futures=True)
         self.held.clear()
         self.tables.clear()
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNED) * ALIGNED
