@@ -67,7 +67,10 @@ def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
     lists = ("lists.cu",) if backend.plan.lists_members else ()
     in_time = ("temporal.cu",) if backend.select is Method.TIME else ()
-    return Unit((*FILES[backend.plan.kind], *in_time, *lists), _constants(backend), backend.hooks(), backend.params)
+    by_sums = ("sums.cu",) if backend.streamed and backend.plan.graph_layout.has_sums else ()
+    return Unit(
+        (*FILES[backend.plan.kind], *in_time, *by_sums, *lists), _constants(backend), backend.hooks(), backend.params
+    )
 
 
 def builder_of(backend: Specialization) -> Unit:

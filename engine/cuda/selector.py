@@ -116,23 +116,7 @@ class CudaSelector(CudaRunner):
     def _select(self, f: Frontier, entries: Array) -> None:
         if entries.size == 0:
             return
-        frontier = struct(
-            "Frontier",
-            instance=f.instance,
-            slot=f.slot,
-            vertex=f.vertex,
-            previous=f.previous,
-            source=f.source,
-            seen_from=f.seen_from,
-            seen_to=f.seen_to,
-            seen=f.seen,
-            start=f.start,
-            capacity=f.capacity,
-            found=f.found,
-            out=f.out,
-            edge=f.edge,
-            key=f.keys,
-        )
+        frontier = _frontier(f)
         if f.trying:
             self.kernels.over("look_up", WARP * entries.size, entries.size, entries, frontier, f.offset)
             return
@@ -141,6 +125,11 @@ class CudaSelector(CudaRunner):
             self.kernels.over(
                 "select_by_table", entries.size * size, entries.size, entries, frontier, size, np.uint64(self.seed)
             )
+            return
+        if self.plan.graph_layout.has_sums:
+            lanes, given = f.sizes[f.depth], (np.uint64(self.seed), self.counts)
+            warps = -(-entries.size // (WARP // lanes))
+            self.kernels.over("select_by_sums", WARP * warps, entries.size, entries, frontier, np.uint32(lanes), *given)
             return
         room = f.degree[entries]
         if self.picks_numbers:
@@ -195,3 +184,24 @@ class CudaSelector(CudaRunner):
                 self.bad,
                 self.counts,
             )
+
+
+def _frontier(f: Frontier) -> np.ndarray:
+    """The struct Frontier of select.cu, filled."""
+    return struct(
+        "Frontier",
+        instance=f.instance,
+        slot=f.slot,
+        vertex=f.vertex,
+        previous=f.previous,
+        source=f.source,
+        seen_from=f.seen_from,
+        seen_to=f.seen_to,
+        seen=f.seen,
+        start=f.start,
+        capacity=f.capacity,
+        found=f.found,
+        out=f.out,
+        edge=f.edge,
+        key=f.keys,
+    )

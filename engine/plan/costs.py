@@ -146,7 +146,7 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
         pick = TRIALS * (pick + _looked_up(row, memory) * shape.needs.asks_members)
     if method is Method.TIME:
         pick += 2 * log2(1 + row)  # each turn of the search reads the order and a time
-    parents, picks = _frontiers(shape)
+    parents, picks = frontiers(shape)
     of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
     return shape.request.instances * (picks * pick + of_row)
 
@@ -159,7 +159,7 @@ def _looked_up(row: float, memory: MemoryPlan) -> float:
     return 1 + log2(1 + row) if memory.membership == "search" else 1.0
 
 
-def _frontiers(shape: Shape) -> tuple[float, float]:
+def frontiers(shape: Shape) -> tuple[float, float]:
     """Rows that an instance reads and neighbors that it picks, in all its steps."""
     if shape.by_steps:
         return _depths(shape), _depths(shape)

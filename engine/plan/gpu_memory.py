@@ -15,6 +15,7 @@ from csaw.engine.plan.gpu_parts import (
     layouts_of,
     piece_layout,
     scratch_room,
+    streamed_layouts,
 )
 from csaw.engine.plan.gpu_streaming import streamed
 from csaw.engine.plan.layouts import GraphLayout
@@ -38,9 +39,10 @@ def on_devices(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> Memory
     allowed fits.
     """
     forced = limits.residency
-    if forced is not None and forced.in_pieces and limits.layout not in (None, piece_layout(shape)):
+    pieces = streamed_layouts(shape) if forced is not None and forced.streams else (piece_layout(shape),)
+    if forced is not None and forced.in_pieces and limits.layout not in (None, *pieces):
         raise OptionError(
-            f"--layout {limits.layout}: this run reads a graph that is {forced} as {piece_layout(shape)}; "
+            f"--layout {limits.layout}: this run reads a graph that is {forced} as {' or '.join(pieces)}; "
             "run without --layout, or with --residency resident"
         )
     if forced is Residency.POOLED:

@@ -2,6 +2,7 @@
 
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.termination import planned_steps
+from csaw.engine.plan.costs import frontiers, met_row
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.methods import Method
@@ -10,6 +11,7 @@ from csaw.engine.plan.parts import parts_of
 DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight and the arrays that sampling them needs
 DEVICE_ROWS = 3  # copies of a sample on a GPU: as drawn, in order of instance, and of the batch before
 SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and scratch bytes of each
+SUMS_PAY = 2  # times the edges of the graph that rows have, all together, from which sums of partitions pay
 BUILD_BYTES = 16  # of an edge while its alias table is made on a GPU
 
 
@@ -49,6 +51,19 @@ def build_bytes(shape: Shape) -> int:
 def piece_layout(shape: Shape) -> GraphLayout:
     """Layout of a partition in a streamed or pooled graph."""
     return GraphLayout.TABLE if shape.needs.alias_tables else GraphLayout.CSR
+
+
+def streamed_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
+    """Layouts that partitions of a streamed graph can have, the better one first.
+
+    Running sums are made of a partition whenever it is loaded, and take room. They pay where picks would read longer
+    rows, all together, than the graph has twice.
+    """
+    if not shape.needs.running_sums or shape.traversal.replace or shape.detect is not None:
+        return (piece_layout(shape),)
+    read = shape.request.instances * frontiers(shape)[0] * met_row(shape.store)
+    both = (GraphLayout.CTPS, GraphLayout.CSR)
+    return both if read > SUMS_PAY * shape.store.edges else both[::-1]
 
 
 def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:

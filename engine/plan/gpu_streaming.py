@@ -6,9 +6,10 @@ from csaw.engine.plan.gpu_parts import (
     DEVICE_ROWS,
     build_bytes,
     device_parts,
-    piece_layout,
     scratch_room,
+    streamed_layouts,
 )
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import question_bytes
 from csaw.engine.plan.parts import refuse_least
@@ -28,7 +29,8 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     store, needs, edge = shape.store, shape.needs, shape.needs.edge
     budget, parts = limits.device_bytes, device_parts(shape)
     row = shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0)
-    cut = Cut(store, edge.piece, build_bytes(shape), needs.partitions_at_once, uniform=True)
+    layout = limits.layout or streamed_layouts(shape)[0]
+    cut = Cut(store, edge.in_slot(layout), build_bytes(shape), needs.partitions_at_once, uniform=True)
     free, one = budget - sum(parts.values()), (limits.batch or 1) * row
     if cut.least_bytes + one > free:
         least = {**cut.least, **parts, "samples in flight": one}
@@ -37,21 +39,21 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     free, parts["candidates"] = free - more, parts["candidates"] + more
     room_of_batch = min(DEVICE_BATCH_BYTES, budget // 4, free // 2, free - cut.least_bytes)
     in_flight = limits.batch or max(1, min(shape.most, room_of_batch // row))
-    most = cut.most_edges(free - in_flight * row)
-    largest = cut.largest(most)
+    largest = cut.largest(most := cut.most_edges(free - in_flight * row))
     parts["table_scratch"] = cut.scratch_bytes(largest)
-    fixed, slot = sum(parts.values()), largest * edge.piece
+    fixed, slot = sum(parts.values()), largest * cut.edge
     in_host = store.edges * edge.kept <= limits.host_bytes // 2
     residency = limits.residency or (Residency.STREAMED if in_host else Residency.DISK)
-    room, in_place = (budget - fixed - in_flight * row) // max(slot, 1), _cost_in_place(shape, limits, residency)
+    room = (budget - fixed - in_flight * row) // max(slot, 1)
+    in_place = _cost_in_place(shape, limits, residency, layout)
     strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
     return MemoryPlan(
-        piece_layout(shape),
+        layout,
         "search",
         residency,
         in_flight,
         in_flight * row,
-        store.edges * edge.piece,
+        store.edges * cut.edge,
         fixed,
         budget,
         parts,
@@ -64,12 +66,14 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     )
 
 
-def _cost_in_place(shape: Shape, limits: Limits, residency: Residency) -> float | None:
+def _cost_in_place(shape: Shape, limits: Limits, residency: Residency, layout: GraphLayout) -> float | None:
     """Cost of a step that reads single rows where they are, as bytes copied to a GPU; None if the run cannot do so."""
     policy = limits.policy
     if not policy.in_place:
         return None
     if not residency.from_store:
+        if layout.has_sums:
+            return None  # they are where the GPU has made them
         return costs.read_cost(shape, limits.rates)
     if not (shape.store.is_plain and policy.balancing):
         return None

@@ -45,12 +45,16 @@ class EdgeBytes:
     dropped.
     """
     piece: int
-    """On a GPU, in a slot of a streamed graph or a part of a pooled one."""
+    """On a GPU, in a slot of a streamed graph or a part of a pooled one, apart from running sums."""
 
     @property
     def alias(self) -> int:
         """Bytes of an alias table's entry that consists of vertex ids."""
         return ALIAS_IDS * self.id
+
+    def in_slot(self, layout: GraphLayout) -> int:
+        """Bytes of an edge in a slot of a streamed graph in ``layout``: sums are built there, beside rows."""
+        return self.piece + (SUM_BYTES if layout.has_sums else 0)
 
     def built(self, layout: GraphLayout) -> int:
         """Bytes that a GPU builds for each edge beside its row, for a graph that is resident in ``layout``."""

@@ -7,7 +7,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.plan.contracts import Array, Store
-from csaw.engine.plan.layouts import ALIAS_IDS
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.store import INDICES
 
@@ -18,7 +18,8 @@ class EdgeArrays(NamedTuple):
     Attributes:
         stored: [edges] each, by the names that they have in the store: those of neighbors and edge columns that are
             here.
-        entries: vertex ids [ALIAS_IDS * edges], the alias table; None without.
+        entries: bytes [edges, of each], what the layout has built of the rows: alias tables or running sums; None
+            without.
     """
 
     stored: dict[str, Array]
@@ -26,8 +27,14 @@ class EdgeArrays(NamedTuple):
 
     def part(self, first: int, last: int) -> "EdgeArrays":
         """The arrays of the edges first .. last - 1."""
-        entries = None if self.entries is None else self.entries[ALIAS_IDS * first : ALIAS_IDS * last]
+        entries = None if self.entries is None else self.entries[first:last]
         return EdgeArrays({name: array[first:last] for name, array in self.stored.items()}, entries)
+
+
+def entries_for(edges: int, layout: GraphLayout, store: Store) -> Array:
+    """Room on the GPU for what ``layout`` builds of so many edges: bytes [edges, of each]; None where it is nothing."""
+    each = layout.built_bytes(store.id_dtype.itemsize)
+    return cupy.empty((edges, each), np.uint8) if each else None
 
 
 def dtypes_of(store: Store, columns: Iterable[EdgeColumn]) -> dict[str, np.dtype]:

@@ -92,7 +92,7 @@ class HostPartitions:
         if number in self.tables:
             return
         buffer = self.held[number]
-        kept = table.get(out=buffer.table.view(table.dtype))
+        kept = table.get(out=buffer.table.reshape(table.shape))
         self.tables[number] = EdgeArrays({column.array: buffer.arrays[column.array] for column in self.beside}, kept)
 
     def has(self, number: int) -> bool:

@@ -9,12 +9,12 @@ import numpy as np
 
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays
-from csaw.engine.cuda.graphs.resident import build_alias
+from csaw.engine.cuda.graphs.resident import build_alias, build_sums
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import record, struct
 from csaw.engine.plan.contracts import Array, Store
-from csaw.engine.plan.layouts import ALIAS_IDS
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.partition import Partition
@@ -34,8 +34,8 @@ class Pieces:
     ``place`` notes addresses on the host; ``tell`` copies them to where kernels read them.
     """
 
-    def __init__(self, store: Store, needs: Needs, *, columns: Array, rows: int = 0) -> None:
-        self.store, self.columns, self.edge_columns = store, columns, needs.edge_columns
+    def __init__(self, store: Store, layout: GraphLayout, needs: Needs, *, columns: Array, rows: int = 0) -> None:
+        self.store, self.layout, self.columns, self.edge_columns = store, layout, columns, needs.edge_columns
         self.transfers, self.transfer_bytes = 0, 0
         indptr = store.read_indptr()
         for part in store.partitions:
@@ -43,6 +43,7 @@ class Pieces:
         indptr[-1] |= len(store.partitions) << OFFSET_BITS  # ascending to the end, because ends_of searches in it
         self.indptr = on_device(indptr)
         self.strength = cupy.zeros(store.vertices, np.float64) if needs.row_weights else None
+        self.possible = cupy.zeros(store.vertices, np.uint32) if layout.has_sums else None
         self.used = len(store.partitions)
         self.readable = np.zeros(self.used + rows, np.uint8)
         self.loaded = self.readable[: self.used]
@@ -90,12 +91,15 @@ class Pieces:
         item, stored = self.store.id_dtype.itemsize, arrays.stored
         self.pieces["indices"][which] = _begin(stored.get(INDICES), first, item)
         self.pieces["weights"][which] = _begin(stored.get(WEIGHT.array), first, WEIGHT.dtype.itemsize)
-        self.pieces["entries"][which] = _begin(arrays.entries, first, ALIAS_IDS * item)
+        self.pieces["entries"][which] = _begin(arrays.entries, first, self.layout.built_bytes(item))
         for number, column in enumerate(self.edge_columns):
             self.column_places[which, number] = _begin(stored.get(column.array), first, column.dtype.itemsize)
 
     def build_table(self, builder: Kernels, part: Partition) -> None:
-        """Build the alias tables of a partition whose arrays are placed."""
+        """Build the alias tables, or the running sums, of a partition whose arrays are placed."""
+        if self.layout.has_sums:
+            build_sums(builder, part.first_vertex, part.last_vertex, None, self.possible, self.check)
+            return
         span = (part.first_vertex, part.last_vertex, part.first_edge, self.pieces["entries"][part.number])
         build_alias(builder, [span], part.edges, self.strength, self.check)
 
@@ -123,7 +127,7 @@ class Pieces:
             strength=self.strength,
             bloom=None,
             members=None,
-            possible=None,
+            possible=self.possible,
             columns=self.columns,
             pieces=self.device_pieces,
             loaded=self.device_readable,

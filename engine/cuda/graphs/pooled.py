@@ -6,14 +6,14 @@ NextDoor and Gunrock copy the graph to each GPU, or split the work by it.
 import cupy
 
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, entries_for, made
 from csaw.engine.cuda.graphs.node import Node, fetch, reach
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.gpu_memory import owners
-from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.partition import Partition
 from csaw.partition.graph.edge_columns import WEIGHT
@@ -35,8 +35,8 @@ class PooledGraph(Pieces):
         needs: Needs,
         columns: Array,
     ) -> None:
-        super().__init__(store, needs, columns=columns)
-        self.layout, self.needs = layout, needs
+        super().__init__(store, layout, needs, columns=columns)
+        self.needs = needs
         own = builder.device.number
         holds = [devices[k].number for k in owners(store, len(devices))]
         for device in devices:
@@ -66,7 +66,7 @@ class PooledGraph(Pieces):
         self.transfers += 1
         if not self.layout.has_alias_tables:
             return arrays
-        table = cupy.empty(ALIAS_IDS * part.edges, self.store.id_dtype)
+        table = entries_for(part.edges, self.layout, self.store)
         self.place(part.number, arrays._replace(entries=table))
         self.tell()
         builder.set_graph(self.address())

@@ -117,10 +117,7 @@ class DeviceGraph:
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
         elif self.layout.has_sums:
             self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
-            bad = cupy.zeros(3, np.int64)
-            for block, blocks in rows_of.items():
-                launch("build_ctps", blocks, block, 0, vertices, self.builder.params, self.entries, self.possible, bad)
-            self.check(bad)
+            build_sums(self.builder, 0, vertices, None, self.possible, self.check, self.entries)
         elif self.layout.has_alias_tables:
             self.entries = cupy.empty(self.built_bytes, np.uint8)
             self._build_alias(indptr)
@@ -237,4 +234,18 @@ def build_alias_of_rows(
             strength,
             bad,
         )
+    check(bad)
+
+
+def build_sums(
+    builder: Kernels, first: int, last: int, rows: Array, possible: Array, check: Callable, entries: Array = None
+) -> None:
+    """Build the running sums of the rows ``first`` .. ``last`` - 1, or of ``rows`` with these numbers.
+
+    ``possible`` uint32 [V]: gets the number of each row's biases above zero. ``entries``: of the whole graph; None
+    where kernels know the places of pieces.
+    """
+    bad = cupy.zeros(3, np.int64)
+    for block, blocks in blocks_of(last - first, builder.device).items():
+        builder.launch("build_ctps", blocks, block, first, last, rows, builder.params, entries, possible, bad)
     check(bad)

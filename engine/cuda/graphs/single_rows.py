@@ -8,10 +8,11 @@ import numpy as np
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
 from csaw.engine.cuda.graphs.pieces import OFFSET
-from csaw.engine.cuda.graphs.resident import build_alias_of_rows
+from csaw.engine.cuda.graphs.resident import build_alias_of_rows, build_sums
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.schedule.single_rows import SingleRows
 from csaw.partition.graph.edge_columns import EdgeColumn
 
@@ -27,6 +28,8 @@ class RowsGraph(Protocol):
     stored_columns: tuple[EdgeColumn, ...]
     indptr: Array
     strength: Array
+    possible: Array
+    layout: GraphLayout
     readable: np.ndarray
     free: list[int]
     used: int
@@ -106,7 +109,9 @@ class DeviceRows(SingleRows):
         graph.indptr[at] = graph.indptr[at] & OFFSET | cupy.arange(pieces.start, last) << OFFSET_BITS
         graph.readable[pieces], graph.used = 1, last
         graph.tell()
-        if arrays.entries is not None:
+        if graph.layout.has_sums:
+            build_sums(graph.builder, 0, at.size, at, graph.possible, graph.check)
+        elif arrays.entries is not None:
             build_alias_of_rows(graph.builder, at, cupy.asarray(start), edges, graph.strength, graph.check)
         graph.transfer_bytes += edges * graph.stored_bytes
 

@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, entries_for, made
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.single_rows import MOST_ROWS, DeviceRows
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array, Partitions, Store, WaitingBatch
-from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
 
@@ -44,9 +44,9 @@ class StreamedGraph(Pieces, Partitions):
         columns: Array,
     ) -> None:
         single = few and not host.whole and store.is_plain
-        super().__init__(store, needs, columns=columns, rows=MOST_ROWS if single else 0)
-        self.layout, self.builder, self.host, self.stored_columns = layout, builder, host, needs.stored_columns
-        self.edge_bytes = needs.edge.piece  # of an edge in a slot
+        super().__init__(store, layout, needs, columns=columns, rows=MOST_ROWS if single else 0)
+        self.builder, self.host, self.stored_columns = builder, host, needs.stored_columns
+        self.edge_bytes = needs.edge.in_slot(layout)
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
         self.disk_cost, self.round_bytes = rates.disk_cost, round(rates.round_bytes)
         self.fetches = len(store.partitions) if host.whole else 1  # a copy from the disk keeps a buffer
@@ -67,8 +67,8 @@ class StreamedGraph(Pieces, Partitions):
         return self.rows is not None or (self.host.whole and not self.layout.is_built)
 
     def _slot(self) -> EdgeArrays:
-        table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout.has_alias_tables else None
-        return EdgeArrays(made(cupy.empty, self.edges, self.store, self.stored_columns), table)
+        stored = made(cupy.empty, self.edges, self.store, self.stored_columns)
+        return EdgeArrays(stored, entries_for(self.edges, self.layout, self.store))
 
     @property
     def slot_bytes(self) -> int:
@@ -137,9 +137,9 @@ class StreamedGraph(Pieces, Partitions):
     def _copy(self, number: int, pairs: Iterable[tuple[Array, np.ndarray]]) -> None:
         """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array, host array)."""
         for device, host in pairs:
-            size = min(device.size, host.size)
+            size = min(len(device), len(host))
             device[:size].set(host[:size], stream=self.copies)
-            self.transfer_bytes += size * host.itemsize
+            self.transfer_bytes += host[:size].nbytes
         self.transfers += 1
         self.coming[number] = self.copies.record()
 
@@ -171,7 +171,7 @@ class StreamedGraph(Pieces, Partitions):
     def _make_ready(self, number: int) -> None:
         self._arrive(number)
         self.place(number, self.slots[self.slot_of[number]])
-        if self.layout.has_alias_tables:
+        if self.layout.is_built:
             self.tell()
             self.build_table(self.builder, self.store.partitions[number])
 

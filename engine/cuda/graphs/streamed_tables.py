@@ -7,9 +7,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
+from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, entries_for, made
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
-from csaw.engine.plan.layouts import ALIAS_IDS
 
 TABLE_COST = 3  # cost of a new table, as a multiple of copying its rows: copy them, build the table, copy it back
 
@@ -30,7 +29,7 @@ class StreamedTables(StreamedGraph):
 
     def _slot(self) -> EdgeArrays:
         beside = {column.array: cupy.empty(self.edges, column.dtype) for column in self.host.beside}
-        return EdgeArrays(beside, cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype))
+        return EdgeArrays(beside, entries_for(self.edges, self.layout, self.store))
 
     def room_of_rows(self, slot: int, first: int, last: int) -> EdgeArrays:
         kept, rows = self.slots[slot].part(first, last), self.rows_to_build.part(0, last - first)
@@ -79,7 +78,7 @@ class StreamedTables(StreamedGraph):
         self.tell()
         self.build_table(self.builder, part)
         if self.host.whole:
-            self.host.keep_table(number, slot.entries[: ALIAS_IDS * part.edges])
+            self.host.keep_table(number, slot.entries[: part.edges])
 
     def _place_in_host(self, number: int) -> None:
         self.place(number, self.host.tables[number])

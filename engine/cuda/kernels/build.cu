@@ -139,11 +139,15 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
     }
 }
 
-// Running sums of the scaled biases of the rows [first, last), as selection makes them of a single row.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_ctps(i64 first, i64 last, Params params, i64* ctps, u32* possible, i64* bad)
+// Running sums of the scaled biases of the rows [first, last), as selection makes them of a single row. `ctps` are those of the whole graph; those of
+// pieces are where GRAPH says. With `rows`, the rows are rows[first] .. rows[last - 1].
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_ctps(i64 first, i64 last, const i64* rows, Params params, i64* ctps, u32* possible, i64* bad)
 {
-    FOR_ROWS(v, first, last) {
+    for (i64 k = first + blockIdx.x; k < last; k += gridDim.x) {
+        const i64 v = rows ? rows[k] : k;
         const Place place = locate(v);
+        if ((place.count >= HUB) != (blockDim.x > 32)) continue;
+        i64* const sums = PIECES ? (i64*)entries_of(place.row) + offset_of(place.row) : ctps + place.row;
         const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
         const double largest = largest_bias(params, 0, row, bad);
         if (largest < 0.0) return;
@@ -154,7 +158,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_ctps(i64 first, i6
             const i64 own = i < place.count && largest > 0.0 ? scaled(bias_at(params, 0, row, i), shift) : 0;
             i64 all;
             const i64 upto = total + group_scan(own, all);
-            if (i < place.count) ctps[place.row + i] = upto;
+            if (i < place.count) sums[i] = upto;
             total += all;
             taken += own > 0;
         }

@@ -151,6 +151,8 @@ STREAMED = [
     ("multidimensional", {}),
     ("forest-fire", {}),
     ("layer", {}),
+    ("neighbor", {"layout": "csr"}),
+    ("neighbor", {"layout": "ctps"}),
 ]
 
 
