@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import gpu_units
 
 from csaw.datasets.resolve import resolve
+from csaw.engine.cuda import compile
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import prepare
 from csaw.engine.samples import open_samples
@@ -108,6 +110,17 @@ print(sorted({"numba", "cuda", "scipy", "zarr"} & sys.modules.keys()))
 def test_the_backend_of_gpus_is_imported_without_numba(tmp_path):
     """Nor is what compiles kernels, for those that are in the cache."""
     assert python(CUDA, tmp_path) == "[]\n"
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor"])
+def test_kernels_of_a_gpu_that_are_compiled_are_found_without_numba(tmp_path, monkeypatch, algo):
+    """With those hooks, too, that numba-cuda has compiled."""
+    graph = str(resolve("karate", tmp_path))
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compile, "_link", lambda parts, architecture: b"".join(parts))
+    for unit in gpu_units.units(graph, algo):
+        unit.compile(gpu_units.ARCHITECTURE)
+    assert python(Path(gpu_units.__file__).read_text(), tmp_path, graph, algo) == "[]\n"
 
 
 REPLAYED = """
