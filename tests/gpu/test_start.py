@@ -41,9 +41,19 @@ def python(folder, code, *arguments):
     return done.stdout
 
 
-@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor"])
-def test_a_command_whose_kernels_are_compiled_imports_no_numba(tmp_path, algo):
-    line = ["sample", "karate", "w.zarr", "--device", "cuda", "--algo", algo, "--overwrite"]
+SAMPLE = ["sample", "karate", "w.zarr", "--device", "cuda", "--overwrite", "--algo"]
+EVALUATE = ["evaluate", "karate", "--device", "cuda", "--refresh", "--measures"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *([*SAMPLE, algo] for algo in ("deepwalk", "node2vec", "neighbor")),
+        *([*EVALUATE, measure] for measure in ("components", "core", "triangles")),
+    ],
+    ids=lambda line: line[-1],
+)
+def test_a_command_whose_kernels_are_compiled_imports_no_numba(tmp_path, line):
     python(tmp_path, LOADED, *line)  # compiles
     assert python(tmp_path, LOADED, *line).endswith("numba: False\n")
 
