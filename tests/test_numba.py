@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import gpu_units
 
 from csaw.datasets.resolve import resolve
+from csaw.engine.cuda import compile
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import prepare
 from csaw.engine.samples import open_samples
@@ -24,12 +26,13 @@ COMPILES = "csaw.partition.base.compile"
 # Rooms in which a module is imported without Numba, unless it has functions of its own to compile.
 ROOMS = (
     "csaw.cli",
-    *(f"csaw.engine.{room}" for room in ("batches", "cluster", "cuda", "devices", "draws", "export")),
+    *(f"csaw.engine.{room}" for room in ("analytics", "batches", "cluster", "cuda", "devices", "draws", "export")),
     *(f"csaw.engine.{room}" for room in ("plan", "runs", "samples", "schedule", "sources")),
     *(f"csaw.partition.{room}" for room in ("arrays", "base", "graph")),
 )
 WRITES = "it writes graph stores, which the ingest makes"
 EXCEPTIONS = {
+    "csaw.engine.analytics.derived": "it ingests",
     "csaw.engine.cluster.ingest": "it ingests",
     "csaw.engine.samples.inclusion": "it computes the law by which samples are judged",
     "csaw.partition.arrays.arrays": WRITES,
@@ -77,7 +80,7 @@ def test_modules_that_compile_nothing_import_what_does_where_they_call_it():
     wrong = {
         name: sorted(modules()[name] & with_numba())
         for name in with_numba() & modules().keys()
-        if name.startswith(ROOMS) and not modules()[name] & {"numba", COMPILES}
+        if name.startswith(ROOMS) and ".cpu." not in name and not modules()[name] & {"numba", COMPILES}
     }
     assert wrong.keys() == EXCEPTIONS.keys(), wrong
 
@@ -98,9 +101,10 @@ from unittest.mock import MagicMock
 
 for name in ("cupy", "cupy.cuda"):
     sys.modules[name] = MagicMock()
-import csaw.engine.cuda, csaw.cli.commands.sample
-for module in pkgutil.walk_packages(csaw.engine.cuda.__path__, "csaw.engine.cuda."):
-    import_module(module.name)
+import csaw.cli.commands.evaluate, csaw.cli.commands.sample
+for name in ("csaw.engine.cuda", "csaw.engine.analytics.cuda", "csaw.engine.analytics.evaluation"):
+    for module in pkgutil.walk_packages(import_module(name).__path__, f"{name}."):
+        import_module(module.name)
 print(sorted({"numba", "cuda", "scipy", "zarr"} & sys.modules.keys()))
 """
 
@@ -108,6 +112,17 @@ print(sorted({"numba", "cuda", "scipy", "zarr"} & sys.modules.keys()))
 def test_the_backend_of_gpus_is_imported_without_numba(tmp_path):
     """Nor is what compiles kernels, for those that are in the cache."""
     assert python(CUDA, tmp_path) == "[]\n"
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor"])
+def test_kernels_of_a_gpu_that_are_compiled_are_found_without_numba(tmp_path, monkeypatch, algo):
+    """With those hooks, too, that numba-cuda has compiled."""
+    graph = str(resolve("karate", tmp_path))
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compile, "_link", lambda parts, architecture: b"".join(parts))
+    for unit in gpu_units.units(graph, algo):
+        unit.compile(gpu_units.ARCHITECTURE)
+    assert python(Path(gpu_units.__file__).read_text(), tmp_path, graph, algo) == "[]\n"
 
 
 REPLAYED = """

@@ -170,6 +170,10 @@ def evaluate(
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
         csaw evaluate web.zarr --measures my_measures.py:Label,components
     """
+    from csaw.engine.devices.devices import begin_to_open
+
+    if cluster is None:
+        begin_to_open(wanted["device"])
     from csaw.cli.reports.closing_lines import of_evaluation
     from csaw.cli.reports.evaluated import print_evaluation, print_plan
     from csaw.datasets.resolve import resolve

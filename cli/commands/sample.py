@@ -111,16 +111,17 @@ def sample(
         csaw sample --from later.zarr walks.zarr
         csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
     """
-    from csaw.cli import cluster_command as spread
-    from csaw.cli.reports.closing_lines import report_run
     from csaw.engine.devices.devices import begin_to_open
-    from csaw.engine.samples.place import check_place, partial_of
 
     _check_virtual(virtual, virtual_from, resume, directed)
     _check_moved(moved_to, virtual_from, cluster)
-    spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
     if cluster is None:
         begin_to_open(options["device"])
+    from csaw.cli import cluster_command as spread
+    from csaw.cli.reports.closing_lines import report_run
+    from csaw.engine.samples.place import check_place, partial_of
+
+    spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
     wanted = own | dict(given({k: v for k, v in options.items() if k not in own}))
     graph, place = _places(graph, out, virtual_from)
     partial_of(Path(place))  # refuses a path that ends in no name, in a dry run too

@@ -3,7 +3,7 @@
 The functions that they are given launch the kernels of a device.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,12 +11,29 @@ from csaw.engine.analytics.network import Block, Network, Wanted, on_host
 from csaw.engine.plan.contracts import Array
 
 STEP, SOME = 0.1, 1 << 16  # of R-MAT graphs, steps of 0.05 to 0.25 take about the same time
+CHUNK = 4096  # vertices of a flag, where one source is searched from
+FIRST = 2  # neighbors of each vertex that join most of a graph (Afforest, section IV)
 FEW = 256  # a range with fewer than a vertex in so many is too short: the next is twice as long
 
 
 def any_active(active: np.ndarray, chunk: int = 1) -> Wanted:
     """Make a function that says whether a range of vertices has an active one, by the flags of chunks of vertices."""
     return lambda first, last: bool(active[first // chunk : -(-last // chunk)].any())
+
+
+def level_blocks(network: Network, found: np.ndarray) -> Iterator[tuple[Block, int, int]]:
+    """The blocks that have any of the rising vertices ``found``, each with the range of its own among them."""
+
+    def own(first: int, last: int) -> tuple[int, int]:
+        low, high = np.searchsorted(found, [first, last]).tolist()
+        return low, high
+
+    def has_own(first: int, last: int) -> bool:
+        low, high = own(first, last)
+        return low < high
+
+    for block in network.blocks(wanted=has_own):
+        yield (block, *own(block.first, block.last))
 
 
 def search_by_blocks(network: Network, source: int, chunk: int, push: Callable[[Block, int, Array], object]) -> None:

@@ -15,7 +15,7 @@ from csaw.engine.bench.graphs import expected
 from csaw.engine.bench.stage import Places, Stage
 
 OF_NUMBA = ("a start of Python, NumPy and Numba", "import numpy, numba")
-OF_CUDA = ("a start of Python, NumPy, Numba and CUDA", "import numpy, numba, cupy; cupy.zeros(1)")
+OF_CUDA = ("a start of Python, NumPy, CuPy and CUDA", "import numpy, cupy; cupy.zeros(1)")
 FIRST_USE, STREAMED, FROM_DISK = "first use, {}", "sample from the host, {}", "sample from disk, {}"
 FIRST_ALGORITHMS = ("deepwalk", "neighbor", "layer", "forest-fire", "ladies", "minibatch", "ppr")
 FIRST_MEASURE = "triangles"

@@ -1,10 +1,12 @@
 """Where a run takes place: the CPU, or one or more GPUs."""
 
+import ctypes
 import logging
 import re
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from csaw.partition.base.plain_data import OptionValue
@@ -16,26 +18,32 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 AUTO = "auto"
+CUDA = re.compile(r"cuda(:\d+(,\d+)*)?")  # names of GPUs
+DRIVER, SUCCESS = "libcuda.so.1", 0
 Devices = tuple["Device", ...]  # none: the CPU
 
 
 def begin_to_open(device: object) -> None:
-    """Open the GPUs that ``device`` names in a thread, while what a run needs is imported: that takes CUDA some tenths
-    of a second.
+    """Make the contexts of the GPUs that ``device`` names in a thread, which takes CUDA some tenths of a second, while
+    a command imports what it needs and opens the graph.
 
-    What goes wrong is said when they are opened again.
+    What goes wrong is said when the GPUs are opened. The thread is waited for at the end: a process must not end inside
+    the driver.
     """
-    if isinstance(device, str) and device != "cpu":
-        threading.Thread(target=_open, args=(device,), daemon=True).start()
+    named = is_auto(device) or (isinstance(device, str) and CUDA.fullmatch(device))
+    if named and find_spec("cupy"):
+        threading.Thread(target=_make_contexts, args=(_numbers(str(device)),)).start()
 
 
-def _open(device: str) -> None:
+def _make_contexts(numbers: Iterable[int]) -> None:
+    """Make the contexts that CuPy takes later, by the driver alone: importing CuPy holds up other threads."""
     with suppress(Exception):
-        import cupy
-
-        for number in _numbers(device):
-            with cupy.cuda.Device(number):
-                cupy.cuda.runtime.free(0)
+        driver = ctypes.CDLL(DRIVER)
+        driver.cuInit(0)
+        for number in numbers:
+            gpu, context = ctypes.c_int(), ctypes.c_void_p()
+            if driver.cuDeviceGet(ctypes.byref(gpu), number) == SUCCESS:
+                driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), gpu)
 
 
 def _numbers(device: str) -> tuple[int, ...]:
@@ -55,7 +63,7 @@ def place(device: OptionValue) -> Devices:
     if not isinstance(device, str) and hasattr(device, "free_bytes"):
         return (device,)
     device = quoted(device) if not isinstance(device, str) else device
-    if device != "cuda" and not re.fullmatch(r"cuda:\d+(,\d+)*", device):
+    if not CUDA.fullmatch(device):
         raise OptionError(f"--device: expected auto, cpu, cuda, cuda:1 or cuda:0,1, found {quoted(device)}")
     return opened(_numbers(device))
 

@@ -119,9 +119,8 @@ class Identifiers:
     def _relabel(self, dense: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
         nothing = dense.dtype.type(all_ones(dense.dtype))
         if is_little(dense.nbytes):
-            known = dense != nothing
-            out[:] = self.fill
-            out[known] = table[dense[known]]
+            out[:] = table.take(dense.astype(np.intp), mode="clip") if table.size else self.fill
+            out[dense == nothing] = self.fill
             return
         from csaw.engine.samples.kernels import relabel
 

@@ -6,6 +6,10 @@ to the read of a single row. Few bytes are hashed with NumPy (``block_hash``), m
 (``checksum_kernels``).
 """
 
+import os
+import threading
+from functools import cache
+
 import numpy as np
 
 from csaw.partition.arrays.block_hash import STRIPE, xxh64
@@ -63,5 +67,14 @@ def _hashed(data: np.ndarray, block: int) -> np.ndarray:
     """Checksums of blocks of ``data``, the last perhaps shorter, with NumPy."""
     cut = data.size - data.size % block
     rows = data[:cut].reshape(-1, block), data[cut:].reshape(1, -1)
-    sums = [xxh64(some) & np.uint64(0xFFFFFFFF) for some in rows if some.size]
+    with _alone(os.getpid()):
+        sums = [xxh64(some) & np.uint64(0xFFFFFFFF) for some in rows if some.size]
     return np.concatenate([np.empty(0, DTYPE), *sums], dtype=DTYPE, casting="unsafe")
+
+
+@cache
+def _alone(process: int) -> threading.Lock:
+    """The lock of threads that hash with NumPy in this ``process``: side by side, they would take Python's own lock
+    from each other many times a millisecond. One that was held when the process was forked is of the other process.
+    """
+    return threading.Lock()

@@ -160,7 +160,7 @@ def test_the_signal_of_a_scheduler_ends_a_command_as_ctrl_c_does(tmp_path, modul
     done = interrupted(tmp_path, module, "SIGTERM")
     assert done.returncode == 130, done.stderr
     assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
-    assert ("--resume" in done.stderr) == (tmp_path / "w.zarr.partial").exists() == (module != "csaw.cli.main")
+    assert ("--resume" in done.stderr) == (tmp_path / "w.zarr.partial").exists()
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
@@ -168,6 +168,46 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path, name):
     deaf = f"import signal; signal.signal(signal.{name}, signal.SIG_IGN)\n{INTERRUPTED}"
     done = interrupted(tmp_path, "csaw.engine.cpu.backend", name, deaf)
     assert (done.returncode, (tmp_path / "w.zarr").exists()) == (0, True), done.stderr
+
+
+SLOW_DRIVER = """
+import ctypes, importlib.util, os, runpy, signal, sys, time
+from types import SimpleNamespace
+
+class Cupy:
+    @property
+    def cuda(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+
+sys.modules["cupy"] = Cupy()
+library = ctypes.CDLL
+driver = SimpleNamespace(cuInit=lambda flags: time.sleep(60))
+ctypes.CDLL = lambda name, *how, **more: driver if name == "libcuda.so.1" else library(name, *how, **more)
+find_spec, there = importlib.util.find_spec, ("cupy", "numba_cuda", "cuda.core")
+importlib.util.find_spec = lambda name, *of: name if name in there else find_spec(name, *of)
+runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_ctrl_c_does_not_wait_for_the_context_of_a_gpu(tmp_path):
+    began = time.monotonic()
+    done = interrupted(tmp_path, "", "SIGINT", SLOW_DRIVER, [*SMALL[:-1], "cuda"])
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.splitlines()[-1] == "Error: interrupted"
+    assert time.monotonic() - began < 30
+
+
+def test_a_bench_that_a_scheduler_ends_keeps_its_rows(tmp_path):
+    line = ["bench", "rmat:scale=8", "--quick", "--suite", "walks", "--device", "cpu", "--json", "rows.json"]
+    command = [sys.executable, "-m", "csaw.cli", *line]
+    with subprocess.Popen(command, cwd=tmp_path, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.readline()
+        running.send_signal(signal.SIGTERM)
+        said = running.communicate(timeout=60)[1].decode()
+    assert running.returncode == 130, said
+    assert said.endswith("Error: interrupted\n")
+    assert json.loads((tmp_path / "rows.json").read_text())[0]["suite"] == "machine"
 
 
 HALF_MADE = """

@@ -176,7 +176,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
             "open_graph": lambda path: _tiny("", folder),
             "Child": _always(Fake(ask=_always(ANY), end=_always(None))),
         },
-        journey: {"turn": _always({}), "_row": lambda context, stage, turns: _row(stage)},
+        journey: {"turn": lambda *_, **__: iter([_Every()]), "_row": lambda context, stage, turns: _row(stage)},
         ingest: {"write_text": _always(1), "_once": lambda tool, python, file: ANY},
     }
 
@@ -189,6 +189,13 @@ def _of_networks() -> dict[str, object]:
         "_row": lambda context, network, work, call, *_: _row(work),
         "with_gpus": lambda network, others: copy(network),
     }
+
+
+class _Every(dict):
+    """What all rows of a turn take."""
+
+    def __contains__(self, work: object) -> bool:
+        return True
 
 
 class _Network:

@@ -1,13 +1,13 @@
 """Betweenness from some sources, in host memory or from disk."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import betweenness as kernels
 from csaw.engine.analytics.cpu.network import EDGES_OF_TASK, TASKS_OF_THREAD, HostNetwork
-from csaw.engine.analytics.network import Block, Network
+from csaw.engine.analytics.passes import level_blocks
 
 
 def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
@@ -51,18 +51,3 @@ def _over_level(network: HostNetwork, kernel: Callable, found: np.ndarray, *stat
         pieces = max(1, min(network.threads * TASKS_OF_THREAD, edges // EDGES_OF_TASK))
         ranges = list(pairwise(np.linspace(low, high, pieces + 1).astype(int).tolist()))
         network.each(kernel, ranges, found, block.first, block.indptr, block.indices, *state)
-
-
-def level_blocks(network: Network, found: np.ndarray) -> Iterator[tuple[Block, int, int]]:
-    """The blocks that have any of the rising vertices ``found``, each with the range of its own among them."""
-
-    def own(first: int, last: int) -> tuple[int, int]:
-        low, high = np.searchsorted(found, [first, last]).tolist()
-        return low, high
-
-    def has_own(first: int, last: int) -> bool:
-        low, high = own(first, last)
-        return low < high
-
-    for block in network.blocks(wanted=has_own):
-        yield (block, *own(block.first, block.last))

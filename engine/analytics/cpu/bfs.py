@@ -7,10 +7,9 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import bfs as kernels
 from csaw.engine.analytics.cpu.network import EDGES_OF_TASK, HostNetwork
-from csaw.engine.analytics.passes import search_by_blocks
+from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 
 PULL_SHARE, PUSH_SHARE = 15, 18  # Beamer's alpha and beta, as in the GAP benchmark suite
-CHUNK = 4096  # vertices of a flag of those that a level reached
 
 
 def compute(network: HostNetwork, source: int) -> np.ndarray:

@@ -4,8 +4,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import components as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
-
-FIRST = 2  # neighbors of each vertex that join most of a graph (Afforest, section IV)
+from csaw.engine.analytics.passes import FIRST
 
 
 def compute(network: HostNetwork) -> np.ndarray:

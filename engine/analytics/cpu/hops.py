@@ -1,16 +1,13 @@
 """Hop counts from many sources, in host memory or from disk: 64 searches share every row that is read."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import reach as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.passes import any_active
-from csaw.engine.plan.contracts import Array
+from csaw.engine.analytics.source_words import CHUNK, WORD, one_table, search_levels
 
-WORD, CHUNK = 64, 512  # sources of a word, vertices of a flag
 WORD_BYTES = 24  # for each vertex, of the state of a word
 
 
@@ -36,30 +33,6 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
             found.append(_search_together(network, word))
             work.note_parts(found)
     return one_table(found, [word.size for word in words])
-
-
-def search_levels(sources: np.ndarray, entries: int, edges: int, advance: Callable[[int, int], Array]) -> np.ndarray:
-    """Search from a word of sources, level by level: int64 [levels, 64], the vertices that each reaches at each.
-
-    ``entries``: of the sources' rows. ``advance(entries, rest)`` does a level, whose frontier's rows have ``entries``
-    entries where those of vertices that some source has not reached have ``rest``; it returns the 66 numbers of
-    ``settle`` in kernels/reach.py.
-    """
-    counts, rest = [(np.arange(WORD) < sources.size).astype(np.int64)], edges
-    while entries:
-        found = advance(entries, rest)
-        entries, rest = int(found[WORD]), rest - int(found[WORD + 1])
-        counts.append(found[:WORD])
-    return np.array(counts)
-
-
-def one_table(found: list[np.ndarray], sizes: list[int]) -> np.ndarray:
-    """Put the tables [levels, 64] of words together to one [sources, levels]. ``sizes``: sources of each word."""
-    table: np.ndarray = np.zeros((sum(sizes), max((len(one) for one in found), default=1)), np.int64)
-    for first, size, one in zip(np.cumsum([0, *sizes]), sizes, found, strict=False):
-        table[first : first + size, : len(one)] = one[:, :size].T
-    levels = 1 + int(np.flatnonzero(table.sum(0)).max(initial=0))  # the last level of a search finds nothing
-    return table[:, :levels]
 
 
 def _spare(network: HostNetwork) -> int:

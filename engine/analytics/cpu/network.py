@@ -9,7 +9,6 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels import adjacency
 from csaw.engine.analytics.network import Block, Network, Wanted
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
@@ -176,6 +175,8 @@ class HostNetwork(Network):
             return self
         if not self._can_derive:
             return self._stored("undirected")
+        from csaw.engine.analytics.cpu.kernels import adjacency
+
         block, counts = self.whole(False), np.zeros(self.vertices + 1, np.int64)
         backward = self._backward(block) if self.directed else (np.zeros_like(counts), block.indices[:0])
         rows, tasks = (block.indptr, block.indices, *backward), self.tasks(block)
@@ -186,6 +187,8 @@ class HostNetwork(Network):
         return HostNetwork.of_arrays(indptr, indices, directed=False, like=self)
 
     def _is_simple(self) -> bool:
+        from csaw.engine.analytics.cpu.kernels import adjacency
+
         return all(all(self.over_rows(adjacency.is_simple, block)) for block in self.blocks())
 
     @cached_property
@@ -205,6 +208,8 @@ class HostNetwork(Network):
 
         Each thread does a range of the rows, so none writes where another does.
         """
+        from csaw.engine.analytics.cpu.kernels import adjacency
+
         counts, spans = np.zeros(self.vertices + 1, np.int64), self.spans(self.vertices)
         self.each(adjacency.count_targets, spans, block.indices, counts[1:])
         indptr = np.cumsum(counts)

@@ -4,9 +4,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import sssp as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.passes import any_active, first_step, settle_ranges
-
-CHUNK = 4096  # vertices of a flag
+from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 
 
 def compute(network: HostNetwork, source: int) -> np.ndarray:

@@ -3,10 +3,10 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.betweenness import level_blocks
 from csaw.engine.analytics.cuda.bfs import alone
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import here, in_order
+from csaw.engine.analytics.passes import level_blocks
 from csaw.engine.cuda.constants import WAYS_PIECE
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array

@@ -3,14 +3,13 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.bfs import CHUNK
 from csaw.engine.analytics.cuda import bfs_shares
 from csaw.engine.analytics.cuda.bfs_shares import pays
 from csaw.engine.analytics.cuda.levels import Exchange, Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of
 from csaw.engine.analytics.network import Block
-from csaw.engine.analytics.passes import search_by_blocks
+from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 from csaw.engine.plan.contracts import Array
 
 

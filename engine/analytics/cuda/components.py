@@ -3,8 +3,8 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.components import FIRST
 from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.passes import FIRST
 from csaw.engine.plan.contracts import Array
 
 

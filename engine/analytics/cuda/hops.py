@@ -3,10 +3,10 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.hops import CHUNK, WORD, one_table, search_levels
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each
 from csaw.engine.analytics.passes import any_active
+from csaw.engine.analytics.source_words import CHUNK, WORD, one_table, search_levels
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.plan.contracts import Array
 

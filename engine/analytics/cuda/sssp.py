@@ -3,12 +3,11 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.sssp import CHUNK
 from csaw.engine.analytics.cuda import sssp_shares
 from csaw.engine.analytics.cuda.levels import Exchange
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.sssp_shares import INFINITE
-from csaw.engine.analytics.passes import any_active, first_step, settle_ranges
+from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.plan.contracts import Array
 
 

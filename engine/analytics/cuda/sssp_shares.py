@@ -7,12 +7,11 @@ round.
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.sssp import CHUNK
 from csaw.engine.analytics.cuda.levels import WORD, Exchange, deliveries
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
 from csaw.engine.analytics.network import Block
-from csaw.engine.analytics.passes import settle_ranges
+from csaw.engine.analytics.passes import CHUNK, settle_ranges
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 

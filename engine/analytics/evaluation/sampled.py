@@ -5,7 +5,6 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels import among
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation.members import Members
 from csaw.engine.analytics.network import Network
@@ -87,6 +86,8 @@ def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
 
 def _are_edges(ends: np.ndarray, network: HostNetwork) -> np.ndarray:
     """bool [n]: whether each pair of vertices, sorted by the first, is an edge of the graph."""
+    from csaw.engine.analytics.cpu.kernels import among
+
     src, dst, found = ends[:, 0].copy(), ends[:, 1].copy(), np.zeros(len(ends), np.bool_)
     for block in network.blocks(wanted=lambda first, last: _any_within(src, first, last)):
         low, high = np.searchsorted(src, (block.first, block.last)).tolist()
@@ -135,6 +136,8 @@ def drawn(found: Held, network: Network) -> Sampled:
 
 def induced(found: Held, network: HostNetwork) -> Sampled:
     """The graph of all edges among the vertices that were sampled."""
+    from csaw.engine.analytics.cpu.kernels import among
+
     vertices = found.vertices
     counts, rows = np.zeros(vertices.size + 1, np.int64), []
     for block in network.blocks(wanted=lambda first, last: _any_within(vertices, first, last)):

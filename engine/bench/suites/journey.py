@@ -60,7 +60,8 @@ def _journey(context: Context, spec: str) -> Iterator[Row]:
         places = Places(Path(disk, "turn"), Path(memory, "turn"))
         if not context.quick:
             parsed = parse_spec(spec)
-            _whole(turn(context, places, str(replace(parsed, scale=min(parsed.scale, FIRST_SCALE))), FIRST_MEMORY))
+            small = str(replace(parsed, scale=min(parsed.scale, FIRST_SCALE)))
+            _whole(turn(context, places, small, FIRST_MEMORY, warms=True))
         turns = [_whole(turn(context, places, spec, MEMORY)) for _ in range(context.repeats - 1)]
         last, found = turn(context, places, spec, MEMORY), dict[str, Timed]()
         for stage in stages(context, places, spec, MEMORY):
