@@ -9,7 +9,7 @@ from helpers.invariance import assert_same
 from helpers.rates import pin_row_bytes
 
 from csaw.engine import execute, prepare
-from csaw.engine.plan import plan as plans
+from csaw.engine.plan import planning
 from csaw.engine.plan.options import Policy
 from csaw.partition import write_graph
 from csaw.partition.errors import BiasError
@@ -84,7 +84,7 @@ def test_several_gpus(tmp_path, monkeypatch, stores, algo, options, residency):
     count = cupy.cuda.runtime.getDeviceCount()
     if count < 2:
         pytest.skip("one GPU")
-    monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 13)
+    monkeypatch.setattr(planning, "GROUP_BYTES", 1 << 13)
     algo, gpus = algo.format(own=stores[1]), "cuda:" + ",".join(map(str, range(count)))
     wanted = expected(stores, tmp_path, algo, options)
     given = {"device": gpus, "residency": residency, **options}

@@ -2,10 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
 from helpers.cases import OPTIONS
 from helpers.gpu import brief, device_or_skip, every_case, on_cpu
-from helpers.graphs import arrays_of, random_store, stored_arrays
+from helpers.graphs import arrays_of, random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 from helpers.rates import pin_row_bytes
 
@@ -56,6 +57,28 @@ SPLIT = [
     ("layer", {}),
     ("multidimensional", {}),
 ]
+
+
+FEW_COUNT = {"edge_bias": "e.weight if e.dst % 7 == 0 else 0.0"}  # rows have fewer neighbors that count than are picked
+
+
+@pytest.mark.parametrize("options", [{}, FEW_COUNT, {"fanout": (32, 1)}, {"fanout": (5, 3), "instances": 3}])
+@pytest.mark.parametrize("layout", ["csr", "ctps"])
+@pytest.mark.parametrize("residency", ["streamed", "disk"])
+def test_picks_by_running_sums_of_partitions_are_those_of_rows(tmp_path, options, layout, residency):
+    rng, hub = np.random.default_rng(3), np.arange(1, 9000)  # neighbors of a vertex whose row large blocks sum up
+    ends = np.unique(rng.integers(1, 9000, (60_000, 2)), axis=0)
+    edges = np.concatenate([ends, np.column_stack([0 * hub, hub]), np.column_stack([hub, 0 * hub])[::3]])
+    edges = np.column_stack([edges, rng.integers(0, 64, len(edges)) / 8])
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, vertices=9000, partitions=7)
+    options = {"fanout": (6, 4), "seed": 5, "instances": 700} | options
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    given = {"device": "cuda", "residency": residency, "layout": layout, "ids": "dense", "in_flight": 300, **options}
+    memory = 2 * least(store, "neighbor", **given)
+    job = prepare(store, "neighbor", gpu_memory=memory, **given)
+    assert job.plan.graph_layout == layout
+    execute(job, tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
 
 
 @pytest.mark.parametrize("residency", ["streamed", "disk"])

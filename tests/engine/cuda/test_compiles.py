@@ -151,8 +151,6 @@ STREAMED = [
     ("multidimensional", {}),
     ("forest-fire", {}),
     ("layer", {}),
-    ("neighbor", {"layout": "csr"}),
-    ("neighbor", {"layout": "ctps"}),
 ]
 
 
@@ -216,7 +214,7 @@ def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubin
 
 
 def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
-    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu"}
+    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu", "sums.cu"}
     timed = events_store(tmp_path / "g.zarr", TIED, 5)
     job = prepare(timed, "temporal", device=device, **EVERYWHERE_IN_TIME)
     files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
@@ -383,6 +381,16 @@ def test_kernels_for_streamed_graphs_compile(algo, options, architecture, bits, 
         backend = Specialization(job.plan, graph, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             check(unit, architecture, caplog)
+
+
+@pytest.mark.parametrize(("architecture", "bits"), QUICK_EVERYWHERE)
+def test_running_sums_of_partitions_compile(architecture, bits, store, caplog, cubins):
+    graph, device = with_ids(store, bits), Device(0, "none", architecture, 132, 1 << 40)
+    job = prepare(graph, "neighbor", device=device, residency="streamed", layout="ctps")
+    backend = Specialization(job.plan, graph, job.algorithm)
+    assert "sums.cu" in kernels_of(backend).files
+    for unit in (kernels_of(backend), builder_of(backend)):
+        check(unit, architecture, caplog)
 
 
 ENDS = [pytest.param(one, marks=[] if one in (OLDEST, NEWEST) else [LIKE_OTHERS]) for one in ARCHITECTURES]
