@@ -15,31 +15,32 @@ SUMS_PAY = 2  # times the edges of the graph that rows have, all together, from 
 BUILD_BYTES = 16  # of an edge while its alias table is made on a GPU
 
 
-def _selects_from_rows(shape: Shape) -> bool:
-    """Whether selection on a GPU needs scratch memory for the candidates of a row."""
-    return not shape.by_steps and not shape.needs.alias_tables
+def _selects_from_rows(shape: Shape, sums: bool) -> bool:
+    """Whether selection on a GPU needs scratch memory for the candidates of a row; ``sums``: it searches in sums of
+    partitions.
+    """
+    return not (shape.by_steps or shape.needs.alias_tables or sums)
 
 
-def _least_scratch(shape: Shape) -> int:
-    """Least scratch memory, in bytes: room for the candidates of two rows as long as the longest."""
-    return 2 * SCRATCH_BYTES * max(shape.store.max_degree, 1) if _selects_from_rows(shape) else 0
-
-
-def scratch_room(shape: Shape, left: int) -> tuple[int, int]:
+def scratch_room(shape: Shape, left: int, *, sums: bool = False) -> tuple[int, int]:
     """Count the candidates that fit in scratch memory at a time, and their bytes.
 
     The bytes are those of ``left`` that they take beyond the least scratch memory.
     """
-    if not _selects_from_rows(shape):
+    if not _selects_from_rows(shape, sums):
         return 0, 0
     least = max(shape.store.max_degree, 1)
     more = max(0, min(min(shape.store.edges, SCRATCH_EDGES) - least, left // 8 // SCRATCH_BYTES))
     return least + more, more * SCRATCH_BYTES
 
 
-def device_parts(shape: Shape) -> dict[str, int]:
-    """Bytes on a GPU beside edges, samples in flight and making tables, by the names of PARTS."""
-    return parts_of(shape) | {"candidates": _least_scratch(shape)}
+def device_parts(shape: Shape, *, sums: bool = False) -> dict[str, int]:
+    """Bytes on a GPU beside edges, samples in flight and making tables, by the names of PARTS.
+
+    The least for candidates is room for those of two rows as long as the longest.
+    """
+    least = 2 * SCRATCH_BYTES * max(shape.store.max_degree, 1) if _selects_from_rows(shape, sums) else 0
+    return parts_of(shape) | {"candidates": least}
 
 
 def build_bytes(shape: Shape) -> int:

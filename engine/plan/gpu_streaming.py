@@ -17,6 +17,10 @@ from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.strategies import expected_strategies, taken
 
+# Batches have one part in so many of a budget. A walk moves less the more of the graph is in memory; a traversal passes
+# over the graph once a hop for each batch, however much of it is there.
+STEPS_SHARE, HOPS_SHARE = 4, 2
+
 
 def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPlan:
     """Plan to stream partitions through slots in a GPU's memory.
@@ -27,17 +31,18 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     """
     refuse_far(shape, "--gpu-memory")
     store, needs, edge = shape.store, shape.needs, shape.needs.edge
-    budget, parts = limits.device_bytes, device_parts(shape)
-    row = shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0)
     layout = limits.layout or streamed_layouts(shape)[0]
+    budget, parts = limits.device_bytes, device_parts(shape, sums=layout.has_sums)
+    row = shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0)
     cut = Cut(store, edge.in_slot(layout), build_bytes(shape), needs.partitions_at_once, uniform=True)
     free, one = budget - sum(parts.values()), (limits.batch or 1) * row
     if cut.least_bytes + one > free:
         least = {**cut.least, **parts, "samples in flight": one}
         raise refuse_least(store.path, budget, "--gpu-memory", least, f" on {devices[0].name}, or use --device cpu")
-    scratch, more = scratch_room(shape, free - cut.least_bytes - one)
+    scratch, more = scratch_room(shape, free - cut.least_bytes - one, sums=layout.has_sums)
     free, parts["candidates"] = free - more, parts["candidates"] + more
-    room_of_batch = min(DEVICE_BATCH_BYTES, budget // 4, free // 2, free - cut.least_bytes)
+    share = STEPS_SHARE if shape.by_steps else HOPS_SHARE
+    room_of_batch = min(DEVICE_BATCH_BYTES, budget // share, free // 2, free - cut.least_bytes)
     in_flight = limits.batch or max(1, min(shape.most, room_of_batch // row))
     largest = cut.largest(most := cut.most_edges(free - in_flight * row))
     parts["table_scratch"] = cut.scratch_bytes(largest)

@@ -34,7 +34,8 @@ print(int(cupy.arange(5).sum()), driver.cuDevicePrimaryCtxGetState(0, ctypes.byr
 
 
 def python(folder, code, *arguments):
-    env = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src"), "CSAW_CACHE_DIR": str(folder / "cache")}
+    path = os.pathsep.join([str(ROOT / "tests" / "_src"), *sys.path[1:]])
+    env = os.environ | {"PYTHONPATH": path, "CSAW_CACHE_DIR": str(folder / "cache")}
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
