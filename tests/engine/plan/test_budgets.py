@@ -160,7 +160,7 @@ def test_pieces_are_no_smaller_than_some_of_them_fit(tmp_path, device):
     [
         ("deepwalk", {}, ("offsets of rows, 8 bytes a vertex", "making the tables")),
         ("node2vec", {"p": 0.3}, ("offsets of rows, 8 bytes a vertex", "sums of rows' weights, 8 bytes a vertex")),
-        ("neighbor", {}, ("offsets of rows, 8 bytes a vertex", "candidates")),
+        ("neighbor", {"layout": "csr"}, ("offsets of rows, 8 bytes a vertex", "candidates")),
     ],
 )
 def test_a_plan_names_each_part_of_its_fixed_memory(tmp_path, algo, options, names):
