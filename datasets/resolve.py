@@ -178,10 +178,15 @@ def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
         spec = with_options(spec, {"undirected": not directed})
     canonical = spec if spec == "karate" else str(parse_spec(spec))
 
-    def make(out: Path) -> "GraphStore":
+    def make(out: Path) -> None:
+        if spec == "karate":
+            from csaw.datasets.ready import unpack
+
+            return unpack(out)
         from csaw.datasets.generate import generate
 
-        return generate(canonical, out)
+        generate(canonical, out)
+        return None
 
     return _cached(folder, canonical, spec, make)
 
