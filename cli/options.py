@@ -123,12 +123,9 @@ def _taken(width: int) -> list[tuple[str, str]]:
 
     No option is cut at its hyphens.
     """
-    from csaw.engine.samples.layouts import LAYOUTS
-
     together: dict[tuple[str, ...], list[str]] = {}
-    for layout in LAYOUTS:
-        for kind in (kind for kind in map(registry.find, registry.names()) if kind.layout == layout):
-            together.setdefault(tuple(map(flag_of, kind.options())), []).append(kind.name())
+    for kind in sorted(map(registry.find, registry.names()), key=lambda kind: (kind.layout != "walks", kind.layout)):
+        together.setdefault(tuple(map(flag_of, kind.options())), []).append(kind.name())
     lines = {flags: wrap(" ".join(flags), max(width - BESIDE, 20), break_on_hyphens=False) for flags in together}
     return [(", ".join(those), "\n".join(("\b", *lines[flags]))) for flags, those in together.items()]
 

@@ -5,6 +5,7 @@ import inspect
 import linecache
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.util import decode_source
 from pathlib import Path
@@ -32,8 +33,13 @@ SET_BY_RUNS = {"vertex_columns", "file_digest"}  # attributes of an instance tha
 
 def names() -> list[str]:
     """Every shipped algorithm's name on the command line."""
+    return list(_names())
+
+
+@cache
+def _names() -> tuple[str, ...]:
     package = import_module("csaw.engine.algorithms")
-    return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(package.__path__))
+    return tuple(sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(package.__path__)))
 
 
 def named(algo: Algo, options: Mapping[str, OptionValue]) -> tuple[str, Values]:
