@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.partition.arrays.checksums import BLOCK, file_sum
-from csaw.partition.arrays.chunk_files import AGAIN, Limit, check_within, damaged, fill, open_chunk, spread
+from csaw.partition.arrays.chunk_files import AGAIN, THREADS, Limit, check_within, damaged, fill, open_chunk, spread
 from csaw.partition.arrays.plain_spans import PlainSpan, read_plain
 from csaw.partition.arrays.regular import open_regular, read_regular
 from csaw.partition.errors import StoreError
@@ -106,36 +106,36 @@ def read_array(
         return
     last = first + out.size
 
-    def read(number: int) -> None:
+    def part(number: int) -> tuple[int, np.ndarray]:
+        """The first element that is wanted of a chunk, and where it and those that follow go."""
         begin = number * array.chunk
         low, high = max(first, begin), min(last, begin + array.chunk)
-        part = out[low - first : high - first]
-        if array.plain:
-            whole = high == array.elements and low == begin
-            read_plain(_span(array, number, low - begin, part, limit, whole=whole), spread_out=len(chunks) == 1)
-            return
-        _unpack(array, number, low - begin, part)
+        return low - begin, out[low - first : high - first]
+
+    def unpack(number: int) -> None:
+        begin, there = part(number)
+        _unpack(array, number, begin, there)
         if limit is not None:
-            check_within(array.file(number), part, limit)
+            check_within(array.file(number), there, limit)
 
     chunks = range(first // array.chunk, -(-last // array.chunk))
-    if len(chunks) == 1:
-        read(chunks[0])
-        return
-    if array.plain or out.size == array.elements:
-        spread(read, chunks)
-        return
-    with ThreadPoolExecutor(min(UNPACKERS, len(chunks))) as threads:
-        list(threads.map(read, chunks))
+    if array.plain and len(chunks) < THREADS:
+        read_plain([_span(array, number, *part(number), limit) for number in chunks], spread_out=True)
+    elif array.plain:
+        spread(lambda number: read_plain([_span(array, number, *part(number), limit)], spread_out=False), chunks)
+    elif out.size == array.elements:
+        spread(unpack, chunks)
+    else:
+        with ThreadPoolExecutor(min(UNPACKERS, len(chunks))) as threads:
+            list(threads.map(unpack, chunks))
 
 
-def _span(
-    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Limit | None, *, whole: bool
-) -> PlainSpan:
-    """What fills ``out`` from element ``first`` of a plain chunk on; ``whole``: the elements are all that the last
-    chunk holds, and the bytes that fill its file are checked, too.
+def _span(array: StoredArray, number: int, first: int, out: np.ndarray, limit: Limit | None) -> PlainSpan:
+    """What fills ``out`` from element ``first`` of a plain chunk on. If these are all that the last chunk holds, the
+    bytes that fill its file are checked, too.
     """
     begin, size, sums = first * out.itemsize, array.chunk * out.itemsize, array.sums_of(number, out.itemsize)
+    whole = first == 0 and number * array.chunk + out.size == array.elements
     return PlainSpan(array.file(number), size, sums, begin, size if whole else begin + out.nbytes, out, limit)
 
 

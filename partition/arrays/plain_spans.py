@@ -3,8 +3,10 @@ code, so that threads do not wait for the interpreter. From the page cache this 
 """
 
 import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -83,38 +85,45 @@ class PlainSpan:
                 begin = self.end_of(begin)
 
 
-def read_plain(span: PlainSpan, *, spread_out: bool) -> None:
-    """Fill ``span.out``; StoreError names the file that cannot be read, or the bytes that have changed.
+def read_plain(spans: Sequence[PlainSpan], *, spread_out: bool) -> None:
+    """Fill ``out`` of each span; StoreError names the file that cannot be read, or the bytes that have changed.
 
-    ``spread_out``: whether threads share the pieces.
+    ``spread_out``: whether threads share the pieces. The files of all spans are open at the same time.
     """
-    handle, pieces = open_chunk(span.file, span.size), span.pieces
-    several = len(pieces) > FEW
-    try:
-        if several and not is_little(0):
-            _read_compiled(span, handle, THREADS if spread_out else 1)
-        elif several and spread_out:
-            spread(lambda begin: span.read(handle, begin), pieces)
+    with ExitStack() as stack:
+        opened = [(span, stack.enter_context(_open(span))) for span in spans]
+        pieces = sum(len(span.pieces) for span in spans)
+        if pieces <= FEW or is_little(0):
+            tasks: list[Callable[[], None]] = [
+                partial(span.read, handle, begin) for span, handle in opened for begin in span.pieces
+            ]
         else:
-            for begin in pieces:
-                span.read(handle, begin)
+            each = -(-pieces // THREADS) if spread_out else pieces
+            tasks = [task for span, handle in opened for task in _compiled(span, handle, each)]
+        if spread_out and pieces > FEW:
+            spread(lambda task: task(), tasks)
+        else:
+            for task in tasks:
+                task()
+
+
+@contextmanager
+def _open(span: PlainSpan) -> Iterator[int]:
+    handle = open_chunk(span.file, span.size)
+    try:
+        yield handle
     finally:
         os.close(handle)
 
 
-def _read_compiled(span: PlainSpan, handle: int, threads: int) -> None:
-    """Read the pieces that are wanted whole by compiled code, in a call for each thread, and the others one by one."""
+def _compiled(span: PlainSpan, handle: int, each: int) -> Iterator[Callable[[], None]]:
+    """The tasks of reading a span: ``each`` pieces that are wanted whole by compiled code, and every other piece."""
     whole = [begin for begin in span.pieces if span.is_wanted_whole(begin)]
+    for run in (whole[first : first + each] for first in range(0, len(whole), each)):
+        yield partial(span.read_many, handle, run[0], span.end_of(run[-1]))
     for begin in span.pieces:
         if not span.is_wanted_whole(begin):
-            span.read(handle, begin)
-    if not whole:
-        return
-    cuts = [*whole[:: -(-len(whole) // threads)], span.end_of(whole[-1])]
-    if threads == 1:
-        span.read_many(handle, cuts[0], cuts[-1])
-    else:
-        spread(lambda ends: span.read_many(handle, *ends), pairwise(cuts))
+            yield partial(span.read, handle, begin)
 
 
 def _check_blocks(file: Path, piece: np.ndarray, begin: int, sums: np.ndarray) -> None:

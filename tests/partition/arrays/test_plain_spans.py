@@ -40,8 +40,15 @@ def way(request, monkeypatch):
 @pytest.mark.parametrize("checked", [False, True])
 def test_spans_are_read(way, file, values, spread_out, first, count, checked):
     asked = span(file, first, count, whole=first == 0 and count == ITEMS, checked=checked)
-    read_plain(asked, spread_out=spread_out)
+    read_plain([asked], spread_out=spread_out)
     assert np.array_equal(asked.out, values[first : first + count])
+
+
+def test_spans_of_several_files_are_read_together(way, file, values):
+    asked = [span(file, first, 5 * PIECE // 16) for first in (0, 10, PIECE // 4)]
+    read_plain(asked, spread_out=True)
+    for first, one in zip((0, 10, PIECE // 4), asked, strict=True):
+        assert np.array_equal(one.out, values[first : first + one.out.size])
 
 
 @pytest.mark.parametrize("at", [0, 4096, 2 * PIECE + 5, 4 * PIECE - 1, 5 * PIECE + 10, FILLED - 1])
@@ -51,9 +58,9 @@ def test_damage_is_named_with_its_block(way, file, at):
     data[at] ^= 1
     file.write_bytes(data)
     with pytest.raises(StoreError, match=f"bytes from {at // 4096 * 4096:,} on have changed"):
-        read_plain(asked, spread_out=True)
+        read_plain([asked], spread_out=True)
 
 
 def test_a_value_beyond_the_limit_is_named(way, file):
     with pytest.raises(StoreError, match=r"expected values from 0 to 900, found \d+ to 99\d"):
-        read_plain(span(file, 0, ITEMS, limit=900), spread_out=False)
+        read_plain([span(file, 0, ITEMS, limit=900)], spread_out=False)
