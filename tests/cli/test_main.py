@@ -441,10 +441,3 @@ def test_what_is_nested_too_deeply_is_said_in_a_line(monkeypatch, capsys):
     code, said = run(monkeypatch, capsys, fail_with(RecursionError("maximum recursion depth exceeded")))
     assert (code, said.count("\n")) == (1, 1)
     assert "nested more deeply" in said
-
-
-def test_help_loads_no_numpy():
-    """It takes as long to load as all else that help takes."""
-    code = "import sys; from csaw.cli.main import cli; cli.main(['sample', '--help'], standalone_mode=False)"
-    code += "; assert 'numpy' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,6 +1,7 @@
 """The store of karate that csaw carries is the one that its ingest makes."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -30,5 +31,6 @@ def test_it_is_the_store_that_is_made(tmp_path):
 def test_the_name_gives_it_without_the_ingest(tmp_path):
     code = "import sys; from csaw.datasets.resolve import resolve; resolve('karate', sys.argv[1])"
     code += "; assert not {'numba', 'csaw.partition.ingestion.pipeline'} & sys.modules.keys()"
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env=env)
     assert open_graph(resolve("karate", tmp_path)).edges == 156
