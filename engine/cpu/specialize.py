@@ -38,6 +38,7 @@ FILES = (
     "questions.py",
     "select.py",
     "traverse.py",
+    "neighbors_in_time.py",
     "frontiers.py",
     "pools.py",
     "rows.py",

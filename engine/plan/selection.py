@@ -88,6 +88,8 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     assert isinstance(algorithm, Traversal)
     if algorithm.geometric is not None:
         coin(algorithm)
+    if algorithm.time_strategy is not None:
+        return _in_time(algorithm, bias)
     if algorithm.unique:
         return {Method.KEYS}
     if (algorithm.shares_draws or algorithm.induced) and not (bias.constant or 0) > 0:
@@ -114,11 +116,27 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     return {method for method, possible in can.items() if possible}
 
 
+def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
+    """The method of a traversal in time; OptionError where its edges are not equally likely."""
+    if not (bias.constant or 0) > 0:
+        raise OptionError(
+            f"--time-strategy {algorithm.time_strategy}: expected edges that are equally likely, found a bias of "
+            f"{algorithm.name()} that reads {', '.join(sorted(bias.reads)) or 'nothing'}; pass --bias none"
+        )
+    return {Method.TIME}
+
+
 def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
     """Whether each vertex of a traversal selects from all of its own neighbors, whatever was sampled before."""
     a = algorithm
     return isinstance(a, Traversal) and not (
-        a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks or a.shares_draws
+        a.only_new
+        or a.each_edge_once
+        or a.induced
+        or a.collective
+        or a.clocks
+        or a.shares_draws
+        or a.time_strategy is not None
     )
 
 

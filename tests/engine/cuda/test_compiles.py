@@ -365,6 +365,27 @@ def test_walks_in_time_compile(residency, options, caplog, tmp_path, cubins):
             check(unit, architecture, caplog)
 
 
+NEIGHBORS_IN_TIME = [
+    ("neighbor", {"time_strategy": "uniform", "time_window": 3}),
+    ("neighbor", {"time_strategy": "last", "time_against": "previous"}),
+    ("neighbor", {"time_strategy": "uniform", "replace": True, "time_order": "strict", "fanout": (2, 3)}),
+    ("minibatch", {"time_strategy": "uniform"}),
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize(("algo", "options"), NEIGHBORS_IN_TIME)
+def test_neighbors_in_time_compile(algo, options, residency, caplog, tmp_path, cubins):
+    graph = events_store(tmp_path / "g.zarr", TIED, 5)
+    everywhere = options is NEIGHBORS_IN_TIME[0][1]
+    for one, architecture in product(
+        (graph, WideStore(graph)) if everywhere else (graph,), ARCHITECTURES if everywhere else (OLDEST,)
+    ):
+        device = Device(0, "none", architecture, 132, 1 << 40)
+        job = prepare(one, algo, device=device, residency=residency, start_time=4, **options)
+        check(kernels_of(Specialization(job.plan, one, job.algorithm)), architecture, caplog)
+
+
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
 def test_walks_in_time_of_ones_own_compile(residency, caplog, tmp_path, cubins):
     (tmp_path / "mine.py").write_text(RECENT)
