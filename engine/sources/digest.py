@@ -17,8 +17,9 @@ class SourcesDigest:
     """The sources of a run, as far as a request keeps them; ``str`` of it is the text in manifests.
 
     kind: None where a text names no kind that csaw knows. width: sources, or clusters, of an instance. digest: of the
-    list of sources, or of the clusters. count: the number of clusters, or of the seeds that mini-batches take from a
-    list. labels: the digest of the labels of seeds. times: that of the times of sources.
+    list of sources, or of the clusters. count: the number of clusters, or of the sources of a list from which
+    mini-batches take seeds, or which has times. labels: the digest of the labels of seeds. times: that of the times of
+    sources.
     """
 
     kind: SourceKind | None

@@ -65,9 +65,10 @@ def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, timed: boo
     needed = {IDS, TIMES} if timed else {IDS, LABELS} if are_seeds else set()
     if not needed or not needed <= set(given) <= needed | ({LABELS} if are_seeds else set()):
         with_times = f", in time {IDS} and {TIMES} where no start_time is given"
+        way = "; times are read with --time-strategy and without --start-time" if TIMES in given and not timed else ""
         raise OptionError(
             f"sources: expected an array of ids, or, for mini-batches, a mapping with {IDS} and "
-            f"{LABELS}{with_times * timed}, found one with {', '.join(map(str, given)) or 'nothing'}"
+            f"{LABELS}{with_times * timed}, found one with {', '.join(map(str, given)) or 'nothing'}{way}"
         )
     ids = _from_array(given[IDS], store)
     labels = _labels(given[LABELS], ids.size) if LABELS in given else None

@@ -278,7 +278,7 @@ class Sources:
             return SourcesDigest(self.kind, self.frontier_size, self.clusters.digest, self.clusters.count)
         if self.listed is None:
             return SourcesDigest(self.kind, self.frontier_size)
-        count = None if self.order is None else self.listed.size
+        count = self.listed.size if self.order is not None or (self.times and self.times.listed is not None) else None
         labels = "" if self.labels is None else digest_of(self.labels)
         times = "" if self.times is None or self.times.listed is None else digest_of(self.times.listed)
         return SourcesDigest(self.kind, self.frontier_size, digest_of(self.listed), count, labels, times)
