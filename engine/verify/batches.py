@@ -110,23 +110,27 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
         if not algorithm.replace:
             wrong["repeats"] += _falls(np.sort(nodes.col * subject.store.edges + nodes.e_id), 1)
         if in_time is not None:
-            wrong["edges"] += in_time.add(nodes, arrays)
-            continue
-        _check_choices(subject, nodes, wrong, kept)
+            in_time.add(nodes, arrays)
+        else:
+            _check_choices(subject, nodes, wrong, kept)
     wrong["seeds"] += _other_list(subject, source)
     if in_time is not None:
-        for name in ("edges", "sizes", "repeats"):
-            wrong[name] += in_time.selected.wrong.pop(name)
+        in_time.hand_over(wrong)
     for name, count in wrong.items():
         checks.count(name, count, SAID[name])
+    _judge_seeds(checks, labels, draws)
+    if in_time is not None:
+        in_time.judge(checks)
+    else:
+        fits(subject, checks, kept)
+
+
+def _judge_seeds(checks: Checks, labels: Labels | None, draws: SeedDraws | None) -> None:
+    """Add the checks of labels and of the chances of seeds, of samples that have some."""
     if labels is not None:
         checks.count("labels", labels.judged(), "labels of seeds other than those that were given")
     if draws is not None:
         draws.judge(checks)
-    if in_time is None:
-        fits(subject, checks, kept)
-    else:
-        in_time.judge(checks)
 
 
 class BatchesInTime:
@@ -136,8 +140,8 @@ class BatchesInTime:
         self.times, self.seeds, self.selected = subject.view.columns[TIME], SeedTimes(subject), InTime(subject)
         self.sizes = np.append(subject.traversal.sizes(), 0).astype(np.int64)
 
-    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> int:
-        """Check a group; returns the number of edges with another time than that of their number."""
+    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
+        """Check a group, and that its edges have the times of their numbers."""
         seed_time, seeds = arrays[SEED_TIME], nodes.hop_nodes[:, 0]
         self.seeds.add(arrays["input_id"], seed_time)
         now = seed_time[(np.cumsum(seeds) - seeds)[nodes.instance] + nodes.seed]
@@ -148,7 +152,12 @@ class BatchesInTime:
         )
         self.selected.add(found)
         inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
-        return int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
+        self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
+
+    def hand_over(self, wrong: dict[str, int]) -> None:
+        """Add to the faults of mini-batches those of the same names."""
+        for name in ("edges", "sizes", "repeats"):
+            wrong[name] += self.selected.wrong.pop(name)
 
     def judge(self, checks: Checks) -> None:
         self.seeds.judge(checks)

@@ -70,8 +70,10 @@ def _hops(subject: Subject, judged: InTime, arrays: Arrays) -> int:
         strange += int((there[1:] & ~there[:-1] & (owner[1:] == owner[:-1])).sum())  # behind an empty one
         kept = there & alive[owner]
         number = np.cumsum(alive) - 1
-        of = [np.full(int(alive.sum()), value) for value in (size, depth)]
-        judged.add(Selections(vertex[alive], now[alive], *of, number[owner[kept]], cells[kept], time[kept]))
+        size_of, depth_of = (np.full(int(alive.sum()), value) for value in (size, depth))
+        judged.add(
+            Selections(vertex[alive], now[alive], size_of, depth_of, number[owner[kept]], cells[kept], time[kept])
+        )
         vertex, now = cells, time if algorithm.against_previous else now[owner]
     return strange
 
@@ -101,8 +103,8 @@ def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays) -> int:
         owner, vertex, now, asked = owner[kept], vertex[kept], now[kept], asked[kept]
         of_edge = np.repeat(np.arange(vertex.size), asked)
         strange += int((src[here] != vertex[of_edge]).sum())
-        of = [np.full(vertex.size, value) for value in (size, level)]
-        judged.add(Selections(vertex, now, *of, of_edge, dst[here], arrays["time"][here]))
+        size_of, depth_of = (np.full(vertex.size, value) for value in (size, level))
+        judged.add(Selections(vertex, now, size_of, depth_of, of_edge, dst[here], arrays["time"][here]))
         now = arrays["time"][here] if algorithm.against_previous else now[of_edge]
         owner, vertex = owner[of_edge], dst[here]
     return strange + int((~fine).sum())
