@@ -26,7 +26,7 @@ class Clocked(Traversals):
 
     def _reserve(self, capacity: Array) -> None:
         super()._reserve(capacity)
-        self.time = self.xp.full(self.out.size, NO_TIME, np.int64)
+        self.time = self.xp.full(self.out.size, np.int64(NO_TIME))
 
     def _select(self, entries: Array) -> None:
         self.backend.select_in_time(self, entries)
