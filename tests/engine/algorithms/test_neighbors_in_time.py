@@ -237,3 +237,30 @@ def test_files_of_sources_have_times_and_labels(tmp_path):
     one = arrays_of(store, tmp_path / "s.zarr", "minibatch", **labels, **given)
     assert one["y"].tolist() == [0.5, 1]
     assert one["seed_time"].tolist() == [4, 4]
+
+
+OWN = """
+from csaw.engine.algorithm import InTime, Traversal, option
+
+class Mine(InTime, Traversal):
+    layout = "hops"
+    visited_once = {once}
+    fanout: tuple = option((2,), help="neighbors")
+
+    def edge_bias(self, e):
+        return 2.0
+
+    def sizes(self):
+        return self.fanout
+"""
+
+
+def test_a_class_of_ones_own_may_select_in_time(tmp_path):
+    store, given = events_store(tmp_path / "g.zarr", TIED, 5), IN_TIME | {"start_time": 4, "fanout": (2, 3)}
+    for once in (False, True):
+        (tmp_path / f"mine{once}.py").write_text(OWN.format(once=once))
+    found = arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'mineFalse.py'}:Mine", **given)
+    wanted = arrays_of(store, tmp_path / "t.zarr", "neighbor", **given)
+    assert all(np.array_equal(found[name], wanted[name]) for name in wanted)
+    with pytest.raises(OptionError, match="cannot select in time: expected a traversal whose vertices each select"):
+        prepare(store, f"{tmp_path / 'mineTrue.py'}:Mine", **given)
