@@ -243,7 +243,7 @@ OWN = """
 from csaw.engine.algorithm import InTime, Traversal, option
 
 class Mine(InTime, Traversal):
-    layout = "hops"
+    layout = "{layout}"
     visited_once = {once}
     fanout: tuple = option((2,), help="neighbors")
 
@@ -257,8 +257,8 @@ class Mine(InTime, Traversal):
 
 def test_a_class_of_ones_own_may_select_in_time(tmp_path):
     store, given = events_store(tmp_path / "g.zarr", TIED, 5), IN_TIME | {"start_time": 4, "fanout": (2, 3)}
-    for once in (False, True):
-        (tmp_path / f"mine{once}.py").write_text(OWN.format(once=once))
+    for once, layout in ((False, "hops"), (True, "subgraphs")):
+        (tmp_path / f"mine{once}.py").write_text(OWN.format(once=once, layout=layout))
     found = arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'mineFalse.py'}:Mine", **given)
     wanted = arrays_of(store, tmp_path / "t.zarr", "neighbor", **given)
     assert all(np.array_equal(found[name], wanted[name]) for name in wanted)
