@@ -136,14 +136,15 @@ class EventLoader(EpochLoader[Arrays, Any]):
 
 def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """int64 [events] three times: sources, targets and times. OptionError where data are none of events."""
-    if not isinstance(data, pyg_data.TemporalData) or any(getattr(data, name, None) is None for name in ("src", "dst", "t")):
+    names = ("src", "dst", "t")
+    if not isinstance(data, pyg_data.TemporalData) or any(getattr(data, name, None) is None for name in names):
         raise OptionError(
             f"data: expected a TemporalData of PyTorch Geometric with src, dst and t, found {type(data).__name__}"
         )
     count = data.src.numel()
     if not count:
         raise OptionError("data: expected at least one event, found none")
-    src, dst, times = (int64_times(f"data.{name}", data[name], count, "events") for name in ("src", "dst", "t"))
+    src, dst, times = (int64_times(f"data.{name}", data[name], count, "events") for name in names)
     if (least := min(int(src.min()), int(dst.min()))) < 0:
         raise OptionError(f"data.src and data.dst: expected vertices from 0 on, found {least}")
     return src, dst, times
