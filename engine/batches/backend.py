@@ -20,6 +20,7 @@ from csaw.engine.schedule.backend import Backend
 ANYWHERE: Mapping[BatchKind, Callable[[Backend, int, np.ndarray], Batch]] = {
     BatchKind.CLUSTERS: ClusterSets,
     BatchKind.MINIBATCHES: MiniBatches,
+    BatchKind.WHOLE_IN_TIME: MiniBatchesInTime,
     BatchKind.MINIBATCHES_IN_TIME: MiniBatchesInTime,
     BatchKind.IN_TIME: InTime,
     BatchKind.SHARED_DRAWS: SharedDraws,

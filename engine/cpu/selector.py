@@ -1,14 +1,11 @@
 """Selection of neighbors on the CPU, for the frontiers of traversals."""
 
-from functools import cached_property
-
 import numpy as np
 
 from csaw.engine.cpu.kernels.state import arrays_of
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.plan.contracts import Frontier, TimedFrontier
 from csaw.engine.plan.selection import coin
-from csaw.engine.schedule.time_rules import time_rules
 
 SLICE = 2048  # frontier entries of a task
 POOLS = 64  # of vertices that wait, of a task
@@ -67,11 +64,6 @@ class CpuSelector(CpuRunner):
         kernel = self.kernels.select_in_time
         given = (self.graph.arrays, np.uint64(self.seed), arrays_of(f), f.now, f.time, self.time_rules)
         self.in_slices(entries, SLICE, lambda some, *_: kernel(some, *given))
-
-    @cached_property
-    def time_rules(self) -> np.ndarray:
-        """The numbers of a run in time, int64 [3]."""
-        return np.array(time_rules(self.algorithm)[:3], np.int64)
 
     def _look_up(self, f: Frontier, entries: np.ndarray) -> None:
         kernel, given = self.kernels.look_up, (self.graph.arrays, arrays_of(f), f.offset)

@@ -43,6 +43,8 @@ FILES = (
     "pools.py",
     "rows.py",
     "hops.py",
+    "nodes.py",
+    "minibatches_in_time.py",
     "minibatches.py",
     "clocks.py",
 )

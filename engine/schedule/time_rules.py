@@ -5,7 +5,7 @@ of the run.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from csaw.engine.api.algorithm import Traversal, Walk
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 LEAST, LARGEST = -(2**63), 2**63 - 1
@@ -69,7 +69,7 @@ def neighbor_constants(traversal: Traversal, columns: Sequence[EdgeColumn]) -> d
     } | _columns(columns)
 
 
-def time_rules(walk: Walk | Traversal) -> TimeRules:
+def time_rules(walk: Algorithm) -> TimeRules:
     """The numbers of a run; those of options that are not given stand for no limit."""
     start = getattr(walk, "start_time", None)
     window, last = getattr(walk, "time_window", None), getattr(walk, "last_time", None)
