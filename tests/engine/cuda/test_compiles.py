@@ -216,8 +216,10 @@ def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubin
 def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
     device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu"}
     timed = events_store(tmp_path / "g.zarr", TIED, 5)
-    job = prepare(timed, "temporal", device=device, **EVERYWHERE_IN_TIME)
-    files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
+    in_time = NEIGHBORS_IN_TIME[0][1] | {"start_time": 4}
+    for algo, options in (("temporal", EVERYWHERE_IN_TIME), ("neighbor", in_time)):
+        job = prepare(timed, algo, device=device, **options)
+        files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
     for algo, options in CASES:
         if (algo, tuple(options)) in EVERYWHERE:
             job = prepare(store, algo, device=device, **options)

@@ -5,7 +5,7 @@ import pytest
 from helpers.graphs import arrays_of
 from helpers.temporal import events_store, random_events
 
-from csaw.engine.batches import in_time
+from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
 from csaw.engine.sources.sources import Sources
 from csaw.engine.verify import verify
@@ -85,14 +85,13 @@ def test_the_time_of_another_source_is_found(tmp_path, monkeypatch, store, algo)
 
 
 def test_the_time_of_another_edge_is_found_in_mini_batches(tmp_path, monkeypatch, store):
-    samples = in_time.MiniBatchesInTime._samples
+    arrays = WholeMiniBatches.arrays
 
-    def exchanged(self):
-        made = samples(self)
-        made["time"] = made["time"][::-1].copy()
-        return made
+    def exchanged(self, rows=slice(None)):
+        made = arrays(self, rows)
+        return made | {"time": made["time"][::-1].copy()}
 
-    monkeypatch.setattr(in_time.MiniBatchesInTime, "_samples", exchanged)
+    monkeypatch.setattr(WholeMiniBatches, "arrays", exchanged)
     drawn(store, tmp_path / "s.zarr", "minibatch")
     monkeypatch.undo()
     assert "edges" in wrong(tmp_path / "s.zarr")
