@@ -52,10 +52,20 @@ class InTime(Algorithm):
         super().__init__(**values)
         if self.time_strategy is None:
             self._refuse_alone()
-        elif self.time_strategy == "last" and getattr(self, "replace", False):
-            raise OptionError("--time-strategy last: expected no --replace beside it, because the last edges are sure")
-        elif getattr(self, "unique", False):
+            return
+        if getattr(self, "replace", False):
+            self._refuse_replace()
+        if getattr(self, "unique", False):
             raise OptionError("--time-strategy: expected no --unique beside it; run without one of them")
+
+    def _refuse_replace(self) -> None:
+        """OptionError where edges that are sure are to be drawn with replacement."""
+        if self.time_strategy == "last":
+            raise OptionError("--time-strategy last: expected no --replace beside it, because the last edges are sure")
+        if min(getattr(self, "fanout", ()), default=0) < 0:
+            raise OptionError(
+                "--replace: expected fanouts of at least 0 beside --time-strategy, found -1, which takes each edge once"
+            )
 
     def _refuse_alone(self) -> None:
         """OptionError for an option about times where no time counts."""

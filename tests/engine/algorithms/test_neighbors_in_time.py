@@ -144,6 +144,10 @@ IN_TIME = {"time_strategy": "uniform"}
         (IN_TIME | {"time_window": -1}, "--time-window: expected 0 to"),
         ({"time_strategy": "first"}, "--time-strategy: expected one of uniform, last, found 'first'"),
         ({"time_strategy": "last", "replace": True}, "--time-strategy last: expected no --replace"),
+        (
+            IN_TIME | {"replace": True, "fanout": (2, -1)},
+            "--replace: expected fanouts of at least 0 beside --time-stra",
+        ),
         (IN_TIME | {"unique": True}, "--time-strategy: expected no --unique"),
         (IN_TIME | {"start_time": 3, "induced": True}, "--induced: expected none beside --time-strategy"),
         (IN_TIME | {"start_time": 3, "target": 3}, "--target: neighbor cannot be joined"),
