@@ -98,7 +98,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
             raise OptionError(f"temporal_strategy: expected uniform or last, found {quoted(temporal_strategy)}")
         if type(batch_size) is not int or batch_size < 1:
             raise OptionError(f"batch_size: expected an integer from 1 on, found {quoted(batch_size)}")
-        self.data, self.transform, self.batch_size = data, transform, batch_size
+        self.data, self.transform = data, transform
         src, dst, times = events_of(data)
         indptr, indices, order = rows_of_edges(np.append(src, dst), np.append(dst, src), int(data.num_nodes))
         store = InMemory("events", indptr, indices, edge_columns={TIME: np.tile(times, 2)[order]})

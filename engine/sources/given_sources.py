@@ -47,9 +47,9 @@ def read_sources(given: object, store: GraphStore, *, are_seeds: bool, timed: bo
     """The list of sources that a user gives for ``store``.
 
     given: a file of original ids; for an algorithm whose sources ``are_seeds`` of mini-batches, of one id on each line,
-    or of an id and a label, a number, on every
-        line. Or an array of original ids. Or, for seeds, a mapping with the arrays ``ids`` and ``y``, the labels.
-    timed: each line ends with a time, too, an integer; a mapping has them as ``time``.
+        or of an id and a label, a number, on every line. Or an array of original ids. Or, for seeds, a mapping with the
+        arrays ``ids`` and ``y``, the labels.
+    timed: whether each line ends with the time of its source, an integer; a mapping has them as ``time``.
 
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
