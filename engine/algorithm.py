@@ -13,6 +13,7 @@ from csaw.engine.api.algorithm import (
     every_hop,
     option,
 )
+from csaw.engine.api.in_time import InTime, against_option
 from csaw.engine.api.mixins import (
     ChosenBias,
     LayerEntries,
@@ -32,6 +33,7 @@ __all__ = [
     "Algorithm",
     "ChosenBias",
     "CollectiveSampling",
+    "InTime",
     "IndividualSampling",
     "LayerEntries",
     "MatrixEntries",
@@ -40,6 +42,7 @@ __all__ = [
     "TemporalWalk",
     "Traversal",
     "Walk",
+    "against_option",
     "bias_option",
     "every_hop",
     "normalize_option",

@@ -106,6 +106,10 @@ class _Minibatch(_Run, total=False):
     drop_last: bool
     disjoint: bool
     bias: Literal["weight", "degree", "none"]
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsIndex | str | None
+    time_order: Literal["monotone", "strict"]
+    time_window: SupportsIndex | str | None
     fanout: Sequence[int] | str
     replace: bool
 
@@ -117,15 +121,24 @@ class _Mvs(_Run, total=False):
     seeds_per_batch: SupportsIndex | str
     disjoint: bool
     bias: Literal["weight", "degree", "none"]
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsIndex | str | None
+    time_order: Literal["monotone", "strict"]
+    time_window: SupportsIndex | str | None
     fanout: Sequence[int] | str
     replace: bool
     norms: str | None
 
 class _Neighbor(_Run, total=False):
     bias: Literal["weight", "degree", "none"]
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsIndex | str | None
+    time_order: Literal["monotone", "strict"]
+    time_window: SupportsIndex | str | None
     fanout: Sequence[int] | str
     replace: bool
     unique: bool
+    time_against: Literal["root", "previous"]
 
 class _Node2vec(_Run, total=False):
     walk_length: SupportsIndex | str | None
@@ -193,21 +206,23 @@ class _OfAll(_Run, total=False):
     shuffle: bool
     drop_last: bool
     disjoint: bool
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsIndex | str | None
+    time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
+    time_window: SupportsIndex | str | None
     norms: str | None
+    time_against: Literal["root", "previous"]
     p: SupportsFloat | str
     q: SupportsFloat | str
     termination_prob: SupportsFloat | str
     restart_prob: SupportsFloat | str
     subgraph_nodes: SupportsIndex | str
-    start_time: SupportsIndex | str | None
     direction: Literal["forward", "backward"]
-    time_order: Literal["strict", "monotone"]
     start: Literal["vertex", "edge"]
     time_bias: Literal["uniform", "linear", "exponential"]
     prefer: Literal["near", "far"]
     per: Literal["edge", "time"]
     time_scale: SupportsFloat | str
-    time_window: SupportsIndex | str | None
     last_time: SupportsIndex | str | None
 
 @overload

@@ -2,11 +2,11 @@
 NeurIPS 2017).
 """
 
-from csaw.engine.algorithm import ChosenBias, MiniBatches, option
+from csaw.engine.algorithm import ChosenBias, InTime, MiniBatches, option
 from csaw.partition.errors import OptionError
 
 
-class Minibatch(ChosenBias, MiniBatches):
+class Minibatch(InTime, ChosenBias, MiniBatches):
     """Mini-batches of seeds: at each hop, each vertex that is new in the mini-batch selects FANOUT of its neighbors."""
 
     paper = "Fey and Lenssen, ICLR-W 2019"

@@ -2,11 +2,11 @@
 section II).
 """
 
-from csaw.engine.algorithm import ChosenBias, Traversal, option, unique_option
+from csaw.engine.algorithm import ChosenBias, InTime, Traversal, against_option, option, unique_option
 from csaw.partition.errors import OptionError
 
 
-class Neighbor(ChosenBias, Traversal):
+class Neighbor(InTime, ChosenBias, Traversal):
     """Each vertex of a hop selects FANOUT of its neighbors for the next hop, as GraphSAGE does."""
 
     paper = "Hamilton et al., NeurIPS 2017"
@@ -19,6 +19,7 @@ class Neighbor(ChosenBias, Traversal):
     )
     replace: bool = option(False, help="draw the neighbors of a vertex with replacement")
     unique: bool = unique_option()
+    time_against: str = against_option()
 
     def __init__(self, **values):
         super().__init__(**values)

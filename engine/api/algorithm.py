@@ -233,6 +233,7 @@ class Traversal(Algorithm):
     """Whether a pool's vertices are selected with replacement: one that is selected twice selects neighbors twice, and
     leaves once."""
     replace: bool = False
+    time_strategy: str | None = None  # of edges before a time, which in_time.py declares; None: times do not count
 
     def vertex_bias(self, v: VertexView) -> float:
         """Unnormalised chance of a vertex of the pool to be selected, or of a walker with a clock to move; 0: never."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from csaw.engine.batches.clusters import ClusterSets
+from csaw.engine.batches.in_time import InTime, MiniBatchesInTime
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
@@ -19,6 +20,9 @@ from csaw.engine.schedule.backend import Backend
 ANYWHERE: Mapping[BatchKind, Callable[[Backend, int, np.ndarray], Batch]] = {
     BatchKind.CLUSTERS: ClusterSets,
     BatchKind.MINIBATCHES: MiniBatches,
+    BatchKind.WHOLE_IN_TIME: MiniBatchesInTime,
+    BatchKind.MINIBATCHES_IN_TIME: MiniBatchesInTime,
+    BatchKind.IN_TIME: InTime,
     BatchKind.SHARED_DRAWS: SharedDraws,
     BatchKind.UNIQUE: Unique,
     BatchKind.POOLS: Pools,

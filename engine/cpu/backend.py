@@ -29,6 +29,7 @@ class CpuBackend(CpuSelector):
         BatchKind.UNLIMITED_WALKS: UnlimitedWalks,
         BatchKind.CLOCK_WALKS: ClockWalks,
         BatchKind.WHOLE_MINIBATCHES: WholeMiniBatches,
+        BatchKind.WHOLE_IN_TIME: WholeMiniBatches,
         BatchKind.LAYERS: HostLayers,
         BatchKind.HOP_TABLES: HopTables,
     }

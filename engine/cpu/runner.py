@@ -22,6 +22,7 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.schedule.backend import TALLY, Crowded, OverBudget
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.specialization import WEIGHT, Constants
+from csaw.engine.schedule.time_rules import time_rules
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 
@@ -42,6 +43,7 @@ class CpuRunner(BatchBackend):
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
         self.recycled = Recycled()
+        self.time_rules = np.array(time_rules(algorithm)[:3], np.int64)  # the numbers of a run in time
         self.kernels = Kernels(self._constants(), self.hooks())
         watch = Stopwatch()
         with stage(LOADING):

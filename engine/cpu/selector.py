@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.engine.cpu.kernels.state import arrays_of
 from csaw.engine.cpu.runner import CpuRunner
-from csaw.engine.plan.contracts import Frontier
+from csaw.engine.plan.contracts import Frontier, TimedFrontier
 from csaw.engine.plan.selection import coin
 
 SLICE = 2048  # frontier entries of a task
@@ -58,6 +58,11 @@ class CpuSelector(CpuRunner):
 
     def _select_by_table(self, f: Frontier, entries: np.ndarray) -> None:
         kernel, given = self.kernels.select_by_table, (self.graph.arrays, np.uint64(self.seed), arrays_of(f))
+        self.in_slices(entries, SLICE, lambda some, *_: kernel(some, *given))
+
+    def select_in_time(self, f: TimedFrontier, entries: np.ndarray) -> None:
+        kernel = self.kernels.select_in_time
+        given = (self.graph.arrays, np.uint64(self.seed), arrays_of(f), f.now, f.time, self.time_rules)
         self.in_slices(entries, SLICE, lambda some, *_: kernel(some, *given))
 
     def _look_up(self, f: Frontier, entries: np.ndarray) -> None:

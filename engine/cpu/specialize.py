@@ -38,10 +38,13 @@ FILES = (
     "questions.py",
     "select.py",
     "traverse.py",
+    "neighbors_in_time.py",
     "frontiers.py",
     "pools.py",
     "rows.py",
     "hops.py",
+    "nodes.py",
+    "minibatches_in_time.py",
     "minibatches.py",
     "clocks.py",
 )

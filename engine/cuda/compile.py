@@ -66,6 +66,7 @@ CONSTANTS: dict[str, int] = {
     "FAR": 0,
     "PER_TIME": 0,
     "FROM_EDGES": 0,
+    "LATEST": 0,
     "BUILDS": 0,
     "MEMBER_WEIGHTS": 0,
     "EDGE_COLUMNS": 0,

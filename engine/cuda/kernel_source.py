@@ -27,6 +27,9 @@ FILES = {
     BatchKind.CLOCK_WALKS: ("clocks.cu",),
     BatchKind.WHOLE_MINIBATCHES: ("minibatches.cu",),
     BatchKind.MINIBATCHES: ("select.cu",),
+    BatchKind.WHOLE_IN_TIME: ("neighbors_in_time.cu",),
+    BatchKind.MINIBATCHES_IN_TIME: ("neighbors_in_time.cu",),
+    BatchKind.IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.SHARED_DRAWS: ("shared.cu",),
     BatchKind.LAYERS: ("rows.cu", "layers.cu"),
     BatchKind.UNIQUE: ("select.cu",),
@@ -36,6 +39,8 @@ FILES = {
     BatchKind.FRONTIERS: ("select.cu",),
 }
 """The files that the batches of each kind need."""
+COUNT_BUSY = {"walk.cu", "select.cu", "neighbors_in_time.cu"}
+"""The files whose kernels can count how long multiprocessors work."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +65,13 @@ def compile_all(units: Sequence[Unit], architecture: str) -> None:
 
 def counts_busy(backend: Specialization) -> bool:
     """Whether the kernels that sample count how long multiprocessors work, over partitions of a streamed graph."""
-    return backend.streamed and bool({"walk.cu", "select.cu"} & set(FILES[backend.plan.kind]))
+    return backend.streamed and bool(COUNT_BUSY & set(FILES[backend.plan.kind]))
 
 
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
     lists = ("lists.cu",) if backend.plan.lists_members else ()
-    in_time = ("temporal.cu",) if backend.select is Method.TIME else ()
+    in_time = ("temporal.cu",) if backend.select is Method.TIME and isinstance(backend.algorithm, Walk) else ()
     by_sums = ("sums.cu",) if backend.streamed and backend.plan.graph_layout.has_sums else ()
     return Unit(
         (*FILES[backend.plan.kind], *in_time, *by_sums, *lists), _constants(backend), backend.hooks(), backend.params

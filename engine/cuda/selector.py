@@ -1,5 +1,6 @@
 """Selection of neighbors on a GPU, for the frontiers of traversals."""
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 
@@ -11,8 +12,9 @@ from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.kernel_source import sparse_pools
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array, Frontier
+from csaw.engine.plan.contracts import Array, Frontier, TimedFrontier
 from csaw.engine.plan.selection import coin
+from csaw.engine.schedule.time_rules import time_rules
 
 HUB = 2048  # rows of at least this many neighbors get a large block
 SPARE_KEYS = 64
@@ -96,27 +98,40 @@ class CudaSelector(CudaRunner):
 
         This is one launch unless the plan's policy splits it.
         """
+        self._over_queues(f, entries, self._select)
+
+    def select_in_time(self, f: TimedFrontier, entries: Array) -> None:
+        window, seed = time_rules(self.algorithm).window, np.uint64(self.seed)
+
+        def select(f: Frontier, some: Array) -> None:
+            given = (some.size, some, _struct_of(f), f.now, f.time, window, seed)  # type: ignore[attr-defined]
+            self.kernels.over("select_in_time", -(-some.size // WARP) * WARP, *given)
+
+        self._over_queues(f, entries, select)
+
+    def _over_queues(self, f: Frontier, entries: Array, select: Callable[[Frontier, Array], None]) -> None:
+        """Have ``select`` serve the entries, together unless the plan's policy splits them."""
         if not isinstance(self.graph, StreamedGraph):
-            return self._select(f, entries)
+            return select(f, entries)
         here = self.graph.partition_of(f.vertex[entries])
         loaded = np.flatnonzero(self.graph.loaded).tolist()
         return self.streams.run(
-            loaded, lambda part, _: self._select_queue(f, entries if part < 0 else entries[here == part])
+            loaded, lambda part, _: self._select_queue(f, entries if part < 0 else entries[here == part], select)
         )
 
-    def _select_queue(self, f: Frontier, entries: Array) -> None:
+    def _select_queue(self, f: Frontier, entries: Array, select: Callable[[Frontier, Array], None]) -> None:
         """Serve a partition's entries in one launch; without batching, in one launch for each instance."""
         if self.plan.policy.batching:
-            return self._select(f, entries)
+            return select(f, entries)
         local = f.local[entries]
         for instance in cupy.unique(local).tolist():
-            self._select(f, entries[local == instance])
+            select(f, entries[local == instance])
         return None
 
     def _select(self, f: Frontier, entries: Array) -> None:
         if entries.size == 0:
             return
-        frontier = _frontier(f)
+        frontier = _struct_of(f)
         if f.trying:
             self.kernels.over("look_up", WARP * entries.size, entries.size, entries, frontier, f.offset)
             return
@@ -186,8 +201,8 @@ class CudaSelector(CudaRunner):
             )
 
 
-def _frontier(f: Frontier) -> np.ndarray:
-    """The struct Frontier of select.cu, filled."""
+def _struct_of(f: Frontier) -> np.ndarray:
+    """The arrays of a frontier as kernels take them."""
     return struct(
         "Frontier",
         instance=f.instance,

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from csaw.engine.loaders.event_loader import EventLoader
     from csaw.engine.loaders.layer_loader import LayerLoader
     from csaw.engine.loaders.layers import Layers
     from csaw.engine.loaders.neighbor_loader import NeighborLoader
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from csaw.engine.loaders.walks import WalkDataset, WalkStream
 
 _WHERE = {
+    "EventLoader": "event_loader",
     "LayerLoader": "layer_loader",
     "Layers": "layers",
     "NeighborLoader": "neighbor_loader",
@@ -25,7 +27,16 @@ _WHERE = {
     "WalkDataset": "walks",
     "WalkStream": "walks",
 }
-__all__ = ["LayerLoader", "Layers", "NeighborLoader", "NeighborSampler", "SkipGrams", "WalkDataset", "WalkStream"]
+__all__ = [
+    "EventLoader",
+    "LayerLoader",
+    "Layers",
+    "NeighborLoader",
+    "NeighborSampler",
+    "SkipGrams",
+    "WalkDataset",
+    "WalkStream",
+]
 
 
 def __dir__() -> list[str]:

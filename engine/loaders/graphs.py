@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union
 import numpy as np
 
 from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.seed_times import edge_times
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.in_memory import InMemory, rows_of_edges
 
 needed("torch")
@@ -40,9 +42,11 @@ class Sampled(NamedTuple):
         return self.order is None or self.order.is_cuda
 
 
-def graph_of(data: GraphData, weight_attr: str | None = None, *, self_loops: bool = False) -> Sampled:
+def graph_of(
+    data: GraphData, weight_attr: str | None = None, *, time_attr: str | None = None, self_loops: bool = False
+) -> Sampled:
     """The graph to sample for ``data``, with the edge weights that its attribute ``weight_attr`` has (default: None,
-    without weights).
+    without weights), and the times of ``time_attr``, of edges or nodes (default: None, without times).
 
     ``self_loops``: of a Data object, add an edge of weight 1 from each vertex to itself where there is none; their
     numbers follow those of the columns of ``edge_index``.
@@ -61,6 +65,10 @@ def graph_of(data: GraphData, weight_attr: str | None = None, *, self_loops: boo
             raise OptionError(
                 "self_loops: the rows of a graph store are sampled as they are; add the loops to its input"
             )
+        if time_attr not in (None, TIME.name):
+            raise OptionError(
+                f"time_attr: expected {TIME.name!r}, the times of a graph store's edges, found {quoted(time_attr)}"
+            )
         return Sampled(data if isinstance(data, GraphStore) else open_graph(data), None)
     if not isinstance(data, needed("torch_geometric.data").Data):
         raise OptionError(
@@ -74,7 +82,8 @@ def graph_of(data: GraphData, weight_attr: str | None = None, *, self_loops: boo
         source, target = np.append(source, missing), np.append(target, missing)
         weights = None if weights is None else np.append(weights, np.ones(missing.size, np.float32))
     indptr, indices, order = rows_of_edges(target, source, data.num_nodes)
-    held = InMemory("edge_index", indptr, indices, None if weights is None else weights[order])
+    columns = None if time_attr is None else {TIME.name: edge_times(data, time_attr, source)[order]}
+    held = InMemory("edge_index", indptr, indices, None if weights is None else weights[order], edge_columns=columns)
     return Sampled(held, torch.from_numpy(order).to(data.edge_index.device))
 
 

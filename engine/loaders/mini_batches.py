@@ -35,6 +35,8 @@ COUNTS = {
     "input_id": "seed_counts",
     "y": "seed_counts",
     "probability": "seed_counts",
+    "time": "edge_counts",
+    "seed_time": "seed_counts",
 }
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
 ON_HOST = (*sorted(set(COUNTS.values())), "hop_nodes", "hop_edges", "input_id")

@@ -15,7 +15,9 @@ from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.sampler import algorithm_options, output_of
+from csaw.engine.loaders.seed_times import Timed
 from csaw.engine.loaders.tensors import int64_of, share_of
+from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_sources import LABELS
 from csaw.partition.base.python_names import in_python
 
@@ -57,6 +59,11 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among
             the nodes, for which the rows of a graph store are loaded into host memory, too.
         weight_attr: the attribute with edge weights to draw by.
+        time_attr: the attribute with times, integers, of edges or of nodes; of a graph store "time". Each vertex then
+            selects among its edges whose time, or that of the neighbor, is not later than that of its seed, and each
+            seed has nodes of its own. ``seed_time`` of a mini-batch has the times of its seeds.
+        input_time: the time of each seed (default: None, of the nodes' own times those of the seeds).
+        temporal_strategy: "uniform", any of these edges; or "last", the latest.
         transform: called with each mini-batch.
         transform_sampler_output: called with each SamplerOutput before features are gathered.
         features: beside a graph store, arrays by name such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}``
@@ -66,14 +73,15 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         rank: number of this process among those that train together, from 0 on.
         world: number of processes that train together. Each has its part of every epoch's mini-batches; their numbers
             differ by one at most.
-        **options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels;
-            those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches
-            drawn together (8); ``weighted=True`` to use the weights of a graph store. Arguments that only PyTorch
-            Geometric's loader has are taken where they ask for nothing, and ignored with a warning where they ask for
-            worker processes, which csaw does not need.
+        **options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels and
+            times; in time ``start_time``, one time for all seeds, ``time_order="strict"`` for edges that are earlier,
+            and ``time_window``, the longest time before; those of a run, such as ``device``, ``threads``, ``memory``
+            and ``in_flight``, the number of mini-batches drawn together (8); ``weighted=True`` to use the weights of a
+            graph store. Arguments that only PyTorch Geometric's loader has are taken where they ask for nothing, and
+            ignored with a warning where they ask for worker processes, which csaw does not need.
 
     Raises:
-        OptionError: csaw has not what is asked for, and it would change mini-batches, such as HeteroData and times.
+        OptionError: csaw has not what is asked for, and it would change mini-batches, such as HeteroData.
         CsawError: as of :func:`csaw.stream`.
     """
 
@@ -93,6 +101,9 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         disjoint: bool = False,
         subgraph_type: "str | SubgraphType" = "directional",
         weight_attr: str | None = None,
+        time_attr: str | None = None,
+        input_time: object = None,
+        temporal_strategy: str = "uniform",
         transform: Callable[[Any], object] | None = None,
         transform_sampler_output: Callable | None = None,
         features: Mapping[str, object] | None = None,
@@ -103,7 +114,10 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         **options: object,
     ) -> None:
         options = without_others(options, "NeighborLoader")
-        self.graph = graph_of(data, weight_attr)
+        self.timed = Timed(time_attr, input_time, temporal_strategy)
+        is_timed = self.timed.check(subgraph_type)
+        disjoint = disjoint or (is_timed and "start_time" not in options)
+        self.graph = graph_of(data, weight_attr, time_attr=time_attr)
         self.transform = transform
         self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
@@ -113,6 +127,11 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
         nodes = None if input_nodes is None else self.filter.input_data.node.numpy()
+        if is_timed:
+            held = data if isinstance(data, pyg_data.Data) else self.graph.store
+            in_time = self.timed.options(held, self.graph.store, nodes, options)
+            nodes = None if "sources" in in_time else nodes
+            asked |= in_time
         self.drawn = EpochBatches(
             self.graph.store,
             nodes,
@@ -134,13 +153,16 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         """The Data object of a mini-batch."""
         out = output_of(arrays, self.graph)
         position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
-        out.metadata = (position if known is None else known[position], None)
+        seed_time = arrays[SEED_TIME].to(out.row.device) if SEED_TIME in arrays else None
+        out.metadata = (position if known is None else known[position], seed_time)
         out = self.with_edges(out)
         if self.data.edge_index is None:
             self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
         batch = self.filter.filter_fn(out)
         if LABELS in arrays:
             batch[LABELS] = as_tensor(LABELS, arrays[LABELS], batch.batch_size)
+        if TIME in arrays and self.graph.order is None:  # those of a Data object are gathered with its other attributes
+            batch[TIME] = arrays[TIME]
         for name, values in self.features.items():
             batch[name] = gathered(values, batch.n_id)
         for name, values in self.edge_features.items():

@@ -35,7 +35,7 @@ class Refusal(NamedTuple):
     advice: str
 
 
-UNTIMED = "temporal sampling is not supported; leave it out, or use PyTorch Geometric's loader"
+UNTIMED = "temporal sampling is that of NeighborLoader; leave it out"
 SEEDED = "seed= decides all draws, and input_nodes, batch_size and shuffle which seeds a mini-batch has; leave it out"
 REFUSED: Mapping[str, Refusal] = {
     "input_time": Refusal(None, UNTIMED),

@@ -156,7 +156,9 @@ def algorithm_options(
 def refuse_time(time: object) -> None:
     """OptionError where times are given."""
     if time is not None:
-        raise OptionError("time: temporal sampling is not supported; leave out input_time and time_attr")
+        raise OptionError(
+            "time: temporal sampling is that of csaw's NeighborLoader; use that, or leave out input_time and time_attr"
+        )
 
 
 def _first_number() -> int:

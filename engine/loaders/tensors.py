@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SIGNED, LOWER_BITS = 2**31, 2**32 - 1
-EDGES = ("row", "col", "e_id", "batch")  # signed integers of mini-batches that a model reads on its device, beside n_id
+# signed integers of mini-batches that a model reads on its device, beside n_id
+EDGES = ("row", "col", "e_id", "batch", "time", "seed_time")
 
 
 def tensors_of(arrays: dict[str, Array], vertices: int) -> "dict[str, Array | Tensor]":

@@ -29,6 +29,12 @@ class BatchKind(StrEnum):
     """Mini-batches that kernels take through all hops, one or some at a time."""
     MINIBATCHES = "mini-batches"
     """Mini-batches, hop by hop."""
+    WHOLE_IN_TIME = "whole-mini-batches-in-time"
+    """Mini-batches in time that a thread of a CPU takes through all hops."""
+    MINIBATCHES_IN_TIME = "mini-batches-in-time"
+    """Mini-batches, hop by hop, whose nodes select among edges before the times of their seeds."""
+    IN_TIME = "in-time"
+    """Frontiers whose vertices select among edges before a time."""
     SHARED_DRAWS = "shared-draws"
     """Frontiers whose vertices decide on their edges to a vertex by one random number."""
     LAYERS = "layers"
@@ -52,14 +58,21 @@ class BatchKind(StrEnum):
     @property
     def of_minibatches(self) -> bool:
         """Whether an instance is a mini-batch, whose sources also have positions in the list of seeds."""
-        return self in (BatchKind.WHOLE_MINIBATCHES, BatchKind.MINIBATCHES)
+        in_time = (BatchKind.WHOLE_IN_TIME, BatchKind.MINIBATCHES_IN_TIME)
+        return self in (BatchKind.WHOLE_MINIBATCHES, BatchKind.MINIBATCHES, *in_time)
+
+    @property
+    def in_time(self) -> bool:
+        """Whether an instance's sources have times, behind what else is known of them."""
+        return self in (BatchKind.IN_TIME, BatchKind.WHOLE_IN_TIME, BatchKind.MINIBATCHES_IN_TIME)
 
     @property
     def no_sources(self) -> tuple[int, ...]:
         """Shape of the sources of a batch of no instances."""
         if self.of_walks:
             return (0,)
-        return (0, 1, 2) if self.of_minibatches else (0, 1)
+        columns = 1 + self.of_minibatches + self.in_time
+        return (0, 1, columns) if columns > 1 else (0, 1)
 
 
 def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
@@ -71,6 +84,11 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         return BatchKind.CLUSTERS
     if algorithm.clocks:
         return BatchKind.CLOCK_WALKS
+    if algorithm.time_strategy is not None:
+        if not isinstance(shape.drawn_layout, Batches):
+            return BatchKind.IN_TIME
+        by_hops = shape.on_gpu or memory.residency.streams
+        return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
     if isinstance(shape.drawn_layout, Batches):
         return BatchKind.WHOLE_MINIBATCHES if drawn_whole(shape, memory) else BatchKind.MINIBATCHES
     if algorithm.shares_draws:

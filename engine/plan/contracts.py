@@ -272,6 +272,15 @@ class Frontier(Protocol):
     """int64 [cells]: places in the rows of the edges to look up, where ``trying``."""
 
 
+class TimedFrontier(Frontier, Protocol):
+    """The vertices of a batch for which a backend selects neighbors in time."""
+
+    now: Array
+    """int64 [entries]: the time with which the edges of each are compared."""
+    time: Array
+    """int64 [cells]: the time of the edge to each neighbor, to be filled."""
+
+
 class IncomingBias(NamedTuple):
     """Sums of the biases of all edges to each vertex, as integers of one scale: int64 [vertices]."""
 

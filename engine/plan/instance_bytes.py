@@ -22,7 +22,7 @@ SPREAD = (
 )
 MEETINGS = 2  # times that a traversal meets a vertex, about
 LARGEST_SAMPLE = 1 << 50  # bytes
-TIME_BYTES = 8  # of the time of a step
+TIME_BYTES = 8  # of the time of a step, or of an edge
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
@@ -60,6 +60,7 @@ def instance_bytes(
     spread = 1 if algorithm.geometric is None else SPREAD
     met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
     each = item if isinstance(layout, Hops) else 3 * item + 24  # also of a node with its edge in a mini-batch
+    each += TIME_BYTES * needs.timed
     row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
     memory = listed_bytes + _in_flight(algorithm, store.vertices, spread * entries, spread * widest, each)
     return _with_vertices(row, memory, met, item) if induced else (row, memory)

@@ -126,7 +126,7 @@ class Needs:
     everywhere: bool
     """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
     timed: bool
-    """Whether walks know the times of their edges."""
+    """Whether instances know the times of their edges."""
     edge_columns: tuple[EdgeColumn, ...]
     """Edge columns beside weights that are read, in the order in which kernels number them."""
     edge: EdgeBytes
@@ -184,7 +184,7 @@ def find_needs(
         columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
         clusters=algorithm.sources_from == "clusters",
         everywhere=in_pools and sources.kind == "every" and _meets_again(algorithm),
-        timed=isinstance(algorithm, Walk) and algorithm.timed,
+        timed=_is_timed(algorithm),
         edge_columns=edge_columns,
         edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
         **of_edges,
@@ -194,12 +194,12 @@ def find_needs(
 def _columns_read(
     store: Store, algorithm: Algorithm, by_hooks: Collection[str], select: Method
 ) -> tuple[EdgeColumn, ...]:
-    """The edge columns beside weights that are read: those of these names, and by walks in time the times.
+    """The edge columns beside weights that are read: those of these names, and in time the times.
 
-    OptionError for a walk in time where edges have no times.
+    OptionError for an algorithm in time where edges have no times.
     """
     read = tuple(column for column in store.hook_columns if column.name in by_hooks)
-    if not (isinstance(algorithm, Walk) and algorithm.timed):
+    if not _is_timed(algorithm):
         return read
     if store.stored.time is None:
         raise OptionError(
@@ -208,6 +208,11 @@ def _columns_read(
         )
     time = () if store.stored.time in read else (store.stored.time,)
     return (*read, *time, *(TIME_ORDER,) * (select is Method.TIME))
+
+
+def _is_timed(algorithm: Algorithm) -> bool:
+    """Whether an algorithm reads the times of edges by itself, whatever its hooks read."""
+    return algorithm.timed if isinstance(algorithm, Walk) else getattr(algorithm, "time_strategy", None) is not None
 
 
 def _instead_of_times(store: Store) -> str:

@@ -68,8 +68,8 @@ class RunOptions:
         None,
         SAMPLE,
         "vertices to start from: all, random:N for N different random ones, or a file of vertex ids, for "
-        "mini-batches one on each line, each with a label or none [default: all, or random ones where the "
-        "algorithm asks for them]",
+        "mini-batches one on each line, each with a label or none, in time with a time at the end [default: all, or "
+        "random ones where the algorithm asks for them]",
         object,
     )
     instances: int | None = declared(

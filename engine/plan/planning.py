@@ -107,6 +107,11 @@ def _shape(
     layout = _sample_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
+    if options.induced and isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
+        raise OptionError(
+            "--induced: expected none beside --time-strategy, because all edges among the vertices would be in the "
+            "sample, at whatever time; run without one of them"
+        )
     induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)
     bases = sources.instances

@@ -88,6 +88,8 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     assert isinstance(algorithm, Traversal)
     if algorithm.geometric is not None:
         coin(algorithm)
+    if algorithm.time_strategy is not None:
+        return _in_time(algorithm, bias)
     if algorithm.unique:
         return {Method.KEYS}
     if (algorithm.shares_draws or algorithm.induced) and not (bias.constant or 0) > 0:
@@ -114,12 +116,34 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     return {method for method, possible in can.items() if possible}
 
 
+def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
+    """The method of a traversal in time; OptionError where its edges are not equally likely, or where what a vertex
+    selects depends on more than its own edges and a time.
+    """
+    a, name = algorithm, algorithm.name()
+    if not (bias.constant or 0) > 0:
+        raise OptionError(
+            f"--time-strategy {a.time_strategy}: expected edges that are equally likely, found a bias of "
+            f"{name} that reads {', '.join(sorted(bias.reads)) or 'nothing'}; pass --bias none"
+        )
+    meets_once = a.visited_once and a.layout != "batches"
+    others = a.unique or a.pool_size is not None or a.geometric is not None or a.draws_from != "edges"
+    if not _selects_alone(a) or meets_once or others or type(a).update is not Traversal.update:
+        raise OptionError(
+            f"--time-strategy: {name} cannot select in time: expected a traversal whose vertices each select among "
+            "their own edges, and all go on, as neighbor and minibatch; see InTime"
+        )
+    return {Method.TIME}
+
+
 def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
     """Whether each vertex of a traversal selects from all of its own neighbors, whatever was sampled before."""
-    a = algorithm
-    return isinstance(a, Traversal) and not (
-        a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks or a.shares_draws
-    )
+    return isinstance(algorithm, Traversal) and _selects_alone(algorithm) and algorithm.time_strategy is None
+
+
+def _selects_alone(a: Traversal) -> bool:
+    """Whether each vertex of a traversal selects from its own neighbors, whatever was sampled before."""
+    return not (a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks or a.shares_draws)
 
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:

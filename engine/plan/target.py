@@ -90,6 +90,8 @@ def refuse_unfit(algorithm: Algorithm, instances: int) -> None:
         reason = "its instances are sets of a given size"
     elif isinstance(algorithm, Traversal) and (algorithm.draws_from != "edges" or algorithm.shares_draws):
         reason = "its layers have a given number of vertices"
+    elif isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
+        reason = "its sources have times of their own"
     if reason:
         raise OptionError(f"--target: {name} cannot be joined until a number of vertices is met, because {reason}")
     if instances > MOST_INSTANCES:

@@ -41,6 +41,9 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
       [edges]; ``input_id`` [seeds]; ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if
       disjoint; ``y`` [seeds] of seeds with labels.
 
+    In time, walks have ``times`` [n, walk length], hops ``seed_time`` [n, m] and ``time_1``, ... of the shapes of
+    ``hop_1``, ..., and others ``time`` [edges] and ``seed_time`` [sources or seeds].
+
     The classes in ``engine/samples/layouts/`` describe them all.
 
     ``on_device()`` gives the arrays where they were drawn, for DLPack, with dense ids. A batch stays valid when later

@@ -85,7 +85,8 @@ def prepare(
             on assumed ones; ``job.plan.rates`` says which.
         **given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is
             read as on the command line. In Python, ``sources`` may also be an array of vertex ids of the input, or, for
-            mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed; ``columns`` a dict of arrays
+            mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed, and with ``time_strategy`` of
+            the array ``time``, the time of each source; ``columns`` a dict of arrays
             [V] (see :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
 
     Returns:

@@ -4,6 +4,7 @@ they are read.
 OUT/zarr.json           what a sample store says of itself, and the options by which it is drawn again (``virtual``)
 OUT/given_sources/      the list of sources, as dense ids, where the request has a list
 OUT/y/                  the labels of seeds, where the list has labels
+OUT/seed_time/          the times of sources, where the list has times
 OUT/checksums, results  as in any sample store
 """
 
@@ -28,12 +29,13 @@ from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.format import VIRTUAL, chunk_name
 from csaw.engine.samples.kept import joined
 from csaw.engine.samples.layouts import Arrays
+from csaw.engine.samples.layouts.declared import SEED_TIME
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.samples.results import write_results
 from csaw.engine.samples.samples import Samples
 from csaw.engine.sources.given_columns import IDS
-from csaw.engine.sources.given_sources import LABELS
+from csaw.engine.sources.given_sources import LABELS, TIMES
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.nodes import About, group_node, write_array
@@ -43,7 +45,11 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
 
 SOURCES = "given_sources"
-GIVEN = {SOURCES: "dense id of each source", LABELS: "label of each source"}
+GIVEN = {
+    SOURCES: "dense id of each source",
+    LABELS: "label of each source",
+    SEED_TIME: "time of each source, in the units of the graph",
+}
 ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
@@ -99,8 +105,9 @@ def _sources_of(job: Job) -> str | None:
 
 
 def _given(job: Job) -> dict[str, np.ndarray]:
-    """The list of sources and its labels, where there are any, by the names of their arrays."""
-    held = {SOURCES: job.sources.listed, LABELS: job.sources.labels}
+    """The list of sources, its labels and its times, where there are any, by the names of their arrays."""
+    times = None if job.sources.times is None else job.sources.times.listed
+    held = {SOURCES: job.sources.listed, LABELS: job.sources.labels, SEED_TIME: times}
     return {name: array for name, array in held.items() if array is not None}
 
 
@@ -272,8 +279,9 @@ def _given_again(path: Path, held: object, checksums: dict[str, str], store: Gra
     asked = held.get("sources") if isinstance(held, dict) else held
     if asked is None:
         listed = store.original_ids(Rows(path, SOURCES, checksums)[:].astype(store.id_dtype))
-        labeled = f"{LABELS}/zarr.json" in checksums
-        return {"sources": {IDS: listed, LABELS: Rows(path, LABELS, checksums)[:]} if labeled else listed}
+        known = {LABELS: LABELS, TIMES: SEED_TIME}
+        held = {one: Rows(path, of, checksums)[:] for one, of in known.items() if f"{of}/zarr.json" in checksums}
+        return {"sources": {IDS: listed} | held if held else listed}
     kinds = dict.fromkeys((*STARTS[Traversal], *STARTS[Walk]))
     if not isinstance(asked, str) or not (asked in kinds or asked.startswith("random:")):
         raise StoreError(

@@ -1,11 +1,13 @@
-"""Samples of any layout as lists of edges: instance, src, dst, depth."""
+"""Samples of any layout as lists of edges: instance, src, dst, depth, and of samples in time the time of each."""
 
 import numpy as np
 
+from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.samples.layouts.layout import EDGE
 from csaw.engine.samples.opened import OpenedSamples
 
 ALONE = -1  # the depth of a row that is no edge but a vertex without one
+NO_TIME = -(2**63)  # the time of such a row
 Edges = dict[str, np.ndarray]
 
 
@@ -27,6 +29,11 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
     return edges
 
 
+def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
+    """The columns of ``numbered_edges``: those of all samples, and the time where samples are no walks and in time."""
+    return (*EDGE, TIME) if SEED_TIME in samples else EDGE
+
+
 def edge_arrays(samples: OpenedSamples) -> list[str]:
     """The arrays that edges are read from."""
     return samples.layout.edge_arrays(samples.arrays)
@@ -37,9 +44,10 @@ def _with_lonely(edges: Edges, met: list[tuple[np.ndarray, np.ndarray]]) -> Edge
     instance, vertex = _lonely(edges, met)
     if not instance.size:
         return edges
-    columns = (instance, vertex, vertex, np.full(instance.size, ALONE, np.int32))
+    columns = dict(zip(EDGE, (instance, vertex, vertex, np.full(instance.size, ALONE, np.int32)), strict=True))
+    columns[TIME] = np.full(instance.size, NO_TIME)
     order = np.argsort(np.concatenate([edges["instance"], instance]), kind="stable")
-    return {name: np.concatenate([edges[name], more])[order] for name, more in zip(EDGE, columns, strict=True)}
+    return {name: np.concatenate([of_edges, columns[name]])[order] for name, of_edges in edges.items()}
 
 
 def _lonely(edges: Edges, met: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -128,7 +128,7 @@ class OpenedSamples:
             The arrays by name. Walks have ``walks`` and ``lengths`` (ragged ones ``walks`` [steps + instances]), hops
             ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and
             ``sources``, and those of ``weight``, ``vertex_counts``, ``vertices``, ``layer`` and ``probability`` that
-            the store has, mini-batches those that :func:`draw_batches` names.
+            the store has, mini-batches those that :func:`draw_batches` names, as those of samples in time.
 
         Raises:
             StoreError: a file has changed.

@@ -27,7 +27,9 @@
 ``edge_weight`` float32 [edges]
     Only of samples that have weights of edges: those of layers.
 ``edge_time`` int64 [edges]
-    Only of walks in time: the time of each edge.
+    Only of samples in time: the time of each edge.
+``seed_time`` int64 [batch_size]
+    Only of neighbors in time: the time of each seed.
 ``walk`` int64 [instances, walk_length + 1], or [instances, longest walk + 1] without a limit
     Only of walks: the nodes of each, -1 after its end.
 ``e_id`` int64 [edges]

@@ -66,18 +66,24 @@ def of_vertices(arrays: Arrays, edges: Arrays, before: int) -> Batch:
     of_sources, of_dst, of_src, _ = np.split(number, np.cumsum([sources.size, dst.size, src.size]))
     seeds = int(of_sources.max(initial=-1)) + 1
     hops = int(depth.max(initial=-1)) + 1
-    weight = {"edge_weight": arrays["weight"][order]} if "weight" in arrays else {}
-    return weight | {
-        "edge_index": np.stack([of_dst, of_src]),
-        "n_id": vertices[met][first],
-        "batch": owner[met][first],
-        "batch_size": seeds,
-        "input_id": before + met[first][:seeds],
-        "seed": of_sources,
-        "num_sampled_nodes": np.bincount(hop[met][first], minlength=hops + 1),
-        "num_sampled_edges": np.bincount(depth, minlength=hops),
-        CLASSES: np.bincount((len(MET) * hop + kind)[met][first]),
-    }
+    named = (("edge_weight", "weight"), ("edge_time", "time"))
+    of_edges = {name: arrays[held][order] for name, held in named if held in arrays}
+    of_seeds = {"seed_time": arrays["seed_time"][met[first][:seeds]]} if "seed_time" in arrays else {}
+    return (
+        of_edges
+        | of_seeds
+        | {
+            "edge_index": np.stack([of_dst, of_src]),
+            "n_id": vertices[met][first],
+            "batch": owner[met][first],
+            "batch_size": seeds,
+            "input_id": before + met[first][:seeds],
+            "seed": of_sources,
+            "num_sampled_nodes": np.bincount(hop[met][first], minlength=hops + 1),
+            "num_sampled_edges": np.bincount(depth, minlength=hops),
+            CLASSES: np.bincount((len(MET) * hop + kind)[met][first]),
+        }
+    )
 
 
 def of_minibatches(arrays: Arrays) -> Batch:
@@ -105,7 +111,8 @@ def of_minibatches(arrays: Arrays) -> Batch:
         "num_sampled_nodes": arrays["hop_nodes"].sum(axis=0),
         "num_sampled_edges": arrays["hop_edges"].sum(axis=0),
         "e_id": arrays["e_id"][edge_order],
-        **{name: arrays[name] for name in ("y", "probability") if name in arrays},
+        **{name: arrays[name] for name in ("y", "probability", "seed_time") if name in arrays},
+        **({"edge_time": arrays["time"][edge_order]} if "time" in arrays else {}),
     }
 
 

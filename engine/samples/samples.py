@@ -221,6 +221,7 @@ class Samples(HopTables, ShownSamples):
             - ``probability``, float64 [seeds], only where seeds are drawn: the chance of each seed to be in a
               mini-batch.
             - ``batch``, int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
+            - ``time``, int64 [edges], and ``seed_time``, int64 [seeds], only in time: of each edge, and of each seed.
 
         Raises:
             IndexError: there is no such mini-batch.

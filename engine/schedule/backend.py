@@ -24,7 +24,17 @@ from types import ModuleType
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.plan.contracts import Array, Batch, Frontier, Graph, IncomingBias, Members, Partitions, Store
+from csaw.engine.plan.contracts import (
+    Array,
+    Batch,
+    Frontier,
+    Graph,
+    IncomingBias,
+    Members,
+    Partitions,
+    Store,
+    TimedFrontier,
+)
 from csaw.engine.plan.plan import Plan
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
@@ -150,6 +160,12 @@ class Backend(Specialization, ABC):
     def select_neighbors(self, f: Frontier, entries: Array) -> None:
         """Select neighbors of the frontier entries numbered ``entries``: write them to ``f.out``, and their number to
         ``f.found``.
+        """
+
+    @abstractmethod
+    def select_in_time(self, f: TimedFrontier, entries: Array) -> None:
+        """Select neighbors like ``select_neighbors``, among the edges of each before ``f.now``; write the time of the
+        edge to each to ``f.time``.
         """
 
     @abstractmethod

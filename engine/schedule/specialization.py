@@ -11,7 +11,7 @@ from csaw.engine.api.user_code import is_own
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
-from csaw.engine.schedule.time_rules import time_constants
+from csaw.engine.schedule.time_rules import neighbor_constants, time_constants
 
 WEIGHT = hooks.Hook(
     "edge_bias",
@@ -102,5 +102,5 @@ class Specialization:
                 "COLLECTIVE": bool(a.collective or a.unique),
                 "DETECT": self.plan.detect,
                 "KEYED": bool(a.collective or a.unique) and self.select is Method.KEYS,
-            }
+            } | neighbor_constants(a, self.needs.edge_columns)
         return constants

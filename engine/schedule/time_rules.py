@@ -1,9 +1,11 @@
-"""The rules of walks in time as kernels read them: constants that they are specialised on, and numbers of the run."""
+"""The rules of walks and of neighbors in time as kernels read them: constants that they are specialised on, and numbers
+of the run.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 LEAST, LARGEST = -(2**63), 2**63 - 1
@@ -11,7 +13,7 @@ BIASES = ("uniform", "linear", "exponential")
 
 
 class TimeRules(NamedTuple):
-    """The numbers of a run of walks in time, of which kernels read those that its constants ask for."""
+    """The numbers of a run in time, of which kernels read those that its constants ask for."""
 
     start: int
     """The time at which walks start."""
@@ -23,6 +25,12 @@ class TimeRules(NamedTuple):
     """The time in which an exponential bias changes by e."""
 
 
+def _columns(columns: Sequence[EdgeColumn]) -> dict[str, int]:
+    """The numbers of the columns of times and, where it is read, of the order by time."""
+    found = {"TIME_COLUMN": next(number for number, column in enumerate(columns) if column.name == TIME.name)}
+    return found | ({"TIME_ORDER": columns.index(TIME_ORDER)} if TIME_ORDER in columns else {})
+
+
 def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     """The constants of a walk, of which all are 0 where it is none in time."""
     a: Any = walk
@@ -30,12 +38,10 @@ def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     none = dict.fromkeys(("TIMED", "BY_TIME", "TIME_COLUMN", "TIME_ORDER", *names), 0)
     if not walk.timed:
         return none
-    found = {"TIMED": 1, "HAS_START": int(a.start_time is not None), "BACKWARD": int(a.backward)}
-    found["TIME_COLUMN"] = next(number for number, column in enumerate(columns) if column.name == TIME.name)
+    found = {"TIMED": 1, "HAS_START": int(a.start_time is not None), "BACKWARD": int(a.backward)} | _columns(columns)
     if walk.by_time:
         found |= {
             "BY_TIME": 1,
-            "TIME_ORDER": next(number for number, column in enumerate(columns) if column == TIME_ORDER),
             "HAS_WINDOW": int(a.time_window is not None),
             "HAS_LAST": int(a.last_time is not None),
             "STRICT": int(a.time_order == "strict"),
@@ -47,7 +53,23 @@ def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     return none | found
 
 
-def time_rules(walk: Walk) -> TimeRules:
+def neighbor_constants(traversal: Traversal, columns: Sequence[EdgeColumn]) -> dict[str, int]:
+    """The constants of a traversal in time: edges are taken back in time, from a time that each vertex knows."""
+    a: Any = traversal
+    if a.time_strategy is None:
+        return {}
+    return {
+        "BY_TIME": 1,
+        "BACKWARD": 1,
+        "HAS_START": 1,
+        "HAS_WINDOW": int(a.time_window is not None),
+        "HAS_LAST": 0,
+        "STRICT": int(a.time_order == "strict"),
+        "LATEST": int(a.time_strategy == "last"),
+    } | _columns(columns)
+
+
+def time_rules(walk: Algorithm) -> TimeRules:
     """The numbers of a run; those of options that are not given stand for no limit."""
     start = getattr(walk, "start_time", None)
     window, last = getattr(walk, "time_window", None), getattr(walk, "last_time", None)

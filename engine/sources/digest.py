@@ -9,7 +9,7 @@ import numpy as np
 
 from csaw.engine.api.starts import SourceKind
 
-FORM = re.compile(r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: labelled (\S+))?")
+FORM = re.compile(r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: labelled (\S+))?(?: timed (\S+))?")
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,9 @@ class SourcesDigest:
     """The sources of a run, as far as a request keeps them; ``str`` of it is the text in manifests.
 
     kind: None where a text names no kind that csaw knows. width: sources, or clusters, of an instance. digest: of the
-    list of sources, or of the clusters. count: the number of clusters, or of the seeds that mini-batches take from a
-    list. labels: the digest of the labels of seeds.
+    list of sources, or of the clusters. count: the number of clusters, or of the sources of a list from which
+    mini-batches take seeds, or which has times. labels: the digest of the labels of seeds. times: that of the times of
+    sources.
     """
 
     kind: SourceKind | None
@@ -26,6 +27,7 @@ class SourcesDigest:
     digest: str = ""
     count: int | None = None
     labels: str = ""
+    times: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -34,12 +36,13 @@ class SourcesDigest:
         kind = SourceKind[name.upper()] if name in list(SourceKind) else None
         if found is None:
             return cls(kind)
-        digest, count, width, labels = found.groups()
-        return cls(kind, int(width), digest or "", None if count is None else int(count), labels or "")
+        digest, count, width, labels, times = found.groups()
+        return cls(kind, int(width), digest or "", None if count is None else int(count), labels or "", times or "")
 
     def __str__(self) -> str:
         words = [str(self.kind), self.digest, "" if self.count is None else f"of {self.count}", f"x {self.width}"]
-        return " ".join(filter(None, [*words, self.labels and f"labelled {self.labels}"]))
+        said = self.labels and f"labelled {self.labels}", self.times and f"timed {self.times}"
+        return " ".join(filter(None, [*words, *said]))
 
 
 def digest_of(listed: np.ndarray) -> str:

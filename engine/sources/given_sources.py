@@ -5,7 +5,7 @@ dense ids.
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,35 +18,74 @@ from csaw.partition.graph.given_arrays import array_of, column_of
 
 Number = TypeVar("Number", int, float)
 LABELS = "y"
-CHANCES = "probability"  # the array of the chances of seeds that are drawn
 """The labels of seeds, as PyTorch Geometric calls them: in a mapping of sources, and among the
 arrays of mini-batches.
 """
-COLUMNS = {1: "one vertex id", 2: "a vertex id and its label, a number"}
-Listed = tuple[np.ndarray, np.ndarray | None]
-"""The dense ids of sources, int64 [n], and their labels, float64 [n]; None where they have none."""
+CHANCES = "probability"  # the array of the chances of seeds that are drawn
+TIMES = "time"
+"""The times of sources, likewise."""
+COLUMNS = {
+    (True, False): {1: "one vertex id", 2: "a vertex id and its label, a number"},
+    (False, True): {2: "a vertex id and its time"},
+    (True, True): {2: "a vertex id and its time", 3: "a vertex id, its label and its time"},
+}
+"""The numbers of columns that a file may have, by whether sources are seeds, and have times."""
+LABELLED = 2  # columns beside that of times
+EACH = {(True, False): "a label to all of them or to none", (False, True): "a time to all of them"}
+WIDEST = range(-(2**63), 2**63)  # of times
 
 
-def read_sources(given: object, store: GraphStore, *, are_seeds: bool) -> Listed:
+class Listed(NamedTuple):
+    """The dense ids of sources, int64 [n]; the labels, float64 [n], and times, int64 [n], of those that have some."""
+
+    ids: np.ndarray
+    labels: np.ndarray | None = None
+    times: np.ndarray | None = None
+
+
+def read_sources(given: object, store: GraphStore, *, are_seeds: bool, timed: bool = False) -> Listed:
     """The list of sources that a user gives for ``store``.
 
     given: a file of original ids; for an algorithm whose sources ``are_seeds`` of mini-batches, of one id on each line,
-    or of an id and a label, a number, on every
-        line. Or an array of original ids. Or, for seeds, a mapping with the arrays ``ids`` and ``y``, the labels.
+        or of an id and a label, a number, on every line. Or an array of original ids. Or, for seeds, a mapping with the
+        arrays ``ids`` and ``y``, the labels.
+    timed: whether each line ends with the time of its source, an integer; a mapping has them as ``time``.
 
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
     """
     if isinstance(given, str):
-        return _from_file(Path(given), store, are_seeds)
+        return _from_file(Path(given), store, are_seeds, timed)
     if isinstance(given, Mapping):
-        if not are_seeds or set(given) != {IDS, LABELS}:
-            raise OptionError(
-                f"sources: expected an array of ids, or, for mini-batches, a mapping with {IDS} and "
-                f"{LABELS}, found one with {', '.join(map(str, given)) or 'nothing'}"
-            )
-        return (ids := _from_array(given[IDS], store)), _labels(given[LABELS], ids.size)
-    return _from_array(given, store), None
+        return _from_mapping(given, store, are_seeds, timed)
+    return Listed(_from_array(given, store))
+
+
+def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, timed: bool) -> Listed:
+    needed = {IDS, TIMES} if timed else {IDS, LABELS} if are_seeds else set()
+    if not needed or not needed <= set(given) <= needed | ({LABELS} if are_seeds else set()):
+        with_times = f", in time {IDS} and {TIMES} where no start_time is given"
+        way = "; times are read with --time-strategy and without --start-time" if TIMES in given and not timed else ""
+        raise OptionError(
+            f"sources: expected an array of ids, or, for mini-batches, a mapping with {IDS} and "
+            f"{LABELS}{with_times * timed}, found one with {', '.join(map(str, given)) or 'nothing'}{way}"
+        )
+    ids = _from_array(given[IDS], store)
+    labels = _labels(given[LABELS], ids.size) if LABELS in given else None
+    return Listed(ids, labels, times_of(f"sources: {TIMES}", given[TIMES], ids.size) if timed else None)
+
+
+def times_of(name: str, given: object, sources: int) -> np.ndarray:
+    """int64: a time for each of so many sources. OptionError, which begins with ``name``, for anything else."""
+    held = column_of(name, given) if isinstance(given, list | tuple) else array_of(name, given)
+    if held.shape != (sources,) or held.dtype.kind not in "iu":
+        raise OptionError(
+            f"{name}: expected a 64-bit integer for each of {sources:,} sources, found an array of {held.dtype} of "
+            f"the shape {held.shape}"
+        )
+    if (beyond := np.flatnonzero(held > WIDEST[-1])).size if held.dtype == np.uint64 else False:
+        raise OptionError(f"{name}: expected 64-bit integers, found {held[beyond[0]]} at entry {beyond[0]}")
+    return held.astype(np.int64)
 
 
 def _from_array(given: object, store: GraphStore) -> np.ndarray:
@@ -78,19 +117,24 @@ def _labels(given: object, seeds: int) -> np.ndarray:
     return held.astype(np.float64)
 
 
-def _from_file(path: Path, store: GraphStore, are_seeds: bool) -> Listed:
+def _from_file(path: Path, store: GraphStore, are_seeds: bool, timed: bool) -> Listed:
     if not path.is_file():
         raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(str(path))}")
     text = _text_of(path)
-    if not are_seeds:
+    if not are_seeds and not timed:
         words = ((line, word) for line, row in enumerate(text.splitlines(), 1) for word in row.split())
-        return _dense(path, words, store), None
-    rows = list(_rows(path, text))
+        return Listed(_dense(path, words, store))
+    rows = list(_rows(path, text, are_seeds, timed))
     ids = _dense(path, ((line, words[0]) for line, words in rows), store)
-    if not rows or len(rows[0][1]) == 1:
-        return ids, None
-    labels = (_number(path, line, words[1], _label, "a label, " + _LABEL) for line, words in rows)
-    return ids, np.fromiter(labels, np.float64, len(rows))
+    columns = len(rows[0][1]) if rows else 1
+    labels = times = None
+    if columns - timed == LABELLED:
+        found = (_number(path, line, words[1], _label, "a label, " + _LABEL) for line, words in rows)
+        labels = np.fromiter(found, np.float64, len(rows))
+    if timed:
+        wanted = "a time, an integer of 64 bits"
+        times = np.fromiter((_number(path, line, words[-1], _time, wanted) for line, words in rows), np.int64)
+    return Listed(ids, labels, times)
 
 
 def _text_of(path: Path) -> str:
@@ -104,18 +148,19 @@ def _text_of(path: Path) -> str:
         raise FormatError(f"{path}:{line}: expected vertex ids in UTF-8, found the bytes {found}") from error
 
 
-def _rows(path: Path, text: str) -> Iterable[tuple[int, list[str]]]:
-    """The number and the words of each line of a file of seeds that is not empty: on all lines an id, or on all an id
-    and a label.
+def _rows(path: Path, text: str, are_seeds: bool, timed: bool) -> Iterable[tuple[int, list[str]]]:
+    """The number and the words of each line of a file of sources that is not empty: on all lines an id, with a label or
+    without, and with a time where sources are ``timed``.
     """
-    columns = 0
+    known, columns = COLUMNS[are_seeds, timed], 0
     for line, row in enumerate(text.splitlines(), 1):
         if words := row.split():
-            columns = columns or min(len(words), 2)
+            columns = columns or min(max(len(words), min(known)), max(known))
             if len(words) != columns:
+                one, each = ("source", EACH[False, True]) if timed else ("seed", EACH[True, False])
                 raise FormatError(
-                    f"{path}:{line}: expected {COLUMNS[columns]}, found {quoted(row)}; give each seed a "
-                    "line of its own, and a label to all of them or to none"
+                    f"{path}:{line}: expected {known[columns]}, found {quoted(row)}; give each {one} a "
+                    f"line of its own, and {each}"
                 )
             yield line, words
 
@@ -136,6 +181,14 @@ def _number(path: Path, line: int, word: str, read: Callable[[str], Number], wan
 
 
 _LABEL = "a finite number, and an integer of at most 2^53, which 64-bit floats hold exactly"
+
+
+def _time(word: str) -> int:
+    """A time; ValueError where it is no integer of 64 bits."""
+    time = int(word)
+    if time not in WIDEST:
+        raise ValueError
+    return time
 
 
 def _label(word: str) -> float:

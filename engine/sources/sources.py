@@ -11,10 +11,11 @@ from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds
 from csaw.engine.sources.given_sources import Listed, read_sources
 from csaw.engine.sources.seeds import SeedOrder
+from csaw.engine.sources.source_kinds import clusters_of, kind_of_sources
+from csaw.engine.sources.source_times import lists_times, source_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.clusters import Clusters
 
 MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
@@ -41,7 +42,7 @@ class Sources:
     ) -> None:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = sources_each(algorithm)
-        self.kind = _kind(SourceKind[algorithm.sources_from.upper()], given, at_random)
+        self.kind = kind_of_sources(SourceKind[algorithm.sources_from.upper()], given, at_random)
         if algorithm.sources_from == SourceKind.EDGES:
             self._refuse_others(1 if instances else getattr(algorithm, "num_walks", 1))
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
@@ -52,8 +53,11 @@ class Sources:
         """The dense ids of a list of sources, int64; None for other sources."""
         self.labels: np.ndarray | None = None
         """The labels of a list of seeds, float64; None where they have none."""
-        if self.kind is SourceKind.LIST:
-            self.listed, self.labels = self._listed(store, given)
+        listed = self._listed(store, given, lists_times(algorithm)) if self.kind is SourceKind.LIST else None
+        if listed is not None:
+            self.listed, self.labels = listed.ids, listed.labels
+        self.times = source_times(algorithm, None if listed is None else listed.times)
+        """The times of the sources; None where the algorithm asks for none."""
         if self.kind is SourceKind.EVERY:
             self.frontier_size = store.vertices
         if self.kind is SourceKind.CONNECTED:
@@ -70,7 +74,7 @@ class Sources:
                 f"{flag}: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
             )
         if self.kind is SourceKind.CLUSTERS:
-            self.clusters = _clusters(store, self.frontier_size)
+            self.clusters = clusters_of(store, self.frontier_size)
         self.order = self._order(algorithm)
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
 
@@ -126,10 +130,10 @@ class Sources:
             )
         return wanted or each * self.epochs
 
-    def _listed(self, store: GraphStore, given: object) -> Listed:
+    def _listed(self, store: GraphStore, given: object, timed: bool) -> Listed:
         if isinstance(given, str) and given.startswith("random:"):
-            return self._random(given), None
-        return read_sources(given, store, are_seeds=self.are_seeds)
+            return Listed(self._random(given))
+        return read_sources(given, store, are_seeds=self.are_seeds, timed=timed)
 
     def _random(self, given: str) -> np.ndarray:
         from csaw.engine.draws.random import distinct_below
@@ -146,10 +150,13 @@ class Sources:
         """int64: dense source ids of n instances first .. last - 1, [n] if ``flat``, else [n, frontier size].
 
         Of mini-batches [n, frontier size, 2]: each seed's dense id and its position in the list of sources; -1 for both
-        where there are fewer seeds.
+        where there are fewer seeds. Where sources have times, these are behind it, in one place more.
         """
         if self.order is not None:
             return self._seeds(self.order.positions(first, last))
+        if self.times is not None:
+            frontiers, places = self._frontiers(first, last), self._places(first, last)
+            return np.stack([frontiers, self.times.at(places)], axis=-1)
         if self.seeds is not None:
             positions = self.seeds.positions(first, last)
             return self.at(np.where(positions < 0, positions[:, :1], positions))
@@ -172,12 +179,14 @@ class Sources:
 
     def _seeds(self, positions: np.ndarray) -> np.ndarray:
         """int64 [..., 2]: the vertices at these ``positions`` of the list of sources, and the positions; -1 for both
-        where there is none.
+        where there is none. [..., 3] with the times of those that have some.
         """
-        seeds = np.empty((*positions.shape, 2), np.int64)
+        seeds = np.empty((*positions.shape, 2 if self.times is None else 3), np.int64)
         seeds[..., 1] = positions
         seeds[..., 0] = self.at(positions)
         seeds[positions < 0] = -1
+        if self.times is not None:
+            seeds[..., 2] = self.times.at(positions)
         return seeds
 
     def labels_of(self, first: int, last: int) -> np.ndarray | None:
@@ -203,8 +212,7 @@ class Sources:
         if self.kind is SourceKind.EVERY:
             return np.broadcast_to(np.arange(self.vertices, dtype=np.int64), (numbers.size, self.vertices))
         if self.kind.in_turn and not self.at_random:
-            m = self.frontier_size
-            return self.at((numbers[:, None] * m + np.arange(m)) % self._count)
+            return self.at(self._places(first, last))
         return self._drawn(first, last)
 
     def _drawn(self, first: int, last: int) -> np.ndarray:
@@ -220,6 +228,11 @@ class Sources:
         if self.kind is SourceKind.EDGES:
             return np.searchsorted(self.indptr, drawn, side="right") - 1
         return self.connected[drawn] if self.kind is SourceKind.CONNECTED else self.at(drawn)
+
+    def _places(self, first: int, last: int) -> np.ndarray:
+        """int64 [last - first, frontier size]: places in the list of the sources of instances that take it in turn."""
+        m = self.frontier_size
+        return (np.arange(first, last, dtype=np.int64)[:, None] * m + np.arange(m)) % self._count
 
     def _in_turn(self, first: int, size: int) -> np.ndarray:
         """int64 [size]: one source an instance, starting the list again at its end.
@@ -264,9 +277,10 @@ class Sources:
             return SourcesDigest(self.kind, self.frontier_size, self.clusters.digest, self.clusters.count)
         if self.listed is None:
             return SourcesDigest(self.kind, self.frontier_size)
-        count = None if self.order is None else self.listed.size
+        count = self.listed.size if self.order is not None or (self.times and self.times.listed is not None) else None
         labels = "" if self.labels is None else digest_of(self.labels)
-        return SourcesDigest(self.kind, self.frontier_size, digest_of(self.listed), count, labels)
+        times = "" if self.times is None or self.times.listed is None else digest_of(self.times.listed)
+        return SourcesDigest(self.kind, self.frontier_size, digest_of(self.listed), count, labels, times)
 
 
 def order_of(algorithm: MiniBatches, listed: np.ndarray | None, count: int, seed: int) -> SeedOrder | DrawnSeeds:
@@ -274,24 +288,3 @@ def order_of(algorithm: MiniBatches, listed: np.ndarray | None, count: int, seed
     if algorithm.draws_seeds:
         return DrawnSeeds.of(algorithm, listed, count, seed)
     return SeedOrder.of(algorithm, count, seed)
-
-
-def _kind(by_itself: SourceKind, given: object, at_random: bool) -> SourceKind:
-    """The kind of sources of an algorithm that has this one ``by_itself``, for what was given."""
-    kind = by_itself
-    if isinstance(given, str) and given == "all":
-        kind = by_itself if by_itself is SourceKind.EVERY else SourceKind.ALL
-    elif given is not None:
-        kind = SourceKind.LIST
-    return SourceKind.RANDOM if at_random and kind is SourceKind.ALL else kind
-
-
-def _clusters(store: GraphStore, wanted: int) -> Clusters:
-    """The clusters of a graph store. OptionError where it has none, or fewer than are ``wanted`` for an instance."""
-    if store.clusters is None:
-        raise OptionError(f"{store.path} has no clusters; make it with csaw partition FILE OUT --clusters N")
-    if wanted > store.clusters.count:
-        raise OptionError(
-            f"--clusters-per-batch: expected at most the graph's {store.clusters.count} clusters, found {wanted}"
-        )
-    return store.clusters

@@ -209,6 +209,7 @@ def _contents(
 ) -> None:
     from csaw.engine.verify.any_law import verify_without_law
     from csaw.engine.verify.batches import verify_batches
+    from csaw.engine.verify.layouts_in_time import verify_in_time
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.targets import verify_targets
     from csaw.engine.verify.trees import verify_hops
@@ -221,11 +222,12 @@ def _contents(
         return
     held = recalled(request, columns, store, samples.path)
     algorithm = recorded.built(samples.path, request, algo, held)
+    in_time = isinstance(algorithm, Traversal) and algorithm.time_strategy is not None
     by_layout = {
         "walks": verify_walks_in_time if isinstance(algorithm, Walk) and algorithm.timed else verify_walks,
         "ragged-walks": verify_walks,
-        "hops": verify_hops,
-        "subgraphs": verify_subgraphs,
+        "hops": verify_in_time if in_time else verify_hops,
+        "subgraphs": verify_in_time if in_time else verify_subgraphs,
         "batches": verify_batches,
     }
     _check_hops(samples, algorithm)

@@ -6,6 +6,7 @@ import numpy as np
 
 from csaw.engine.api.algorithm import NONE, MiniBatches
 from csaw.engine.api.starts import SourceKind
+from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.digest import digest_of
 from csaw.engine.sources.drawn_seeds import DrawnSeeds
 from csaw.engine.sources.given_sources import LABELS
@@ -13,6 +14,8 @@ from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.sources.sources import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.drawn_seeds import SeedDraws
+from csaw.engine.verify.layouts_in_time import SeedTimes
+from csaw.engine.verify.neighbors_in_time import InTime, Selections
 from csaw.engine.verify.trees import ENTRIES, fits, unexplained
 from csaw.engine.verify.walk_pass import one_in
 
@@ -89,6 +92,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     order = _order(subject, algorithm, listed)
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
     labels = Labels.of(subject, listed)
+    in_time = None if algorithm.time_strategy is None else BatchesInTime(subject)
     kept: list[tuple[np.ndarray, ...]] = []
     for start, arrays in subject.samples.iter_groups():
         nodes = Nodes(subject, subject.samples.first + start, arrays)
@@ -105,15 +109,59 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
         wrong["hops"] += int((nodes.hop[nodes.col] != nodes.edge_hop).sum()) + _falls(nodes.col)
         if not algorithm.replace:
             wrong["repeats"] += _falls(np.sort(nodes.col * subject.store.edges + nodes.e_id), 1)
-        _check_choices(subject, nodes, wrong, kept)
+        if in_time is not None:
+            in_time.add(nodes, arrays)
+        else:
+            _check_choices(subject, nodes, wrong, kept)
     wrong["seeds"] += _other_list(subject, source)
+    if in_time is not None:
+        in_time.hand_over(wrong)
     for name, count in wrong.items():
         checks.count(name, count, SAID[name])
+    _judge_seeds(checks, labels, draws)
+    if in_time is not None:
+        in_time.judge(checks)
+    else:
+        fits(subject, checks, kept)
+
+
+def _judge_seeds(checks: Checks, labels: Labels | None, draws: SeedDraws | None) -> None:
+    """Add the checks of labels and of the chances of seeds, of samples that have some."""
     if labels is not None:
         checks.count("labels", labels.judged(), "labels of seeds other than those that were given")
     if draws is not None:
         draws.judge(checks)
-    fits(subject, checks, kept)
+
+
+class BatchesInTime:
+    """The choices of mini-batches in time, and the times of their seeds."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.times, self.seeds, self.selected = subject.view.columns[TIME], SeedTimes(subject), InTime(subject)
+        self.sizes = np.append(subject.traversal.sizes(), 0).astype(np.int64)
+
+    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
+        """Check a group, and that its edges have the times of their numbers."""
+        seed_time, seeds = arrays[SEED_TIME], nodes.hop_nodes[:, 0]
+        self.seeds.add(arrays["input_id"], seed_time)
+        now = seed_time[(np.cumsum(seeds) - seeds)[nodes.instance] + nodes.seed]
+        order = np.argsort(nodes.col, kind="stable")
+        ends = nodes.vertex[nodes.row[order]]
+        found = Selections(
+            nodes.vertex, now, self.sizes[nodes.hop], nodes.hop, nodes.col[order], ends, arrays[TIME][order]
+        )
+        self.selected.add(found)
+        inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
+        self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
+
+    def hand_over(self, wrong: dict[str, int]) -> None:
+        """Add to the faults of mini-batches those of the same names."""
+        for name in ("edges", "sizes", "repeats"):
+            wrong[name] += self.selected.wrong.pop(name)
+
+    def judge(self, checks: Checks) -> None:
+        self.seeds.judge(checks)
+        self.selected.judge(checks)
 
 
 def _order(subject: Subject, algorithm: MiniBatches, listed: int) -> SeedOrder | DrawnSeeds | None:

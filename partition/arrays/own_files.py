@@ -21,9 +21,9 @@ GRAPH_ARRAY = (
     rf"({PART}/(indptr|indices|weights|time_order|edge_[A-Za-z][A-Za-z0-9_]*)|vertex_ids|vertex_id_offsets|clusters)"
 )
 SAMPLE_ARRAY = (
-    r"(walks|lengths|times|hop_\d+|walk_ptr|instance_ptr|src|dst|depth|weight|sources_ptr|sources|vertices_ptr|vertices|layer"
-    r"|probability|node_ptr|n_id|batch|edge_ptr|row|col|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges"
-    r"|vertex_ids|vertex_id_offsets|given_sources)"
+    r"(walks|lengths|times|hop_\d+|walk_ptr|instance_ptr|src|dst|depth|weight|sources_ptr|sources|vertices_ptr|vertices"
+    r"|layer|probability|node_ptr|n_id|batch|edge_ptr|row|col|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges"
+    r"|time|time_\d+|seed_time|vertex_ids|vertex_id_offsets|given_sources)"
 )
 FOLDERS = {
     GRAPH: re.compile(rf"partitions|{PART}|{GRAPH_ARRAY}(/c)?"),

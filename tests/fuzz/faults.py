@@ -37,9 +37,13 @@ DRAWS = {  # name: what is sampled, as options of csaw sample
     "fire": ("--algo", "forest-fire", "--burn-prob", ".4", "--depth", "2"),
     "dense": ("--algo", "deepwalk", "--walk-length", "3", "--ids", "dense"),
 }
+BEFORE = ("--bias", "none", "--start-time", "9000000000000")
 IN_TIME = {
     "times": ("--algo", "temporal", "--walk-length", "5", "--time-bias", "linear"),
     "apart": ("--algo", "temporal", "--walk-length", "4", "--time-bias", "exponential", "--start", "edge"),
+    "earlier": ("--algo", "neighbor", "--fanout", "3,2", *BEFORE, "--time-strategy", "uniform"),
+    "latest": ("--algo", "minibatch", "--fanout", "3,2", *BEFORE, "--time-strategy", "last", "--seeds-per-batch", "9"),
+    "all": ("--algo", "neighbor", "--fanout", "2,-1", *BEFORE, "--time-strategy", "last", "--time-against", "previous"),
 }
 """The same, of a graph whose edges have times."""
 STREAMED = ("walks", "hops")  # also with a memory that does not hold the graph

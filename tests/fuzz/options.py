@@ -301,13 +301,13 @@ class Options:
 
     def sample(self, random: Random, name: str, place: Path) -> Failure | None:
         algorithm = random.choice(self.algorithms)
-        name = TIMED if algorithm == "temporal" else name
         own, small = ALGORITHMS[algorithm]
         given = [
             word
             for flag in _some(self.choices, random, own)
             for word in (flag, _value(flag, self.choices | own, random))
         ]
+        name = TIMED if algorithm == "temporal" or "--time-strategy" in given else name
         command = ["sample", f"{name}.zarr", "out.zarr", "--algo", algorithm, *small, *given]
         large = endless(given)
         ended = child.csaw(*command, *["--dry-run"] * bool(large), folder=place, seconds=SECONDS)

@@ -23,7 +23,7 @@ def assert_request_decides(store, other_partitions, out, algo, **options):
     reference = arrays_of(store, out, algo, seed=5, threads=1, **options)
     assert_same(reference, arrays_of(store, out, algo, seed=5, threads=2, in_flight=17, **options))
     assert_same(reference, arrays_of(other_partitions, out, algo, seed=5, **options))
-    if algo != "snowball":  # which draws nothing
+    if algo != "snowball" and options.get("time_strategy") != "last":  # which draw nothing
         other = arrays_of(store, out, algo, seed=6, threads=1, **options)
         assert any(reference[k].shape != other[k].shape or (reference[k] != other[k]).any() for k in reference)
 

@@ -9,17 +9,19 @@ from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
 
-DRAWN = ("n_id", "batch", "row", "col", "e_id")  # what the kernel returns of a mini-batch
+DRAWN = ("n_id", "batch", "row", "col", "e_id", "time")  # what the kernel returns of a mini-batch
 
 
 class WholeMiniBatches:
     """The mini-batches from number ``first`` on.
 
-    ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none.
+    ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none. In
+    time [instances, seeds, 3], with the time of each.
     """
 
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.sources = backend, first, sources
+        self.timed = sources.shape[2] == 3
         instances, hops = len(sources), len(backend.plan.sizes)
         self.drawn: list[tuple[np.ndarray, ...]] = [()] * instances  # of each mini-batch: the arrays named by DRAWN
         self.hop_nodes, self.hop_edges = (
@@ -30,11 +32,12 @@ class WholeMiniBatches:
 
     def advance(self) -> None:
         backend, sizes = self.backend, np.array(self.backend.plan.sizes, np.int64)
-        seed, disjoint = np.uint64(backend.seed), backend.algorithm.disjoint
+        seed, disjoint, rules = np.uint64(backend.seed), backend.algorithm.disjoint, backend.time_rules
 
         def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             for number in piece.tolist() or [-1]:  # an empty slice compiles the kernel
                 seeds = self.sources[number, :, 0] if piece.size else np.empty(0, np.int64)
+                clock = self.sources[number, :, 2] if piece.size and self.timed else seeds[:0]
                 hops = (
                     (self.hop_nodes[number], self.hop_edges[number])
                     if piece.size
@@ -47,6 +50,8 @@ class WholeMiniBatches:
                     self.first + number,
                     disjoint,
                     sizes,
+                    np.ascontiguousarray(clock),
+                    rules,
                     *hops,
                     self.counts[number],
                     tally,
@@ -60,7 +65,7 @@ class WholeMiniBatches:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         backend, positions = self.backend, self.sources[:, :, 1]
         of = {name: [one[i] for one in self.drawn] for i, name in enumerate(DRAWN)}
-        n_id, batch, row, col, e_id = (np.concatenate(parts) if parts else np.zeros(0) for parts in of.values())
+        n_id, batch, row, col, e_id, time = (np.concatenate(parts) if parts else np.zeros(0) for parts in of.values())
         return {
             "node_counts": self.hop_nodes.sum(axis=1),
             "n_id": n_id.astype(backend.store.id_dtype, copy=False),
@@ -73,6 +78,7 @@ class WholeMiniBatches:
             "seed_counts": self.hop_nodes[:, 0],
             "input_id": positions[positions >= 0],
             **({"batch": batch} if backend.algorithm.disjoint else {}),
+            **({"time": time, "seed_time": self.sources[:, :, 2][positions >= 0]} if self.timed else {}),
         }
 
     def on_device(self) -> dict[str, np.ndarray]:

@@ -1,9 +1,7 @@
-"""Mini-batches with picks that are uniform or from running sums: a thread takes a mini-batch through all hops, and
-numbers its vertices by a hash table.
+"""Mini-batches with picks that are uniform, from running sums or in time: a thread takes a mini-batch through all hops,
+and numbers its vertices by a hash table.
 
-A cell of the table, in open addressing, has 32 bits by which a node is known above the number of the node. Where they
-are its vertex (PACKED), a cell is all that a search reads; else the vertex of a node is in ``n_id``, its seed in
-``owner``. Rows, edges and cells of the table are prefetched for a group of nodes at a time. The same sample as
+Rows, edges and cells of the table are prefetched for a group of nodes at a time. The same sample as
 engine/batches/minibatches.py draws hop by hop.
 """
 
@@ -11,84 +9,20 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.kernels.constants import PACKED, REPLACE, SUMS
+from csaw.engine.cpu.kernels.constants import BY_TIME, PACKED, REPLACE, SUMS
 from csaw.engine.cpu.kernels.hops import choose
 from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.minibatches_in_time import choose_in_time, find_earlier
+from csaw.engine.cpu.kernels.nodes import FREE, cell_of, enter, resized, seed_of, table_of
 from csaw.engine.cpu.kernels.select import successive, with_replacement
+from csaw.engine.cpu.kernels.temporal import FIELDS
+from csaw.engine.cpu.kernels.times import time_at
 from csaw.engine.cpu.kernels.traverse import with_weight
-from csaw.engine.draws.random import LOW, SHIFT
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import empty, full, zeros
 
-NODES = 32  # in a group
-FREE = -1  # a cell without a node
+NODES = 32  # in a group, as many as are searched for side by side in time
 ALONE = 1 << 62  # cells of an instance, as hops.py counts them: all of a mini-batch's nodes are of one
-
-
-@inner
-def resized(array, size):
-    """A copy of ``array`` with room for ``size`` elements."""
-    out = empty(size, array.dtype)
-    for i in range(array.size):
-        out[i] = array[i]
-    return out
-
-
-@inner
-def hash_of(vertex, seed):
-    """64 mixed bits of a node's vertex and seed, which are 0 apart from disjoint mini-batches."""
-    return (uint64(vertex) + uint64(seed) * uint64(0xD6E8FEB86659FD93)) * uint64(0x9E3779B97F4A7C15)
-
-
-@inner
-def cell_of(vertex, seed, cells):
-    """The cell at which the search for a node begins; the number of cells is a power of two."""
-    h = hash_of(vertex, seed)
-    return int64((h ^ (h >> uint64(32))) & uint64(cells - 1))
-
-
-@inner
-def key_of(vertex, seed):
-    """32 bits by which a node is known: its vertex where that is all there is to it, else some
-    of the bits of its hash.
-    """
-    return uint64(vertex) if PACKED else hash_of(vertex, seed) >> SHIFT
-
-
-@inner
-def enter(table, n_id, owner, vertex, seed, nodes):
-    """The node of a vertex; ``nodes`` if it is new, under which number it is then in the table."""
-    key, cell = key_of(vertex, seed), cell_of(vertex, seed, table.size)
-    while table[cell] != FREE:
-        held = uint64(table[cell])
-        if held >> SHIFT == key:
-            node = int64(held & LOW)
-            if PACKED or (n_id[node] == vertex and owner[node] == seed):
-                return node
-        cell = (cell + 1) & (table.size - 1)
-    table[cell] = int64((key << SHIFT) | uint64(nodes))
-    return nodes
-
-
-@inner
-def table_of(n_id, owner, nodes, room):
-    """A table of the first ``nodes`` nodes, with room for ``room``, at most two thirds full.
-
-    Of equal nodes the first is there.
-    """
-    cells = int64(64)
-    while 2 * cells < 3 * room:
-        cells <<= 1
-    table = full(cells, FREE, np.int64)
-    for node in range(nodes):
-        enter(table, n_id, owner, int64(n_id[node]), seed_of(owner, node), node)
-    return table
-
-
-@inner
-def seed_of(owner, node):
-    """The seed that a node belongs to; 0 where nodes belong to all."""
-    return int64(0) if PACKED else int64(owner[node])
 
 
 @inner
@@ -155,12 +89,13 @@ def choose_by_sums(
 
 
 @njit(nogil=True)
-def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop_edges, counts, tally):
+def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, hop_nodes, hop_edges, counts, tally):
     """Draw a mini-batch that starts from ``seeds``, vertices, by the address of ``instance``.
 
     Fills the numbers of nodes and edges of each hop, adds that of vertices without a neighbor to counts[0], and counts
-    of selection to ``tally``. Returns the nodes' vertices and seeds, and of each edge the row, the column and its
-    number in the graph.
+    of selection to ``tally``. Returns the nodes' vertices and seeds, and of each edge the row, the column, its number
+    in the graph and, in time, its time. ``clock`` [seeds], ``rules``: in time the times of the seeds, and the numbers
+    of the run.
     """
     graph = borrowed(graph)
     nodes, edges = seeds.size, int64(0)
@@ -174,6 +109,7 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
     ends = empty(64, np.int64)
     picks, targets = empty(widest(sizes), np.int64), empty(widest(sizes), np.int64)
     spare, taken = empty(0, np.float64), empty(0, np.uint64)
+    state = full(FIELDS if BY_TIME else 0, -1, np.int64)
     hop_nodes[0] = nodes
     begin = int64(0)
     for hop in range(sizes.size):
@@ -197,13 +133,30 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
             last, begun = min(group + NODES, end), edges
             if SUMS:
                 prefetch_sums(graph, n_id, group, last, begin, rows, degrees)
+            if BY_TIME:
+                find_earlier(state, graph, n_id, owner, group, last, clock, rules)
             for node in range(group, last):
                 degree = degrees[node - begin]
-                if size != 0:
+                if size != 0 and not BY_TIME:
                     counts[0] += degree == 0
                 wanted = degree if size < 0 else size
                 before = edges
-                if SUMS:
+                if BY_TIME:
+                    edges += choose_in_time(
+                        state,
+                        node - group,
+                        graph,
+                        seed,
+                        instance,
+                        node,
+                        wanted,
+                        rows[node - begin],
+                        degree,
+                        e_id,
+                        edges,
+                    )
+                    counts[0] += size != 0 and edges == before
+                elif SUMS:
                     edges += choose_by_sums(
                         graph,
                         seed,
@@ -243,4 +196,8 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
                 row[k] = node
         hop_nodes[hop + 1], hop_edges[hop] = nodes - end, edges - first_edge
         begin = end
-    return n_id[:nodes], owner[:nodes], row[:edges], col[:edges], e_id[:edges]
+    time = empty(edges if BY_TIME else 0, np.int64)
+    if BY_TIME:
+        for k in range(edges):
+            time[k] = time_at(graph, e_id[k])
+    return n_id[:nodes], owner[:nodes], row[:edges], col[:edges], e_id[:edges], time

@@ -1,18 +1,9 @@
 // Neighbors of frontier entries, each (instance, slot, vertex, previous vertex): the twin of engine/cpu/kernels/traverse.py and select.py. A group an entry.
 // Entry i writes at most capacity[i] neighbors from start[i] on, and how many to found[i].
 #include "coins.cuh"
+#include "frontier.cuh"
 #include "pool.cuh"
 #include "busy.cuh"
-
-struct Frontier {
-    const i64 *instance, *slot, *vertex, *previous, *source;
-    const i64 *seen_from, *seen_to, *seen;  // the instance's vertices so far, sorted: seen[seen_from .. seen_to)
-    const i64 *start, *capacity;
-    i64* found;
-    vertex_t* out;
-    i64* edge;    // PLACED: the number of each neighbor's edge, counted through all rows
-    double* key;  // COLLECTIVE: the time of each candidate; of those that may be among the first `wanted` of all pools
-};
 
 // k of the pool, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987).
 __device__ __forceinline__ i64 uniform_distinct(u64 seed, u64 instance, u64 slot, const Pool& pool, i64 k)

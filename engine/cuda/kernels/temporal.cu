@@ -11,7 +11,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
     Walker w;
     bool going = begin(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
     while (going) {
-        const TimeSpan range = candidates_of(w.place(), w.now, w.step > 0 || HAS_START, o);
+        const TimeSpan range = candidates_of(w.place(), w.now, w.step > 0 || HAS_START, o.window, o.last);
         i64 dst = -1, position = w.row, taken = w.now;
         if (range.low < range.high) {
             const i64 k = place_drawn(w.place(), range, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);

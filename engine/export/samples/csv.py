@@ -1,7 +1,8 @@
 """CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time
 ``instance,v0,t1,v1,...``, where t1 is the time of the edge to v1; or rows
-``instance,src,dst,depth``, of which dst and depth are empty for a vertex without an
-edge."""
+``instance,src,dst,depth``, in time ``instance,src,dst,depth,time``, of which all but the first two are empty for a
+vertex without an edge.
+"""
 
 from collections.abc import Callable
 from typing import IO
@@ -14,8 +15,8 @@ from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
-from csaw.engine.samples.edges import ALONE, edge_arrays, numbered_edges
-from csaw.engine.samples.layouts.layout import EDGE
+from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
+from csaw.engine.samples.layouts.declared import TIME
 from csaw.partition.errors import OptionError
 
 SUFFIXES = (".csv", ".csv.gz")
@@ -31,9 +32,9 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     steps = (
         [name for k in range(1, samples.walks.shape[1]) for name in ([f"t{k}"] * timed + [f"v{k}"])] if walks else []
     )
-    names = ["instance", "v0", *steps] if walks else list(EDGE)
+    names = ["instance", "v0", *steps] if walks else list(edge_columns(samples))
     of_walks = [SIGNED if name.startswith("t") else ids for name in names[1:]]
-    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER]
+    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER, SIGNED][: len(names)]
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 
     def made(start: int, stop: int) -> memoryview:
@@ -62,8 +63,9 @@ def _edges(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
     edges = numbered_edges(samples, start, stop)
     _check(samples, edges["src"])
     _check(samples, edges["dst"])
-    filled = np.where(edges["depth"] == ALONE, 2, 4)
-    return rows.text([edges[name] for name in EDGE], filled)
+    names = edge_columns(samples)
+    filled = np.where(edges["depth"] == ALONE, 2, len(names))
+    return rows.text([edges[name].view(np.uint64) if name == TIME else edges[name] for name in names], filled)
 
 
 def _check(samples: Samples, ids: np.ndarray) -> None:

@@ -1,7 +1,8 @@
-"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth).
+"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth), in time
+with the time of each.
 
 A vertex without an edge is a record whose dst is the fill value
-(of string ids the empty string) and whose depth is -1.
+(of string ids the empty string) and whose depth is -1; its time is -2^63.
 
 All string ids of a file are as wide as the longest, so long ones are refused.
 """
@@ -14,7 +15,7 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.edges import ALONE, edge_arrays, numbered_edges
+from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.names import names_of
 from csaw.partition.arrays.words import Words
@@ -36,7 +37,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     if walks:
         _header(file, samples.walks.shape, vertex)
     else:
-        _header(file, (total := _count(samples, threads),), _record(vertex))
+        _header(file, (total := _count(samples, threads),), _record(samples, vertex))
     put, names = (_walks, ["walks"]) if walks else (_edges, edge_arrays(samples))
     rows = 0
     for done, made in in_order(samples, names, pieces(samples), partial(put, samples, vertex), threads):
@@ -54,7 +55,7 @@ def _walks(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np
 
 
 def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np.ndarray]:
-    edges, record, tables = numbered_edges(samples, start, stop), _record(vertex), []
+    edges, record, tables = numbered_edges(samples, start, stop), _record(samples, vertex), []
     for rows in _pieces(edges["src"].size, record.itemsize):
         table = np.empty(edges["src"][rows].size, record)
         for column, values in edges.items():
@@ -64,8 +65,9 @@ def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np
     return tables
 
 
-def _record(vertex: np.dtype) -> np.dtype:
-    return np.dtype([("instance", "<i8"), ("src", vertex), ("dst", vertex), ("depth", "<i4")])
+def _record(samples: Samples, vertex: np.dtype) -> np.dtype:
+    kinds = {"src": vertex, "dst": vertex, "depth": "<i4"}
+    return np.dtype([(name, kinds.get(name, "<i8")) for name in edge_columns(samples)])
 
 
 def _count(samples: Samples, threads: int) -> int:

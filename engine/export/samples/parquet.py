@@ -1,6 +1,6 @@
 """Parquet, a row group for every group of instances: (instance, walk) with a list column, of walks in time another one,
-times; or (instance, src, dst,
-depth), of which dst and depth are null for a vertex without an edge. Vertices are int64, however many there are.
+times; or (instance, src, dst, depth), in time also time, of which all but the first two are null for a vertex without
+an edge. Vertices are int64, however many there are.
 
 A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
 """
@@ -12,7 +12,8 @@ import numpy as np
 from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, writer
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
-from csaw.engine.samples.edges import ALONE, numbered_edges
+from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
+from csaw.engine.samples.layouts.declared import TIME
 from csaw.partition.graph.about import COUNT, NUMBER
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def _schema(samples: Samples) -> "Schema":
         "dst": (vertex, "vertex that the edge leads to; null for a vertex without an edge", NUMBER),
         "depth": (pa.int32(), "depth at which the edge was drawn, from 0", COUNT),
     }
+    if TIME in edge_columns(samples):
+        edge[TIME] = (pa.int64(), "time of the edge, in the units of the graph", NUMBER)
     number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
     request = samples.manifest.get("request", {})
     facts = {name: request[name] for name in SAID if name in request} | {"layout": samples.layout, "ids": samples.ids}
@@ -74,7 +77,8 @@ def _columns(samples: Samples, start: int, stop: int) -> "dict[str, np.ndarray |
     edges = numbered_edges(samples, start, stop)
     alone = edges["depth"] == ALONE
     src, dst = _vertices(samples, edges["src"]), _vertices(samples, edges["dst"], alone)
-    return {"instance": edges["instance"], "src": src, "dst": dst, "depth": pa.array(edges["depth"], mask=alone)}
+    ends = {"instance": edges["instance"], "src": src, "dst": dst}
+    return ends | {name: pa.array(edges[name], mask=alone) for name in edge_columns(samples)[len(ends) :]}
 
 
 def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> "Array":

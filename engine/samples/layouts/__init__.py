@@ -5,7 +5,7 @@ A new one is a class here, its name in ``LAYOUTS``, and kernels that draw it.
 
 from csaw.engine.samples.layouts.batches import Batches
 from csaw.engine.samples.layouts.declared import NUMBERS, VERTEX
-from csaw.engine.samples.layouts.hops import Hops
+from csaw.engine.samples.layouts.hops import Hops, is_time_of_hop
 from csaw.engine.samples.layouts.layout import Arrays, Ragged, SampleLayout, Sizes, Stored
 from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
 from csaw.engine.samples.layouts.subgraphs import Subgraphs
@@ -32,4 +32,4 @@ KINDS = {one.part: one.kind for layout in LAYOUTS.values() for one in layout.arr
 
 def kind_of(name: str) -> str:
     """The element type of an array of a group or of a store, which is the same in all layouts; VERTEX for ids."""
-    return NUMBERS if name.endswith("_ptr") else KINDS.get(name, VERTEX)
+    return NUMBERS if name.endswith("_ptr") or is_time_of_hop(name) else KINDS.get(name, VERTEX)

@@ -7,7 +7,7 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.check_numbers import check_minibatches
-from csaw.engine.samples.layouts.declared import NUMBERS, VERTEX, fixed, pointer, values
+from csaw.engine.samples.layouts.declared import NUMBERS, SEED_TIME, TIME, VERTEX, fixed, pointer, times, values
 from csaw.engine.samples.layouts.layout import Arrays, Instance, Ragged, Shapes, Stored
 from csaw.engine.samples.pyg_batches import of_minibatches
 from csaw.engine.samples.pyg_parts import Batch
@@ -19,7 +19,8 @@ class Batches(Ragged):
     was drawn to the vertex it was drawn for; ``e_id``: the number of the edge, through the rows of the graph.
 
     ``input_id`` [seeds]: positions in the list of sources, with ``y`` where seeds have labels, and ``probability``
-    where they are drawn. ``batch`` [nodes], of disjoint ones: the number of the seed that met the node.
+    where they are drawn. ``batch`` [nodes], of disjoint ones: the number of the seed that met the node. In time,
+    ``time`` [edges] and ``seed_time`` [seeds].
     """
 
     name = "batches"
@@ -35,6 +36,7 @@ class Batches(Ragged):
         values("input_id", NUMBERS, "seed_counts", "seed", "position of each seed in the list of sources"),
         values("y", "<f8", "seed_counts", "seed", "label of each seed", optional=True),
         values("probability", "<f8", "seed_counts", "seed", "chance that a mini-batch has this seed", optional=True),
+        *times("edge_counts", "seed_counts"),
         fixed("hop_nodes", NUMBERS, "nodes met at each depth, from the seeds on", COUNT, "depth"),
         fixed("hop_edges", NUMBERS, "edges drawn at each hop", COUNT, "hop"),
     )
@@ -52,7 +54,8 @@ class Batches(Ragged):
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
         if not shapes["row"] == shapes["col"] == shapes["e_id"]:
             files.refuse(path, "as many elements of col and e_id as of row", f"{shapes['col']}, {shapes['e_id']}")
-        for name, of in (("batch", "n_id"), ("y", "input_id"), ("probability", "input_id")):
+        beside = {"batch": "n_id", TIME: "row"} | dict.fromkeys(("y", "probability", SEED_TIME), "input_id")
+        for name, of in beside.items():
             if shapes.get(name, shapes[of]) != shapes[of]:
                 files.refuse(path / name, f"as many elements as {of}, {shapes[of]}", shapes[name])
         nodes, edges = shapes["hop_nodes"], shapes["hop_edges"]
@@ -68,7 +71,7 @@ class Batches(Ragged):
         return arrays
 
     def edge_arrays(self, names: Collection[str]) -> list[str]:
-        return ["n_id", "row", "col"]
+        return ["n_id", "row", "col", *([TIME] if TIME in names else [])]
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         """The edges of a group, from the vertex that selected to the one that was selected, as in other samples."""
@@ -81,6 +84,7 @@ class Batches(Ragged):
             "src": arrays["n_id"][first + arrays["col"]],
             "dst": arrays["n_id"][first + arrays["row"]],
             "depth": np.repeat(depth, hop_edges.ravel()),
+            **({TIME: arrays[TIME]} if TIME in arrays else {}),
         }
 
     def sources(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:

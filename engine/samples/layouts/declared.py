@@ -6,6 +6,7 @@ from csaw.partition.graph.about import COUNT, NUMBER
 
 VERTEX = "vertex"  # the element type of vertex ids: that of the store's ids
 NUMBERS = "<i8"
+TIME, SEED_TIME = "time", "seed_time"  # arrays of samples in time: of each edge, and of each source
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,12 @@ def values(
 def fixed(name: str, kind: str, said: str, units: str, *columns: str) -> Declared:
     """Declare an array with a row for each instance, and a dimension of ``columns`` if one is named."""
     return Declared(name, kind, ("instance", *columns), units, said)
+
+
+def times(edges: str, sources: str) -> tuple[Declared, Declared]:
+    """Declare the times of edges and of sources, of which an instance has as many as ``edges`` and ``sources`` say."""
+    said = "in the units of the graph"
+    return (
+        values(TIME, NUMBERS, edges, "edge", f"time of each edge, {said}", optional=True),
+        values(SEED_TIME, NUMBERS, sources, "source", f"time of each source, {said}", optional=True),
+    )

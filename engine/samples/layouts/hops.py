@@ -8,18 +8,21 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.ids import bits
-from csaw.engine.samples.layouts.declared import VERTEX, Declared, fixed
+from csaw.engine.samples.layouts.declared import NUMBERS, SEED_TIME, VERTEX, Declared, fixed
 from csaw.engine.samples.layouts.layout import EDGE, Arrays, Shapes, Stored, Table
 from csaw.engine.samples.pyg_batches import of_places
 from csaw.engine.samples.pyg_parts import Batch
 from csaw.partition.base.first_work import is_little
 from csaw.partition.graph.about import NUMBER
 
+TIME_OF = "time_"
+
 
 class Hops(Table):
     """``hop_0`` [instances, m]: the sources; ``hop_1`` [instances, m f1], ``hop_2`` [instances, m f1 f2], ...
 
-    Child j of column i is in column i f + j; fill where there is none.
+    Child j of column i is in column i f + j; fill where there is none. Samples in time have ``seed_time``, of the shape
+    of hop_0, and ``time_1``, ``time_2``, ..., the time of the edge to each vertex of hop_1, hop_2, ...
     """
 
     name = "hops"
@@ -30,18 +33,29 @@ class Hops(Table):
     first_ids = "hop_0"
 
     def declared(self, name: str) -> Declared:
+        if name == SEED_TIME:
+            return fixed(name, NUMBERS, "time of each source, in the units of the graph", NUMBER, "column_0")
+        if is_time_of_hop(name):
+            hop = int(name.removeprefix(TIME_OF))
+            said = f"time of the edge to each vertex of hop_{hop}, in the units of the graph; -2^63 where there is none"
+            return fixed(name, NUMBERS, said, NUMBER, f"column_{hop}")
         hop = int(name.removeprefix("hop_"))
         parents = f"; Samples.parents({hop}) has the columns of their parents in hop_{hop - 1}"
         said = f"vertices drawn at hop {hop}{parents}" if hop else "sources of each instance"
         return fixed(name, VERTEX, said, NUMBER, f"column_{hop}")
 
     def wanted(self, found: Collection[str]) -> list[str]:
-        return hop_names(found) or [self.first_ids]
+        hops = hop_names(found) or [self.first_ids]
+        return [*hops, *(time_names(hops) if SEED_TIME in found else [])]
 
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
-        widths = [shape[1] for shape in shapes.values()]
+        hops = hop_names(shapes)
+        widths = [shapes[name][1] for name in hops]
         if any(b % a if a else b for a, b in pairwise(widths)):
             files.refuse(path, "hops that are multiples of the hop before in width", widths)
+        for hop, time in zip(hops, time_names(hops), strict=True):
+            if shapes.get(time, shapes[hop]) != shapes[hop]:
+                files.refuse(path / time, f"the shape of {hop}, {shapes[hop]}", shapes[time])
 
     def fits(self, stored: Stored, sizes: Sequence[int]) -> bool:
         widths = [stored[name].shape[1] for name in hop_names(stored)]
@@ -50,7 +64,7 @@ class Hops(Table):
         )
 
     def read(self, path: Path, stored: Stored, start: int, stop: int) -> Arrays:
-        return {name: stored[name][start:stop] for name in hop_names(stored)}
+        return {name: stored[name][start:stop] for name in self.wanted(stored)}
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         """The edges of a group, breadth first within each instance."""
@@ -59,12 +73,18 @@ class Hops(Table):
         counts, kind = self.edges_of_each(arrays, fill), arrays["hop_0"].dtype
         places, total = np.cumsum(counts) - counts, int(counts.sum())
         edges = {name: np.empty(total, held) for name, held in zip(EDGE, (np.int64, kind, kind, np.int32), strict=True)}
-        for depth, (src, dst) in enumerate(pairwise(arrays.values())):
+        times = {"time": np.empty(total, np.int64)} if SEED_TIME in arrays else {}
+        for depth, (src, dst) in enumerate(pairwise(_hops(arrays))):
+            for time in times.values():
+                row, column = np.nonzero(dst != kind.type(fill))
+                time[places[row] + np.arange(row.size) - np.searchsorted(row, row)] = arrays[f"{TIME_OF}{depth + 1}"][
+                    row, column
+                ]
             edges_of_hop(bits(src), bits(dst), bits(fill, kind), depth, places, *map(bits, edges.values()))
-        return edges
+        return edges | times
 
     def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
-        counts, hops = np.zeros(len(arrays["hop_0"]), np.int64), list(arrays.values())[1:]
+        counts, hops = np.zeros(len(arrays["hop_0"]), np.int64), _hops(arrays)[1:]
         if is_little(sum(hop.nbytes for hop in hops)):
             return sum((np.count_nonzero(hop != hop.dtype.type(fill), axis=1) for hop in hops), counts)
         from csaw.engine.samples.kernels import count_present
@@ -82,19 +102,41 @@ class Hops(Table):
 
     def look(self, arrays: Arrays, fill: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         sizes = np.zeros(len(arrays["hop_0"]), np.int64)
-        for name, hop in arrays.items():
-            if name != "hop_0":
-                sizes += (hop != hop.dtype.type(fill)).sum(axis=1)
+        for hop in _hops(arrays)[1:]:
+            sizes += (hop != hop.dtype.type(fill)).sum(axis=1)
         return sizes, np.concatenate(list(self._present(arrays, fill))), arrays["hop_0"][:0, 0]
 
     def _present(self, arrays: Arrays, fill: int) -> list[np.ndarray]:
         """The vertices of each hop, without fill."""
-        return [hop[hop != hop.dtype.type(fill)] for hop in arrays.values()]
+        return [hop[hop != hop.dtype.type(fill)] for hop in _hops(arrays)]
 
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
-        return of_places(list(arrays.values()), fill, start, as_walks=False)
+        hops = _hops(arrays)
+        made = of_places(hops, fill, start, as_walks=False)
+        if SEED_TIME in arrays:
+            seeds, *times = (
+                arrays[name][hop != hop.dtype.type(fill)]
+                for name, hop in zip(time_names(hop_names(arrays)), hops, strict=True)
+            )
+            made |= {SEED_TIME: seeds, "edge_time": np.concatenate([np.zeros(0, np.int64), *times])}
+        return made
 
 
 def hop_names(names: Collection[str]) -> list[str]:
     """Return hop_0, hop_1, ..., as far as there are such ``names``."""
     return [f"hop_{k}" for k in range(sum(name.startswith("hop_") for name in names))]
+
+
+def time_names(hops: Collection[str]) -> list[str]:
+    """Return the names of the arrays of times of so many hops: of the sources, and of the edges to each further hop."""
+    return [f"{TIME_OF}{k}" if k else SEED_TIME for k in range(len(hops))]
+
+
+def is_time_of_hop(name: str) -> bool:
+    """Whether an array has the times of the edges to a hop."""
+    return name.startswith(TIME_OF) and name.removeprefix(TIME_OF).isdigit()
+
+
+def _hops(arrays: Arrays) -> list[np.ndarray]:
+    """The tables of vertices."""
+    return [arrays[name] for name in hop_names(arrays)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.layouts.declared import NUMBERS, VERTEX, pointer, values
+from csaw.engine.samples.layouts.declared import NUMBERS, TIME, VERTEX, pointer, times, values
 from csaw.engine.samples.layouts.layout import LEAST_VERTICES, Arrays, Ragged, Shapes, Sizes, Stored
 from csaw.engine.samples.pyg_batches import of_vertices
 from csaw.engine.samples.pyg_parts import Batch
@@ -18,6 +18,7 @@ class Subgraphs(Ragged):
 
     Layer samples have ``weight`` [edges]. Induced subgraphs have ``vertices``, all of theirs, ascending; layer samples
     those that were drawn, with ``layer``, 1, 2, ..., and ``probability``, the chance of a draw to give this vertex.
+    Samples in time have ``time`` [edges] and ``seed_time`` [sources].
     """
 
     name = "subgraphs"
@@ -54,6 +55,7 @@ class Subgraphs(Ragged):
             optional=True,
         ),
         values("probability", "<f8", "vertex_counts", "member", "chance that a draw gives this vertex", optional=True),
+        *times("counts", "source_counts"),
     )
     words = "subgraph", "subgraphs"
     heading = "Subgraphs: a sample is the edges of each instance"
@@ -67,17 +69,18 @@ class Subgraphs(Ragged):
         return super().wanted({*found, "vertices_ptr", "vertices"} if of_vertices else found)
 
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
-        for counts in ("counts", "vertex_counts"):
+        for counts in ("counts", "vertex_counts", "source_counts"):
             same = {name: shapes[name] for name, by in self.counted_by.items() if by == counts and name in shapes}
             if len(set(same.values())) > 1:
                 files.refuse(path, f"as many elements of {', '.join(same)}", ", ".join(map(str, same.values())))
 
     def edge_arrays(self, names: Collection[str]) -> list[str]:
-        return ["src", "dst", "depth", "sources", *(["vertices"] if "vertices" in names else [])]
+        return ["src", "dst", "depth", "sources", *(name for name in ("vertices", TIME) if name in names)]
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         instance = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
-        return {"instance": instance, "src": arrays["src"], "dst": arrays["dst"], "depth": arrays["depth"]}
+        named = ("src", "dst", "depth", *((TIME,) if TIME in arrays else ()))
+        return {"instance": instance} | {name: arrays[name] for name in named}
 
     def sizes(self, arrays: Arrays, fill: int) -> Sizes:
         met = {LEAST_VERTICES: int(arrays["vertex_counts"].min())} if "vertex_counts" in arrays else {}

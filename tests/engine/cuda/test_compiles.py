@@ -216,8 +216,10 @@ def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubin
 def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
     device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu", "sums.cu"}
     timed = events_store(tmp_path / "g.zarr", TIED, 5)
-    job = prepare(timed, "temporal", device=device, **EVERYWHERE_IN_TIME)
-    files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
+    in_time = NEIGHBORS_IN_TIME[0][1] | {"start_time": 4}
+    for algo, options in (("temporal", EVERYWHERE_IN_TIME), ("neighbor", in_time)):
+        job = prepare(timed, algo, device=device, **options)
+        files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
     for algo, options in CASES:
         if (algo, tuple(options)) in EVERYWHERE:
             job = prepare(store, algo, device=device, **options)
@@ -363,6 +365,27 @@ def test_walks_in_time_compile(residency, options, caplog, tmp_path, cubins):
         backend = Specialization(job.plan, one, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             check(unit, architecture, caplog)
+
+
+NEIGHBORS_IN_TIME = [
+    ("neighbor", {"time_strategy": "uniform", "time_window": 3}),
+    ("neighbor", {"time_strategy": "last", "time_against": "previous"}),
+    ("neighbor", {"time_strategy": "uniform", "replace": True, "time_order": "strict", "fanout": (2, 3)}),
+    ("minibatch", {"time_strategy": "uniform"}),
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize(("algo", "options"), NEIGHBORS_IN_TIME)
+def test_neighbors_in_time_compile(algo, options, residency, caplog, tmp_path, cubins):
+    graph = events_store(tmp_path / "g.zarr", TIED, 5)
+    everywhere = options is NEIGHBORS_IN_TIME[0][1]
+    for one, architecture in product(
+        (graph, WideStore(graph)) if everywhere else (graph,), ARCHITECTURES if everywhere else (OLDEST,)
+    ):
+        device = Device(0, "none", architecture, 132, 1 << 40)
+        job = prepare(one, algo, device=device, residency=residency, start_time=4, **options)
+        check(kernels_of(Specialization(job.plan, one, job.algorithm)), architecture, caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])

@@ -2,6 +2,7 @@
 
 import pytest
 from helpers.graphs import random_store
+from helpers.temporal import TIED, events_store
 
 from csaw.engine import prepare
 from csaw.engine.cpu.backend import CpuBackend
@@ -44,6 +45,21 @@ def test_a_plan_knows_the_kind_of_its_batches(tmp_path, algo, options, on_cpu, o
     plan = prepare(store, algo, device=GPU, **options).plan
     assert plan.kind == on_gpu
     assert (plan.tree_edges > 0) == (on_gpu == "trees")
+
+
+@pytest.mark.parametrize(
+    ("algo", "options", "on_cpu", "on_gpu"),
+    [
+        ("neighbor", {}, "in-time", "in-time"),
+        ("neighbor", {"fanout": (-1,), "residency": "disk"}, "in-time", "in-time"),
+        ("minibatch", {}, "whole-mini-batches-in-time", "mini-batches-in-time"),
+        ("minibatch", {"residency": "disk"}, "mini-batches-in-time", "mini-batches-in-time"),
+    ],
+)
+def test_a_plan_in_time_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
+    store, given = events_store(tmp_path / "g.zarr", TIED, 5), {"time_strategy": "last", "start_time": 4} | options
+    assert prepare(store, algo, device="cpu", **given).plan.kind == on_cpu
+    assert prepare(store, algo, device=GPU, **given).plan.kind == on_gpu
 
 
 def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):

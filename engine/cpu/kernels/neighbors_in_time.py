@@ -1,0 +1,107 @@
+"""Neighbors in time: the edges that a vertex may select are a range of its row's order by time, found by two searches.
+
+Places are drawn in that range as positions are in a whole row, by the same words. Frontier entries come in groups, with
+memory lines prefetched: until all of a group are drawn, ``time`` holds the places, and then the edges, of their picks.
+The twin of engine/cuda/kernels/neighbors_in_time.cu.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import away, borrowed, neighbor_at, prefetch_edge
+from csaw.engine.cpu.kernels.constants import LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.select import pick_word
+from csaw.engine.cpu.kernels.temporal import (
+    BESIDE,
+    FIELDS,
+    L_COUNT,
+    L_HERE,
+    L_HIGH,
+    L_LOW,
+    L_NOW,
+    L_ROW,
+    L_STEP,
+    L_WALKER,
+    find_candidates,
+    place_at,
+)
+from csaw.engine.cpu.kernels.times import time_at
+from csaw.engine.draws.random import below
+from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import full
+
+
+@inner
+def draw_places(seed, instance, slot, low, high, k, places):
+    """Fill ``places`` with those of k edges of the range from ``low`` up to ``high``; returns their number.
+
+    All of a range that has no more, and the last ones, are in the order of time; others in the order of their draws.
+    """
+    count = high - low
+    if REPLACE:
+        for j in range(k if count > 0 else 0):
+            places[j] = low + int64(below(pick_word(seed, instance, slot, uint64(j)), uint64(count)))
+        return k if count > 0 else 0
+    if LATEST or k >= count:
+        begin = max(low, high - k)
+        for j in range(high - begin):
+            places[j] = begin + j
+        return high - begin
+    for j in range(k):  # Floyd: Bentley, CACM 30(9), 1987
+        top = count - k + j
+        place = low + int64(below(pick_word(seed, instance, slot, uint64(j)), uint64(top + 1)))
+        for i in range(j):
+            if places[i] == place:
+                place = low + top
+                break
+        places[j] = place
+    return k
+
+
+@njit(nogil=True)
+def select_in_time(entries, graph, seed, frontier, now, time, rules):
+    """Select neighbors of the frontier entries numbered ``entries`` among their edges before ``now`` [entries].
+
+    ``time`` [cells] gets the time of the edge to each neighbor. ``rules``: the numbers of a run in time.
+    """
+    graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
+    for group in range(0, entries.size, BESIDE):
+        lanes = min(BESIDE, entries.size - group)
+        for j in range(lanes):
+            i = entries[group + j]
+            state[L_WALKER + j], state[L_HERE + j], state[L_NOW + j], state[L_STEP + j] = (
+                i,
+                frontier.vertex[i],
+                now[i],
+                1,
+            )
+            prefetch(graph.indptr, uint64(frontier.vertex[i]))
+        find_candidates(lanes, state, graph, rules)
+        for j in range(lanes):
+            i, begin = state[L_WALKER + j], frontier.start[state[L_WALKER + j]]
+            k, instance, slot = frontier.capacity[i], uint64(frontier.instance[i]), uint64(frontier.slot[i])
+            low, high = state[L_LOW + j], max(state[L_LOW + j], state[L_HIGH + j])
+            size = draw_places(seed, instance, slot, low, high, k, time[begin : begin + k])
+            frontier.found[i] = size
+            for n in range(begin, begin + size):
+                prefetch(graph.edge_columns[TIME_ORDER], uint64(state[L_ROW + j] + time[n]))
+        for j in range(lanes):
+            i = state[L_WALKER + j]
+            for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
+                time[n] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], time[n])
+                prefetch_edge(graph, uint64(time[n]))
+                prefetch(graph.edge_columns[TIME_COLUMN], uint64(time[n]))
+        note_edges(lanes, state, graph, frontier, time)
+
+
+@inner
+def note_edges(lanes, state, graph, frontier, time):
+    """Note the neighbor and the time of each edge of a group, whose positions ``time`` holds."""
+    for j in range(lanes):
+        i = state[L_WALKER + j]
+        for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
+            position = time[n]
+            frontier.out[n], time[n] = neighbor_at(graph, position), time_at(graph, position)
+            if PLACED:
+                frontier.edge[n] = position - away(graph, frontier.vertex[i])

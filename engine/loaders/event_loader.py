@@ -1,0 +1,160 @@
+"""Events in their order, with earlier neighbors of their ends, for models of graphs that change over time.
+
+See TGN: Rossi et al., ICML workshop on graph representation learning 2020.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from csaw.engine.loaders.epoch_loader import EpochLoader
+from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
+from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.others_arguments import without_others
+from csaw.engine.loaders.sampler import algorithm_options
+from csaw.engine.loaders.seed_times import STRATEGIES, int64_times
+from csaw.engine.loaders.tensors import share_of
+from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
+from csaw.engine.sources.given_columns import IDS
+from csaw.engine.sources.given_sources import TIMES
+from csaw.partition.base.python_names import in_python
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.in_memory import InMemory, rows_of_edges
+
+needed("torch")
+pyg_data = needed("torch_geometric.data")
+
+import torch
+
+if TYPE_CHECKING:
+    from torch_geometric.data import TemporalData
+
+
+DECIDED = ("shuffle", "sources", "start_time", "disjoint", "weighted")
+"""Options of a run of mini-batches that a loader of events decides by itself."""
+
+
+class EventLoader(EpochLoader[Arrays, Any]):
+    """Successive events of a TemporalData, each with neighbors of both ends that came along earlier events.
+
+        for batch in EventLoader(data, num_neighbors=[10], batch_size=200):
+            z = model(batch.n_id, batch.edge_index, data.msg[batch.e_id], batch.edge_time)
+            score = predict(z[batch.src_node], z[batch.dst_node])
+
+    Mini-batches are Data objects in the order of the events; each ``for`` loop is another epoch, as of NeighborLoader.
+    They have the attributes of their events, such as ``src``, ``dst``, ``t`` and ``msg``. ``n_id`` has the vertex of
+    each node; first come the ends of the events, each a node of its own with nodes of its own: ``src_node`` and
+    ``dst_node`` are their numbers, and ``batch`` says whose a node is. ``edge_index`` goes from neighbors to the nodes
+    that they were drawn for, ``e_id`` is the event of each edge, and ``edge_time`` its time, which is earlier than
+    ``seed_time``, that of the end's event, for each of 2 n ends. An event is an edge of both its ends. Events of
+    earlier times count, whatever their place in the data; those of the same time do not.
+
+    Args:
+        data: a TemporalData with ``src``, ``dst`` and ``t``, integers.
+        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
+        batch_size: events of a mini-batch.
+        drop_last: leave out a smaller last mini-batch.
+        replace: draw with replacement.
+        temporal_strategy: "last", the latest earlier neighbors, or "uniform", any of them.
+        transform: called with each mini-batch.
+        seed: number that all draws follow from.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together. Each has its part of every epoch's mini-batches; their numbers
+            differ by one at most.
+        **options: ``time_window``, the longest time before; ``time_order="monotone"`` to let events of the same time
+            count, the event itself among them; those of a run, as of NeighborLoader.
+
+    Raises:
+        OptionError: the data are no TemporalData, or have no such events.
+        CsawError: as of :func:`csaw.stream`.
+    """
+
+    drawn: EpochBatches
+
+    @in_python(seeds_per_batch="batch_size", fanout="num_neighbors")
+    def __init__(
+        self,
+        data: "TemporalData",
+        num_neighbors: Sequence[int],
+        *,
+        batch_size: int = 1,
+        drop_last: bool = False,
+        replace: bool = False,
+        temporal_strategy: str = "last",
+        transform: Callable[[Any], object] | None = None,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        **options: object,
+    ) -> None:
+        options = {"time_order": "strict", **without_others(options, "EventLoader")}
+        if given := [name for name in DECIDED if name in options]:
+            raise OptionError(
+                f"{given[0]}: expected none, because events come in their order, each with its own time; leave it out"
+            )
+        if temporal_strategy not in STRATEGIES:
+            raise OptionError(f"temporal_strategy: expected uniform or last, found {quoted(temporal_strategy)}")
+        if type(batch_size) is not int or batch_size < 1:
+            raise OptionError(f"batch_size: expected an integer from 1 on, found {quoted(batch_size)}")
+        self.data, self.transform = data, transform
+        src, dst, times = events_of(data)
+        indptr, indices, order = rows_of_edges(np.append(src, dst), np.append(dst, src), int(data.num_nodes))
+        store = InMemory("events", indptr, indices, edge_columns={TIME: np.tile(times, 2)[order]})
+        self.event = torch.from_numpy(order % max(times.size, 1)).to(data.src.device)
+        places = ends_in_batches(times.size, batch_size)
+        self.drawn = EpochBatches(
+            store,
+            None,
+            share=share_of(rank, world),
+            on_device=data.src.is_cuda,
+            **algorithm_options(num_neighbors, replace, True, None),
+            sources={IDS: np.append(src, dst)[places], TIMES: np.tile(times, 2)[places]},
+            seeds_per_batch=2 * batch_size,
+            drop_last=drop_last,
+            time_strategy=temporal_strategy,
+            seed=seed,
+            **options,
+        )
+
+    def _finished(self, arrays: Arrays) -> Any:
+        """The Data object of a mini-batch."""
+        device, ends = self.data.src.device, len(arrays["input_id"])
+        first, count = int(arrays["input_id"][0]) // 2, ends // 2
+        events = self.data[first : first + count]
+        batch = pyg_data.Data(**events.to_dict())
+        batch.n_id = arrays["n_id"].to(device)
+        batch.edge_index = torch.stack([arrays["row"], arrays["col"]]).to(device)
+        batch.e_id = self.event[arrays["e_id"].to(device)]
+        batch.edge_time, batch.seed_time = (arrays[name].to(device) for name in (TIME, SEED_TIME))
+        batch.batch, batch.batch_size = arrays["batch"].to(device), ends
+        batch.src_node, batch.dst_node = torch.arange(count, device=device), torch.arange(count, ends, device=device)
+        batch.num_sampled_nodes, batch.num_sampled_edges = arrays["hop_nodes"], arrays["hop_edges"]
+        return batch if self.transform is None else self.transform(batch)
+
+
+def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """int64 [events] three times: sources, targets and times. OptionError where data are none of events."""
+    names = ("src", "dst", "t")
+    if not isinstance(data, pyg_data.TemporalData) or any(getattr(data, name, None) is None for name in names):
+        raise OptionError(
+            f"data: expected a TemporalData of PyTorch Geometric with src, dst and t, found {type(data).__name__}"
+        )
+    count = data.src.numel()
+    if not count:
+        raise OptionError("data: expected at least one event, found none")
+    src, dst, times = (int64_times(f"data.{name}", data[name], count, "events") for name in names)
+    if (least := min(int(src.min()), int(dst.min()))) < 0:
+        raise OptionError(f"data.src and data.dst: expected vertices from 0 on, found {least}")
+    return src, dst, times
+
+
+def ends_in_batches(events: int, size: int) -> np.ndarray:
+    """int64 [2 events]: numbers of the ends of events, sources before all targets, in the order of mini-batches of so
+    many events: of each first its sources, then its targets.
+    """
+    event = np.arange(events)
+    chunk = event // size
+    order = np.lexsort((np.tile(event, 2), np.repeat([0, 1], events), np.tile(chunk, 2)))
+    return np.asarray(order, np.int64)

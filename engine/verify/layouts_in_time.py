@@ -1,0 +1,110 @@
+"""Checks of neighbors in time by layout: which vertices have selected, what they knew, and the edges of each."""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.samples.layouts.declared import SEED_TIME
+from csaw.engine.sources.digest import digest_of
+from csaw.engine.sources.source_times import NO_TIME
+from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.neighbors_in_time import InTime, Selections
+
+Arrays = dict[str, np.ndarray]
+
+
+class SeedTimes:
+    """The times of sources: at each position of their list, as far as they have shown it, and how many are others than
+    asked for.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.same: int | None = getattr(subject.algorithm, "start_time", None)
+        self.asked, listed = subject.asked.times, subject.asked.count or 0
+        self.time, self.known, self.wrong = np.zeros(listed, np.int64), np.zeros(listed, bool), 0
+
+    def add(self, positions: np.ndarray, times: np.ndarray) -> None:
+        if self.same is not None:
+            self.wrong += int((times != self.same).sum())
+            return
+        inside = (positions >= 0) & (positions < self.time.size)
+        position, time = positions[inside], times[inside]
+        new = ~self.known[position]
+        self.time[position[new]], self.known[position[new]] = time[new], True
+        self.wrong += int((~inside).sum() + (self.time[position] != time).sum())
+
+    def judge(self, checks: Checks) -> None:
+        other = self.same is None and self.known.all() and digest_of(self.time) != self.asked
+        checks.count("times", self.wrong + int(other), "times of sources other than those that were given")
+
+
+def verify_in_time(subject: Subject, checks: Checks) -> None:
+    """Check neighbors in time, of samples that are hops or subgraphs."""
+    judged, seeds, strange = InTime(subject), SeedTimes(subject), 0
+    of_group = _subgraphs if subject.samples.layout == "subgraphs" else _hops
+    for start, arrays in subject.samples.iter_groups():
+        sources, counts = subject.samples.layout.sources(arrays)
+        numbers = subject.samples.first + start
+        positions = numbers * int(counts.max(initial=0)) + np.arange(sources.size)
+        dense = subject.dense(sources)
+        strange += int((dense < 0).sum())
+        if subject.starts_at_all:
+            strange += int((dense != positions % subject.view.vertices).sum())
+        seeds.add(positions % max(seeds.time.size, 1), arrays[SEED_TIME].ravel())
+        strange += of_group(subject, judged, arrays)
+    checks.count("sources", strange, "sources or edges missing, without their times or out of order")
+    seeds.judge(checks)
+    judged.judge(checks)
+
+
+def _hops(subject: Subject, judged: InTime, arrays: Arrays) -> int:
+    """Check the hops of a group; returns the number of cells that are out of order."""
+    algorithm: Any = subject.traversal
+    now, strange = arrays[SEED_TIME].ravel(), 0
+    vertex = subject.dense(arrays["hop_0"]).ravel()
+    for depth, size in enumerate(algorithm.sizes()):
+        cells = subject.dense(arrays[f"hop_{depth + 1}"]).ravel()
+        time, owner = arrays[f"time_{depth + 1}"].ravel(), np.repeat(np.arange(vertex.size), size)
+        there, alive = cells >= 0, vertex >= 0
+        strange += int((there & ~alive[owner]).sum() + (~there & (time != NO_TIME)).sum())
+        strange += int((there[1:] & ~there[:-1] & (owner[1:] == owner[:-1])).sum())  # behind an empty one
+        kept = there & alive[owner]
+        number = np.cumsum(alive) - 1
+        size_of, depth_of = (np.full(int(alive.sum()), value) for value in (size, depth))
+        judged.add(
+            Selections(vertex[alive], now[alive], size_of, depth_of, number[owner[kept]], cells[kept], time[kept])
+        )
+        vertex, now = cells, time if algorithm.against_previous else now[owner]
+    return strange
+
+
+def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays) -> int:
+    """Check the subgraphs of a group, whose edges are in the order of the vertices that have selected them; returns the
+    number of instances that have another number of edges at a depth, and of edges out of order.
+    """
+    algorithm: Any = subject.traversal
+    instances, sizes = arrays["counts"].size, algorithm.sizes()
+    local = np.repeat(np.arange(instances), arrays["counts"])
+    src, dst = (subject.dense(arrays[name]) for name in ("src", "dst"))
+    owner = np.repeat(np.arange(instances), arrays["source_counts"])
+    vertex, now, depth = subject.dense(arrays["sources"]), arrays[SEED_TIME], arrays["depth"].astype(np.int64)
+    strange = int(
+        ((depth < 0) | (depth >= len(sizes))).sum() + ((depth[1:] < depth[:-1]) & (local[1:] == local[:-1])).sum()
+    )
+    fine = np.ones(instances, bool)
+    for level, size in enumerate(sizes):
+        kept = fine[owner] & (vertex >= 0)
+        owner, vertex, now = owner[kept], vertex[kept], now[kept]
+        asked = judged.expected(vertex, now, size)
+        here = np.flatnonzero((depth == level) & fine[local])
+        wanted = np.bincount(owner, asked, instances).astype(np.int64)
+        fine &= wanted == np.bincount(local[here], minlength=instances)
+        kept, here = fine[owner], here[fine[local[here]]]
+        owner, vertex, now, asked = owner[kept], vertex[kept], now[kept], asked[kept]
+        of_edge = np.repeat(np.arange(vertex.size), asked)
+        strange += int((src[here] != vertex[of_edge]).sum())
+        size_of, depth_of = (np.full(vertex.size, value) for value in (size, level))
+        judged.add(Selections(vertex, now, size_of, depth_of, of_edge, dst[here], arrays["time"][here]))
+        now = arrays["time"][here] if algorithm.against_previous else now[of_edge]
+        owner, vertex = owner[of_edge], dst[here]
+    return strange + int((~fine).sum())

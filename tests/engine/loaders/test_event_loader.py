@@ -1,0 +1,107 @@
+"""EventLoader gives events in their order, each with the neighbors that both ends had before."""
+
+import numpy as np
+import pytest
+from helpers.neighbors_in_time import assert_neighbors_in_time
+
+from csaw.partition.errors import OptionError
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+
+from torch_geometric.data import Data, TemporalData
+from torch_geometric.loader import TemporalDataLoader
+
+from csaw.engine.loaders import EventLoader
+
+
+def random_events(events=500, vertices=30, seed=3):
+    rng = np.random.default_rng(seed)
+    src, dst = (torch.from_numpy(rng.integers(0, vertices, events)) for _ in range(2))
+    return TemporalData(
+        src=src, dst=dst, t=torch.from_numpy(np.sort(rng.integers(0, 200, events))), msg=torch.rand(events, 4)
+    )
+
+
+@pytest.fixture(scope="module")
+def data():
+    return random_events()
+
+
+def test_events_come_in_their_order_as_pygs_loader_gives_them(data):
+    ours, theirs = EventLoader(data, [5], batch_size=64, device="cpu"), TemporalDataLoader(data, batch_size=64)
+    assert len(ours) == len(theirs) == 8
+    for a, b in zip(ours, theirs, strict=True):
+        for name in ("src", "dst", "t", "msg"):
+            assert torch.equal(a[name], b[name])
+        assert torch.equal(a.n_id[a.src_node], a.src)
+        assert torch.equal(a.n_id[a.dst_node], a.dst)
+        assert torch.equal(a.seed_time, torch.cat([a.t, a.t]))
+        assert torch.equal(a.n_id[: a.batch_size].unique(), b.n_id)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"temporal_strategy": "uniform"},
+        {"temporal_strategy": "uniform", "replace": True, "time_window": 40},
+        {"time_order": "monotone"},
+    ],
+)
+def test_neighbors_came_along_earlier_events(data, options):
+    sizes, events = (4, 2), list(zip(data.src.tolist(), data.dst.tolist(), data.t.tolist(), strict=True))
+    both = events + [(v, u, t) for u, v, t in events]
+    loader, choices = EventLoader(data, list(sizes), batch_size=50, device="cpu", **options), []
+    for _ in range(10):
+        for batch in loader:
+            depth = torch.repeat_interleave(torch.arange(3), torch.tensor(batch.num_sampled_nodes)).tolist()
+            assert torch.equal(batch.edge_time, data.t[batch.e_id])
+            ends = torch.stack([data.src[batch.e_id], data.dst[batch.e_id]]).sort(dim=0).values
+            assert torch.equal(batch.n_id[batch.edge_index].sort(dim=0).values, ends)
+            found = {node: [] for node in range(len(depth))}
+            for row, col, time in zip(*batch.edge_index.tolist(), batch.edge_time.tolist(), strict=True):
+                found[col].append((int(batch.n_id[row]), time))
+            now = batch.seed_time[batch.batch].tolist()
+            for node, vertex in enumerate(batch.n_id.tolist()):
+                if depth[node] < 2:
+                    choices.append((vertex, now[node], sizes[depth[node]], found[node]))
+    asked = {"time_strategy": options.get("temporal_strategy", "last"), "time_order": "strict"} | options
+    drawn = assert_neighbors_in_time(choices, both, 30, asked)
+    assert drawn[4] > 1000
+
+
+def test_the_latest_are_the_same_in_each_epoch_and_a_transform_is_called(data):
+    loader = EventLoader(data, [5], batch_size=64, device="cpu", transform=lambda batch: batch.e_id)
+    first, second = list(loader), list(loader)
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+    assert len(list(EventLoader(data, [5], batch_size=64, device="cpu", drop_last=True))) == 7
+    halves = [list(EventLoader(data, [5], batch_size=64, device="cpu", rank=k, world=2)) for k in range(2)]
+    together = [batch.e_id for half in halves for batch in half]
+    assert all(torch.equal(a, b) for a, b in zip(first, together, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"data": Data()}, "data: expected a TemporalData of PyTorch Geometric with src, dst and t, found Data"),
+        ({"data": TemporalData()}, "data: expected a TemporalData"),
+        ({"data": TemporalData(**{k: torch.zeros(0, dtype=torch.long) for k in ("src", "dst", "t")})}, "one event"),
+        (
+            {"data": TemporalData(src=torch.tensor([-1]), dst=torch.tensor([0]), t=torch.tensor([3]))},
+            "expected vertices from 0 on, found -1",
+        ),
+        (
+            {"data": TemporalData(src=torch.tensor([1]), dst=torch.tensor([0]), t=torch.tensor([0.5]))},
+            "data.t: expected an integer for each of 1 events, found float32",
+        ),
+        ({"temporal_strategy": "first"}, "temporal_strategy: expected uniform or last, found 'first'"),
+        ({"batch_size": 0}, "batch_size: expected an integer from 1 on, found 0"),
+        ({"shuffle": True}, "shuffle: expected none, because events come in their order"),
+        ({"disjoint": False}, "disjoint: expected none, because events come in their order"),
+        ({"replace": True}, "expected no replace beside it"),
+    ],
+)
+def test_what_cannot_be_is_refused(data, wrong, said):
+    with pytest.raises(OptionError, match=said):
+        EventLoader(**{"data": data, "num_neighbors": [3], "device": "cpu"} | wrong)

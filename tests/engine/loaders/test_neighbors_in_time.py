@@ -1,0 +1,155 @@
+"""NeighborLoader in time gives PyTorch Geometric's batches: edges not later than the time of the root's seed, any of
+them or the latest, on times of edges or of nodes. The oracle is a list of events.
+"""
+
+import numpy as np
+import pytest
+from helpers.neighbors_in_time import assert_neighbors_in_time
+from helpers.temporal import events_store
+
+from csaw.partition.errors import OptionError
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+
+from torch_geometric.data import Data
+
+from csaw.engine.loaders import LayerLoader, NeighborLoader
+
+SIZES = (3, 2)
+
+
+def timed_data(vertices=40, edges=600, seed=0):
+    """Random edges, with a time each, and nodes with times; some of both share a time."""
+    rng = np.random.default_rng(seed)
+    ends = torch.from_numpy(rng.integers(0, vertices, (2, edges)))
+    times = torch.from_numpy(rng.integers(0, 30, edges))
+    data = Data(x=torch.arange(vertices).float()[:, None], edge_index=ends, time=times, num_nodes=vertices)
+    data.born = torch.from_numpy(rng.integers(0, 30, vertices))
+    return data
+
+
+@pytest.fixture(scope="module")
+def data():
+    return timed_data()
+
+
+def loader_of(data, **options):
+    given = {"num_neighbors": list(SIZES), "batch_size": 8, "device": "cpu"}
+    return NeighborLoader(data, **given | options)
+
+
+def choices_of(batches, times, sizes=SIZES):
+    """The choices of batches of a loader: see helpers/neighbors_in_time.py. ``times``: of each edge of the data."""
+    for batch in batches:
+        hop = torch.repeat_interleave(torch.arange(len(sizes) + 1), torch.tensor(batch.num_sampled_nodes)).tolist()
+        now = batch.seed_time[batch.batch].tolist()
+        for node, vertex in enumerate(batch.n_id.tolist()):
+            here = (batch.edge_index[1] == node).nonzero().ravel()
+            found = [(int(batch.n_id[batch.edge_index[0, e]]), int(times[batch.e_id[e]])) for e in here.tolist()]
+            if hop[node] < len(sizes):
+                yield vertex, now[node], sizes[hop[node]], found
+            else:
+                assert not found
+
+
+def events_of(data, times):
+    """The events of a Data object: a row has the sources of the edges to its vertex."""
+    source, target = data.edge_index.tolist()
+    return list(zip(target, source, times.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "last"])
+@pytest.mark.parametrize("attribute", ["time", "born"])
+def test_mini_batches_follow_pygs_law(data, attribute, strategy):
+    times = data.time if attribute == "time" else data.born[data.edge_index[0]]
+    seeds, clock = torch.arange(40).repeat(3), torch.arange(120) % 33 - 1
+    loader = loader_of(
+        data,
+        input_nodes=seeds,
+        input_time=clock,
+        time_attr=attribute,
+        temporal_strategy=strategy,
+        shuffle=True,
+    )
+    batches = [batch for _ in range(12) for batch in loader]
+    for batch in batches:
+        assert torch.equal(batch.seed_time, clock[batch.input_id])
+        assert torch.equal(batch.n_id[: batch.batch_size], seeds[batch.input_id])
+        assert torch.equal(batch.time, data.time[batch.e_id])
+        assert torch.equal(batch.born, data.born[batch.n_id])
+    sizes = assert_neighbors_in_time(
+        choices_of(batches, times), events_of(data, times), 40, {"time_strategy": strategy}
+    )
+    assert sizes[0] > 100
+    assert sizes[3] > 500
+
+
+def test_seeds_have_the_times_of_their_nodes(data):
+    """As of PyTorch Geometric, where time_attr is one of nodes and there is no input_time."""
+    mask = data.born > 9
+    [batch] = loader_of(data, input_nodes=mask, time_attr="born", batch_size=100)
+    assert torch.equal(batch.seed_time, data.born[mask])
+    assert torch.equal(batch.input_id, mask.nonzero().ravel())
+    times = data.born[data.edge_index[0]]
+    assert_neighbors_in_time(choices_of([batch], times), events_of(data, times), 40, {"time_strategy": "uniform"})
+    [everyone] = loader_of(data, time_attr="born", batch_size=100)
+    assert torch.equal(everyone.seed_time, data.born)
+
+
+def test_further_options_are_csaws_own(data):
+    given = {"time_order": "strict", "time_window": 5, "replace": True}
+    clock = torch.arange(40) % 33
+    loader = loader_of(data, input_time=clock, time_attr="time", **given)
+    batches = [batch for _ in range(12) for batch in loader]
+    choices = choices_of(batches, data.time)
+    assert_neighbors_in_time(choices, events_of(data, data.time), 40, given | {"time_strategy": "uniform"})
+
+
+def test_one_time_for_all_seeds_needs_no_nodes_of_their_own(data):
+    batches = list(loader_of(data, time_attr="time", start_time=12))
+    assert all(batch.batch is None for batch in batches)
+    assert all((batch.time <= 12).all() and (batch.seed_time == 12).all() for batch in batches)
+
+
+def test_a_graph_store_has_times_of_its_own(tmp_path, data):
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    held = store.load(store.further_columns)
+    (tmp_path / "seeds.txt").write_text("3 0.5 20\n9 1.5 10\n")
+    [batch] = loader_of(store.path, sources=str(tmp_path / "seeds.txt"), time_attr="time", temporal_strategy="last")
+    assert batch.y.tolist() == [0.5, 1.5]
+    assert batch.seed_time.tolist() == [20, 10]
+    assert batch.time.tolist() == held.columns["time"][batch.e_id.numpy()].tolist()
+    assert (batch.time <= batch.seed_time[batch.batch[batch.edge_index[1]]]).all()
+    nodes = loader_of(store.path, input_nodes=[3, 9], input_time=[20, 10], time_attr="time", temporal_strategy="last")
+    assert torch.equal(next(iter(nodes)).e_id, batch.e_id)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"input_time": torch.arange(40)}, "input_time: expected time_attr beside it"),
+        ({"temporal_strategy": "last"}, "temporal_strategy: expected time_attr beside it"),
+        ({"time_attr": "time", "temporal_strategy": "first"}, "temporal_strategy: expected uniform or last, found"),
+        ({"time_attr": "t"}, "time_attr: data has no attribute 't'; it has born, edge_index, "),
+        ({"time_attr": "x", "input_time": torch.arange(40)}, "expected an integer for each of 40 nodes, found float32"),
+        ({"time_attr": "time"}, "input_time: expected a time for each seed, found none, and time_attr names times of"),
+        ({"time_attr": "time", "input_time": torch.arange(39)}, "input_time: expected an integer for each of 40 seeds"),
+        ({"time_attr": "time", "input_time": torch.rand(40)}, "input_time: expected an integer .* found float32"),
+        ({"time_attr": "born", "input_time": torch.arange(40), "start_time": 3}, "input_time: expected no start_time"),
+        ({"time_attr": "born", "subgraph_type": "induced"}, "subgraph_type: expected directional or bidirectional"),
+        ({"time_attr": "born", "input_nodes": [99]}, "input_nodes: expected numbers of vertices from 0 to 39"),
+        ({"time_attr": "born", "temporal_strategy": "last", "replace": True}, "expected no replace beside it"),
+    ],
+)
+def test_what_cannot_be_is_refused(data, wrong, said):
+    with pytest.raises(OptionError, match=said):
+        loader_of(data, **wrong)
+
+
+def test_a_store_without_times_and_other_loaders_refuse(tmp_path, data):
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    with pytest.raises(OptionError, match="time_attr: expected 'time', the times of a graph store's edges, found 'x'"):
+        loader_of(store, time_attr="x", start_time=3)
+    with pytest.raises(OptionError, match="time_attr: expected None, found 'time'; temporal sampling is that of Nei"):
+        LayerLoader(store, [2], batch_size=4, time_attr="time")

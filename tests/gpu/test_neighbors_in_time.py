@@ -1,0 +1,143 @@
+"""Neighbors in time on a GPU are those of the CPU, byte for byte, wherever the graph is and however it is brought."""
+
+import numpy as np
+import pytest
+from helpers.gpu import device_or_skip
+from helpers.graphs import WideStore, arrays_of, stored_arrays
+from helpers.invariance import assert_same
+from helpers.neighbors_in_time import assert_neighbors_in_time, batch_choices, tree_choices
+from helpers.temporal import TIED, events_store, random_events
+
+from csaw.engine import execute, prepare
+from csaw.engine.plan.options import Policy
+from csaw.engine.verify import verify
+
+device_or_skip()
+
+RNG = np.random.default_rng(8)
+SOURCES = {"ids": RNG.integers(0, 400, 900), "time": RNG.integers(-100, 100, 900)}
+BATCHES = {"disjoint": True, "seeds_per_batch": 20, "fanout": (4, 3)}
+CASES = {
+    "uniform": ("neighbor", {"fanout": (4, 3), "time_strategy": "uniform"}),
+    "window": ("neighbor", {"fanout": (4, 3), "time_strategy": "uniform", "time_window": 40}),
+    "previous": ("neighbor", {"fanout": (4, 3), "time_strategy": "uniform", "time_against": "previous"}),
+    "last": ("neighbor", {"fanout": (40, 3), "time_strategy": "last", "time_order": "strict"}),
+    "replace": ("neighbor", {"fanout": (40, 3), "time_strategy": "uniform", "replace": True}),
+    "many": ("neighbor", {"fanout": (90, 2), "time_strategy": "uniform"}),
+    "hub": (
+        "neighbor",
+        {"fanout": (700, 1), "time_strategy": "uniform", "sources": {"ids": [0] * 40, "time": [60] * 40}},
+    ),
+    "subgraphs": ("neighbor", {"fanout": (-1, 3), "time_strategy": "uniform"}),
+    "subgraphs of the edge before": (
+        "neighbor",
+        {"fanout": (3, -1), "time_strategy": "last", "time_against": "previous", "time_order": "strict"},
+    ),
+    "batches": ("minibatch", BATCHES | {"time_strategy": "uniform"}),
+    "last batches": ("minibatch", BATCHES | {"time_strategy": "last", "shuffle": True}),
+    "all of batches": ("minibatch", BATCHES | {"time_strategy": "uniform", "fanout": (-1, 2)}),
+    "batches of one time": (
+        "minibatch",
+        BATCHES | {"time_strategy": "uniform", "disjoint": False, "sources": "all", "start_time": 20},
+    ),
+    "mvs": (
+        "mvs",
+        {"fanout": (4, 3), "time_strategy": "uniform", "disjoint": True, "seeds_per_batch": 20, "instances": 9},
+    ),
+}
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """The same events in one partition and in six; vertex 0 has a third of them."""
+    folder, events = tmp_path_factory.mktemp("timed"), random_events(400, 9000, 11, span=90)
+    return {n: events_store(folder / f"g{n}.zarr", events, 400, partitions=n) for n in (1, 6)}
+
+
+def run_of(case):
+    algo, options = CASES[case]
+    return algo, {"sources": SOURCES, "seed": 5} | options
+
+
+def expected(stores, tmp_path, case):
+    algo, options = run_of(case)
+    return arrays_of(stores[1], tmp_path / "s.zarr", algo, **options)
+
+
+@every_case
+def test_a_resident_graph(tmp_path, stores, case):
+    algo, options = run_of(case)
+    wanted = expected(stores, tmp_path, case)
+    for more in ({}, {"in_flight": 17}):
+        assert_same(wanted, arrays_of(stores[6], tmp_path / "t.zarr", algo, device="cuda", **more, **options))
+
+
+@every_case
+def test_ids_of_64_bits(tmp_path, stores, case):
+    (algo, options), store = run_of(case), WideStore(stores[6])
+    wanted = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", algo, device="cuda", **options))
+
+
+@pytest.mark.parametrize(("residency", "in_place"), [("streamed", False), ("streamed", True), ("disk", False)])
+@every_case
+def test_a_streamed_graph(tmp_path, stores, case, residency, in_place):
+    (algo, options), store = run_of(case), stores[6]
+    wanted = expected(stores, tmp_path, case)
+    given = options | {"device": "cuda", "residency": residency, "ids": "dense", "in_flight": 11}
+    given["policy"] = Policy(in_place=in_place)
+    plan = prepare(store, algo, **given).plan
+    memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2
+    execute(prepare(store, algo, gpu_memory=memory, **given), tmp_path / "t.zarr")
+    assert_same(wanted, stored_arrays(tmp_path / "t.zarr"))
+
+
+@pytest.mark.parametrize("switch", ["batching", "balancing"])
+@pytest.mark.parametrize("case", ["uniform", "last", "batches"])
+def test_launches_apart_change_nothing(tmp_path, stores, case, switch):
+    algo, options = run_of(case)
+    given = options | {"device": "cuda", "residency": "streamed", "policy": Policy(**{switch: False})}
+    assert_same(expected(stores, tmp_path, case), arrays_of(stores[6], tmp_path / "t.zarr", algo, **given))
+
+
+@pytest.mark.parametrize("options", [{}, {"time_strategy": "last"}, {"replace": True}, {"time_against": "previous"}])
+def test_the_law_on_a_gpu(tmp_path, options):
+    store, given = events_store(tmp_path / "g.zarr", TIED, 5), {"time_strategy": "uniform", "fanout": (2, 3)} | options
+    sources = {"ids": np.tile(np.arange(5), 12), "time": np.repeat(np.arange(-1, 11), 5)}
+    found = arrays_of(store, tmp_path / "s.zarr", "neighbor", sources=sources, instances=6000, device="cuda", **given)
+    assert_neighbors_in_time(tree_choices(found, (2, 3), given), TIED, 5, given)
+    assert verify(tmp_path / "s.zarr").ok
+
+
+def test_the_law_of_mini_batches_on_a_gpu(tmp_path, stores):
+    events = random_events(400, 9000, 11, span=90)
+    given = BATCHES | {"time_strategy": "uniform", "epochs": 5}
+    found = arrays_of(stores[6], tmp_path / "s.zarr", "minibatch", sources=SOURCES, device="cuda", **given)
+    assert_neighbors_in_time(batch_choices(found, (4, 3), given), events, 400, given)
+    assert verify(tmp_path / "s.zarr").ok
+
+
+def test_times_at_the_ends_of_64_bits(tmp_path):
+    least, largest = -(2**63), 2**63 - 1
+    store = events_store(tmp_path / "g.zarr", [(0, 1, least), (0, 2, largest), (0, 3, 0), (1, 2, least)], 4)
+    sources = {"ids": [0, 1] * 4, "time": [least, least, least + 1, 0, 0, largest, largest, largest]}
+    for options in ({}, {"time_order": "strict"}, {"time_window": 2**63 - 1}, {"time_window": 0}):
+        given = {"time_strategy": "uniform", "fanout": (2, 2), "sources": sources} | options
+        wanted = arrays_of(store, tmp_path / "s.zarr", "neighbor", **given)
+        assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "neighbor", device="cuda", **given))
+
+
+def test_mini_batches_of_the_loader_are_those_of_the_cpu(stores):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no GPU")
+    from csaw.engine.loaders import NeighborLoader
+
+    given = {"input_nodes": SOURCES["ids"], "input_time": SOURCES["time"], "time_attr": "time", "batch_size": 64}
+    made = [NeighborLoader(stores[1], [4, 3], device=device, seed=2, **given) for device in ("cpu", "cuda")]
+    for a, b in zip(*made, strict=True):
+        for name in ("n_id", "e_id", "edge_index", "input_id", "batch", "time", "seed_time"):
+            assert torch.equal(a[name].cpu(), b[name].cpu()), name
+        assert b.time.is_cuda
