@@ -25,13 +25,19 @@ CHANCES = "probability"  # the array of the chances of seeds that are drawn
 TIMES = "time"
 """The times of sources, likewise."""
 COLUMNS = {
+    (False, False): {1: "one vertex id"},
     (True, False): {1: "one vertex id", 2: "a vertex id and its label, a number"},
     (False, True): {2: "a vertex id and its time"},
     (True, True): {2: "a vertex id and its time", 3: "a vertex id, its label and its time"},
 }
 """The numbers of columns that a file may have, by whether sources are seeds, and have times."""
 LABELLED = 2  # columns beside that of times
-EACH = {(True, False): "a label to all of them or to none", (False, True): "a time to all of them"}
+EACH = {
+    (False, False): ("source", "times to all of them without --start-time"),
+    (True, False): ("seed", "a label to all of them or to none"),
+    (False, True): ("source", "a time to all of them"),
+    (True, True): ("source", "a time to all of them"),
+}
 WIDEST = range(-(2**63), 2**63)  # of times
 
 
@@ -43,19 +49,22 @@ class Listed(NamedTuple):
     times: np.ndarray | None = None
 
 
-def read_sources(given: object, store: GraphStore, *, are_seeds: bool, timed: bool = False) -> Listed:
+def read_sources(
+    given: object, store: GraphStore, *, are_seeds: bool, timed: bool = False, by_line: bool = False
+) -> Listed:
     """The list of sources that a user gives for ``store``.
 
     given: a file of original ids; for an algorithm whose sources ``are_seeds`` of mini-batches, of one id on each line,
         or of an id and a label, a number, on every line. Or an array of original ids. Or, for seeds, a mapping with the
         arrays ``ids`` and ``y``, the labels.
     timed: whether each line ends with the time of its source, an integer; a mapping has them as ``time``.
+    by_line: whether a file has each source on a line of its own, so that no time is taken for a vertex.
 
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
     """
     if isinstance(given, str):
-        return _from_file(Path(given), store, are_seeds, timed)
+        return _from_file(Path(given), store, are_seeds, timed, by_line or are_seeds or timed)
     if isinstance(given, Mapping):
         return _from_mapping(given, store, are_seeds, timed)
     return Listed(_from_array(given, store))
@@ -117,11 +126,11 @@ def _labels(given: object, seeds: int) -> np.ndarray:
     return held.astype(np.float64)
 
 
-def _from_file(path: Path, store: GraphStore, are_seeds: bool, timed: bool) -> Listed:
+def _from_file(path: Path, store: GraphStore, are_seeds: bool, timed: bool, by_line: bool) -> Listed:
     if not path.is_file():
         raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(str(path))}")
     text = _text_of(path)
-    if not are_seeds and not timed:
+    if not by_line:
         words = ((line, word) for line, row in enumerate(text.splitlines(), 1) for word in row.split())
         return Listed(_dense(path, words, store))
     rows = list(_rows(path, text, are_seeds, timed))
@@ -157,7 +166,7 @@ def _rows(path: Path, text: str, are_seeds: bool, timed: bool) -> Iterable[tuple
         if words := row.split():
             columns = columns or min(max(len(words), min(known)), max(known))
             if len(words) != columns:
-                one, each = ("source", EACH[False, True]) if timed else ("seed", EACH[True, False])
+                one, each = EACH[are_seeds, timed]
                 raise FormatError(
                     f"{path}:{line}: expected {known[columns]}, found {quoted(row)}; give each {one} a "
                     f"line of its own, and {each}"

@@ -12,7 +12,7 @@ from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds
 from csaw.engine.sources.given_sources import Listed, read_sources
 from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.sources.source_kinds import clusters_of, kind_of_sources
-from csaw.engine.sources.source_times import lists_times, source_times
+from csaw.engine.sources.source_times import asks_times, lists_times, source_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -53,7 +53,7 @@ class Sources:
         """The dense ids of a list of sources, int64; None for other sources."""
         self.labels: np.ndarray | None = None
         """The labels of a list of seeds, float64; None where they have none."""
-        listed = self._listed(store, given, lists_times(algorithm)) if self.kind is SourceKind.LIST else None
+        listed = self._listed(store, given, algorithm) if self.kind is SourceKind.LIST else None
         if listed is not None:
             self.listed, self.labels = listed.ids, listed.labels
         self.times = source_times(algorithm, None if listed is None else listed.times)
@@ -130,10 +130,11 @@ class Sources:
             )
         return wanted or each * self.epochs
 
-    def _listed(self, store: GraphStore, given: object, timed: bool) -> Listed:
+    def _listed(self, store: GraphStore, given: object, algorithm: Algorithm) -> Listed:
         if isinstance(given, str) and given.startswith("random:"):
             return Listed(self._random(given))
-        return read_sources(given, store, are_seeds=self.are_seeds, timed=timed)
+        timed, by_line = lists_times(algorithm), asks_times(algorithm)
+        return read_sources(given, store, are_seeds=self.are_seeds, timed=timed, by_line=by_line)
 
     def _random(self, given: str) -> np.ndarray:
         from csaw.engine.draws.random import distinct_below

@@ -225,6 +225,14 @@ def test_files_of_sources_are_checked_line_by_line(tmp_path, algo, text, said):
         prepare(store, algo, sources=str(tmp_path / "seeds.txt"), **IN_TIME)
 
 
+def test_times_are_not_taken_for_vertices_beside_one_time_for_all(tmp_path):
+    store = events_store(tmp_path / "g.zarr", TIED, 5)
+    (tmp_path / "seeds.txt").write_text("0\n1 3\n")
+    with pytest.raises(FormatError, match=":2: expected one vertex id, found '1 3'; .* times .* without --start-time"):
+        prepare(store, "neighbor", sources=str(tmp_path / "seeds.txt"), start_time=3, **IN_TIME)
+    assert prepare(store, "neighbor", sources=str(tmp_path / "seeds.txt")).plan.request.instances == 3
+
+
 def test_files_of_sources_have_times_and_labels(tmp_path):
     store = events_store(tmp_path / "g.zarr", TIED, 5)
     (tmp_path / "times.txt").write_text("0 4\n\n2 9\n0 -9223372036854775808\n")
