@@ -8,7 +8,7 @@ from csaw.engine.samples.layouts.declared import SEED_TIME
 from csaw.engine.sources.digest import digest_of
 from csaw.engine.sources.source_times import NO_TIME
 from csaw.engine.verify.checks import Checks, Subject
-from csaw.engine.verify.neighbors_in_time import InTime, Selections
+from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
 
 Arrays = dict[str, np.ndarray]
 
@@ -51,18 +51,19 @@ def verify_in_time(subject: Subject, checks: Checks) -> None:
         if subject.starts_at_all:
             strange += int((dense != positions % subject.view.vertices).sum())
         seeds.add(positions % max(seeds.time.size, 1), arrays[SEED_TIME].ravel())
-        strange += of_group(subject, judged, arrays)
+        strange += of_group(subject, judged, arrays, numbers)
     checks.count("sources", strange, "sources or edges missing, without their times or out of order")
     seeds.judge(checks)
     judged.judge(checks)
 
 
-def _hops(subject: Subject, judged: InTime, arrays: Arrays) -> int:
-    """Check the hops of a group; returns the number of cells that are out of order."""
+def _hops(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> int:
+    """Check the hops of a group, from instance ``first`` on; returns the number of cells that are out of order."""
     algorithm: Any = subject.traversal
     now, strange = arrays[SEED_TIME].ravel(), 0
-    vertex = subject.dense(arrays["hop_0"]).ravel()
-    for depth, size in enumerate(algorithm.sizes()):
+    vertex, instances, sizes = subject.dense(arrays["hop_0"]).ravel(), len(arrays["hop_0"]), algorithm.sizes()
+    every = one_of(subject, sum(arrays[f"hop_{depth}"].size for depth in range(len(sizes))), instances)
+    for depth, size in enumerate(sizes):
         cells = subject.dense(arrays[f"hop_{depth + 1}"]).ravel()
         time, owner = arrays[f"time_{depth + 1}"].ravel(), np.repeat(np.arange(vertex.size), size)
         there, alive = cells >= 0, vertex >= 0
@@ -71,16 +72,17 @@ def _hops(subject: Subject, judged: InTime, arrays: Arrays) -> int:
         kept = there & alive[owner]
         number = np.cumsum(alive) - 1
         size_of, depth_of = (np.full(int(alive.sum()), value) for value in (size, depth))
-        judged.add(
-            Selections(vertex[alive], now[alive], size_of, depth_of, number[owner[kept]], cells[kept], time[kept])
-        )
+        instance = (np.flatnonzero(alive) * instances // max(vertex.size, 1)) + first
+        of_vertices = (vertex[alive], now[alive], size_of, depth_of, instance, every)
+        judged.add(Selections(*of_vertices, number[owner[kept]], cells[kept], time[kept]))
         vertex, now = cells, time if algorithm.against_previous else now[owner]
     return strange
 
 
-def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays) -> int:
-    """Check the subgraphs of a group, whose edges are in the order of the vertices that have selected them; returns the
-    number of instances that have another number of edges at a depth, and of edges out of order.
+def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> int:
+    """Check the subgraphs of a group, from instance ``first`` on, whose edges are in the order of the vertices that
+    have selected them; returns the number of instances that have another number of edges at a depth, and of edges out
+    of order.
     """
     algorithm: Any = subject.traversal
     instances, sizes = arrays["counts"].size, algorithm.sizes()
@@ -91,7 +93,7 @@ def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays) -> int:
     strange = int(
         ((depth < 0) | (depth >= len(sizes))).sum() + ((depth[1:] < depth[:-1]) & (local[1:] == local[:-1])).sum()
     )
-    fine = np.ones(instances, bool)
+    fine, every = np.ones(instances, bool), one_of(subject, owner.size + src.size, instances)
     for level, size in enumerate(sizes):
         kept = fine[owner] & (vertex >= 0)
         owner, vertex, now = owner[kept], vertex[kept], now[kept]
@@ -104,7 +106,8 @@ def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays) -> int:
         of_edge = np.repeat(np.arange(vertex.size), asked)
         strange += int((src[here] != vertex[of_edge]).sum())
         size_of, depth_of = (np.full(vertex.size, value) for value in (size, level))
-        judged.add(Selections(vertex, now, size_of, depth_of, of_edge, dst[here], arrays["time"][here]))
+        of_vertices = (vertex, now, size_of, depth_of, owner + first, every)
+        judged.add(Selections(*of_vertices, of_edge, dst[here], arrays["time"][here]))
         now = arrays["time"][here] if algorithm.against_previous else now[of_edge]
         owner, vertex = owner[of_edge], dst[here]
     return strange + int((~fine).sum())

@@ -5,6 +5,8 @@ import pytest
 from helpers.graphs import arrays_of
 from helpers.temporal import events_store, random_events
 
+import csaw
+from csaw.engine.cpu import specialize
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
 from csaw.engine.sources.sources import Sources
@@ -95,6 +97,57 @@ def test_the_time_of_another_edge_is_found_in_mini_batches(tmp_path, monkeypatch
     drawn(store, tmp_path / "s.zarr", "minibatch")
     monkeypatch.undo()
     assert "edges" in wrong(tmp_path / "s.zarr")
+
+
+OF_KERNELS = {
+    "the last place is left out": ("uint64(top + 1)", "uint64(max(top, 1))", {}),
+    "picks of a vertex are equal": (
+        "below(pick_word(seed, instance, slot, uint64(j)), uint64(count))",
+        "below(pick_word(seed, instance, slot, uint64(0)), uint64(count))",
+        {"replace": True},
+    ),
+    "vertices of an instance draw alike": (
+        "below(pick_word(seed, instance, slot, uint64(j)), uint64(count))",
+        "below(pick_word(seed, instance, uint64(0), uint64(j)), uint64(count))",
+        {"replace": True},
+    ),
+}
+
+
+def plant(monkeypatch, right, wrong):
+    """Exchange a part of a kernel."""
+    body = specialize._body
+
+    def changed(file):
+        text = body(file)
+        assert right in text or file != "neighbors_in_time.py"
+        return text.replace(right, wrong) if file == "neighbors_in_time.py" else text
+
+    monkeypatch.setattr(specialize, "_body", changed)
+
+
+@pytest.mark.parametrize("fault", OF_KERNELS)
+def test_a_planted_fault_is_found_in_samples_of_any_size(tmp_path, monkeypatch, fault):
+    right, planted, options = OF_KERNELS[fault]
+    plant(monkeypatch, right, planted)
+    store = events_store(tmp_path / "g.zarr", random_events(40, 300, 3), 40)
+    given = UNIFORM | {"fanout": (3, 2), "start_time": 30} | options
+    for instances in (1000, 100_000, 1_000_000):
+        csaw.sample(store, tmp_path / "s.zarr", "neighbor", overwrite=True, instances=instances, **given)
+        found = wrong(tmp_path / "s.zarr")
+        assert found, instances
+        assert all(name.startswith("neighbors") for name in found)
+
+
+@pytest.mark.parametrize("options", [{}, {"replace": True}, {"fanout": (3, -1)}])
+def test_a_right_sample_of_many_instances_is_tested_and_passes(tmp_path, options):
+    store = events_store(tmp_path / "g.zarr", random_events(40, 300, 3), 40)
+    given = UNIFORM | {"fanout": (3, 2), "start_time": 30, "instances": 300_000} | options
+    csaw.sample(store, tmp_path / "s.zarr", "neighbor", **given)
+    report = verify(tmp_path / "s.zarr")
+    assert report.ok, report
+    tested = {check.name for check in report.checks if check.tested}
+    assert {"neighbors", "neighbors, pooled", "neighbors, independence"} <= tested
 
 
 RIGHT = {
