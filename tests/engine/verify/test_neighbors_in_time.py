@@ -9,6 +9,7 @@ import csaw
 from csaw.engine.cpu import specialize
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
+from csaw.engine.sources.source_times import SourceTimes
 from csaw.engine.sources.sources import Sources
 from csaw.engine.verify import verify
 
@@ -84,6 +85,40 @@ def test_the_time_of_another_source_is_found(tmp_path, monkeypatch, store, algo)
     drawn(store, tmp_path / "s.zarr", algo)
     monkeypatch.undo()
     assert "times" in wrong(tmp_path / "s.zarr")
+
+
+@pytest.mark.parametrize("fanout", [(5, 3), (-1, 2)])
+@pytest.mark.parametrize("of", ["ids", "time"])
+def test_sources_in_another_order_are_found(tmp_path, monkeypatch, store, of, fanout):
+    """Vertices beside the times of others, or the other way round, in hops and in subgraphs."""
+    if of == "ids":
+        at = Sources.at
+        monkeypatch.setattr(Sources, "at", lambda self, places: at(self, 299 - places))
+    else:
+        at = SourceTimes.at
+        monkeypatch.setattr(SourceTimes, "at", lambda self, places: at(self, 299 - places))
+    drawn(store, tmp_path / "s.zarr", fanout=fanout)
+    monkeypatch.undo()
+    assert wrong(tmp_path / "s.zarr") == {"sources" if of == "ids" else "times"}
+
+
+UNSEEN = {
+    "an instance less": ("neighbor", {"instances": 299}),
+    "subgraphs": ("neighbor", {"instances": 299, "fanout": (-1, 2)}),
+    "no last batch": ("minibatch", {"drop_last": True}),
+    "drawn seeds": ("mvs", {"disjoint": True, "seeds_per_batch": 17, "instances": 3}),
+}
+
+
+@pytest.mark.parametrize("case", UNSEEN)
+def test_times_are_not_said_to_be_tested_where_sources_are_not_seen(tmp_path, store, case):
+    algo, options = UNSEEN[case]
+    drawn(store, tmp_path / "s.zarr", algo, **options)
+    report = verify(tmp_path / "s.zarr")
+    [times] = [check for check in report.checks if check.name == "times"]
+    assert report.ok, report
+    assert times.status == "not tested"
+    assert " of 300 sources are in the sample" in times.details
 
 
 def test_the_time_of_another_edge_is_found_in_mini_batches(tmp_path, monkeypatch, store):
