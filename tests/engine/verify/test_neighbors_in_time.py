@@ -11,7 +11,7 @@ from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
 from csaw.engine.sources.source_times import SourceTimes
 from csaw.engine.sources.sources import Sources
-from csaw.engine.verify import verify
+from csaw.engine.verify import neighbors_in_time, verify
 
 RNG = np.random.default_rng(4)
 SOURCES = {"ids": RNG.integers(0, 40, 300), "time": RNG.integers(-70, 70, 300)}
@@ -172,6 +172,14 @@ def test_a_planted_fault_is_found_in_samples_of_any_size(tmp_path, monkeypatch, 
         found = wrong(tmp_path / "s.zarr")
         assert found, instances
         assert all(name.startswith("neighbors") for name in found)
+
+
+def test_nodes_that_draw_alike_are_found_in_some_of_the_nodes_of_mini_batches(tmp_path, monkeypatch, store):
+    right, planted, options = OF_KERNELS["vertices of an instance draw alike"]
+    plant(monkeypatch, right, planted)
+    drawn(store, tmp_path / "s.zarr", "minibatch", epochs=100, seeds_per_batch=2, fanout=(3, 2), **options)
+    monkeypatch.setattr(neighbors_in_time, "ENTRIES", 3000)  # fewer nodes than mini-batches
+    assert "neighbors, independence" in wrong(tmp_path / "s.zarr")
 
 
 @pytest.mark.parametrize("options", [{}, {"replace": True}, {"fanout": (3, -1)}])
