@@ -49,7 +49,7 @@ class Nodes:
         self.seed = arrays.get("batch", np.zeros(self.vertex.size, np.int32)).astype(np.int64)
         self.seeds = np.flatnonzero(self.hop == 0)
         self.selected = np.bincount(self.col, minlength=self.vertex.size)
-        self.numbers = np.arange(self.vertex.size) + (start % (1 << 22) << 40)  # of nodes, by which some are kept
+        self.numbers = np.arange(self.vertex.size) // BESIDE + (start % (1 << 22) << 40)  # by which some are kept
 
 
 class Labels:
@@ -150,7 +150,7 @@ class BatchesInTime:
         order = np.argsort(nodes.col, kind="stable")
         ends = nodes.vertex[nodes.row[order]]
         every = one_of(self.selected.subject, nodes.vertex.size, nodes.first.size)
-        of_nodes = (nodes.vertex, now, self.sizes[nodes.hop], nodes.hop, nodes.numbers // BESIDE, every)
+        of_nodes = (nodes.vertex, now, self.sizes[nodes.hop], nodes.hop, nodes.numbers, every)
         self.selected.add(Selections(*of_nodes, nodes.col[order], ends, arrays[TIME][order]))
         inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
         self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())

@@ -12,7 +12,7 @@ from csaw.engine.verify.sets import Pool, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.time_rows import Rule, TimeRows, may_follow, place_of
-from csaw.engine.verify.trees import ENTRIES, add_sets
+from csaw.engine.verify.trees import ENTRIES, add_sets, in_turn
 from csaw.engine.verify.walk_pass import one_in
 from csaw.partition.base.compile import njit
 
@@ -132,13 +132,8 @@ class InTime:
         (self._one_by_one if self.replace else self._as_sets)(checks, situations, np.concatenate(list(padded)), depth)
 
     def _one_by_one(self, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray) -> None:
-        """Test choices in an order in which one follows another of its vertex and the same of the vertex beside it, in
-        turn.
-        """
         subject = self.subject
-        row, pick = np.nonzero(chosen >= 0)
-        order = np.lexsort(((row + pick) % 2, pick, row // 2))
-        row, pick = row[order], pick[order]
+        row, pick = in_turn(chosen >= 0)
         laws = Laws(self._law, lambda rows: rows[:, 2] - rows[:, 1] + 1, subject.budget)
         choices = Choices(situations[row], chosen[row, pick], ("v", "low", "high"), depth[row])
         statistics(checks, choices, laws, subject.degree, "neighbors")

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.faults import plant
 from helpers.graphs import arrays_of
 from helpers.temporal import events_store, random_events
 
 import csaw
-from csaw.engine.cpu import specialize
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
 from csaw.engine.sources.source_times import SourceTimes
@@ -149,22 +149,10 @@ OF_KERNELS = {
 }
 
 
-def plant(monkeypatch, right, wrong):
-    """Exchange a part of a kernel."""
-    body = specialize._body
-
-    def changed(file):
-        text = body(file)
-        assert right in text or file != "neighbors_in_time.py"
-        return text.replace(right, wrong) if file == "neighbors_in_time.py" else text
-
-    monkeypatch.setattr(specialize, "_body", changed)
-
-
 @pytest.mark.parametrize("fault", OF_KERNELS)
 def test_a_planted_fault_is_found_in_samples_of_any_size(tmp_path, monkeypatch, fault):
     right, planted, options = OF_KERNELS[fault]
-    plant(monkeypatch, right, planted)
+    plant(monkeypatch, "neighbors_in_time.py", right, planted)
     store = events_store(tmp_path / "g.zarr", random_events(40, 300, 3), 40)
     given = UNIFORM | {"fanout": (3, 2), "start_time": 30} | options
     for instances in (1000, 100_000, 1_000_000):
@@ -176,7 +164,7 @@ def test_a_planted_fault_is_found_in_samples_of_any_size(tmp_path, monkeypatch, 
 
 def test_nodes_that_draw_alike_are_found_in_some_of_the_nodes_of_mini_batches(tmp_path, monkeypatch, store):
     right, planted, options = OF_KERNELS["vertices of an instance draw alike"]
-    plant(monkeypatch, right, planted)
+    plant(monkeypatch, "neighbors_in_time.py", right, planted)
     drawn(store, tmp_path / "s.zarr", "minibatch", epochs=100, seeds_per_batch=2, fanout=(3, 2), **options)
     monkeypatch.setattr(neighbors_in_time, "ENTRIES", 3000)  # fewer nodes than mini-batches
     assert "neighbors, independence" in wrong(tmp_path / "s.zarr")
