@@ -136,10 +136,16 @@ def in_graph(store: GraphStore, nodes: np.ndarray) -> np.ndarray:
 class SeededBatches:
     """Draws the mini-batch of any seeds.
 
-    The device is opened at the first one, again in each process that the object gets into.
+    The device is opened at the first one, again in each process that the object gets into. In time, all seeds have the
+    time ``start_time``.
     """
 
     def __init__(self, store: GraphStore, *, on_device: bool, **options: OptionValue) -> None:
+        if options.get("time_strategy") is not None and options.get("start_time") is None:
+            raise OptionError(
+                "start_time: expected a time for all seeds beside time_strategy, found none; NeighborLoader takes a "
+                "time for each seed"
+            )
         self.job: Job = prepare(store, "minibatch", measure=True, **options, ids="dense", epochs=1)
         if len(self.job.devices) > 1:
             raise OptionError("device: a sampler draws on one device; name one, such as cuda:0")
@@ -162,7 +168,9 @@ class SeededBatches:
         return arrays
 
     def _drawn(self, batches: Batches, number: int, seeds: np.ndarray) -> Arrays:
-        sources = np.stack([seeds, np.arange(seeds.size)], axis=-1)[None]
+        positions, times = np.arange(seeds.size), self.job.sources.times
+        columns = [seeds, positions] if times is None else [seeds, positions, times.at(positions)]
+        sources = np.stack(columns, axis=-1)[None]
         batch = batches.backend.begin(number, sources)
         batches.run(batch)
         batches.backend.wait()

@@ -39,7 +39,7 @@ class NeighborSampler(pyg.BaseSampler):
         seed: number that all draws follow from. Call k in a process draws mini-batch k; in worker processes the draws
             follow from PyTorch's seed of the worker too.
         **options: those of a run, such as ``device`` and ``threads``; ``weighted=True`` to use the weights of a graph
-            store.
+            store, and ``time_strategy`` with ``start_time``, one time for all seeds.
 
     Raises:
         OptionError: the data cannot be sampled, such as HeteroData and times.

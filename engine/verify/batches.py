@@ -15,10 +15,11 @@ from csaw.engine.sources.sources import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.layouts_in_time import SeedTimes
-from csaw.engine.verify.neighbors_in_time import InTime, Selections
-from csaw.engine.verify.trees import ENTRIES, fits, unexplained
+from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
+from csaw.engine.verify.trees import fits, unexplained
 from csaw.engine.verify.walk_pass import one_in
 
+BESIDE = 64  # nodes that the statistics use together, because they also compare nodes that follow each other
 SAID = {
     "seeds": "seeds missing or other than asked for",
     "edges": "edges that are not where e_id says, between the vertices of their nodes",
@@ -48,6 +49,7 @@ class Nodes:
         self.seed = arrays.get("batch", np.zeros(self.vertex.size, np.int32)).astype(np.int64)
         self.seeds = np.flatnonzero(self.hop == 0)
         self.selected = np.bincount(self.col, minlength=self.vertex.size)
+        self.numbers = np.arange(self.vertex.size) // BESIDE + (start % (1 << 22) << 40)  # by which some are kept
 
 
 class Labels:
@@ -147,10 +149,9 @@ class BatchesInTime:
         now = seed_time[(np.cumsum(seeds) - seeds)[nodes.instance] + nodes.seed]
         order = np.argsort(nodes.col, kind="stable")
         ends = nodes.vertex[nodes.row[order]]
-        found = Selections(
-            nodes.vertex, now, self.sizes[nodes.hop], nodes.hop, nodes.col[order], ends, arrays[TIME][order]
-        )
-        self.selected.add(found)
+        every = one_of(self.selected.subject, nodes.vertex.size, nodes.first.size)
+        of_nodes = (nodes.vertex, now, self.sizes[nodes.hop], nodes.hop, nodes.numbers, every)
+        self.selected.add(Selections(*of_nodes, nodes.col[order], ends, arrays[TIME][order]))
         inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
         self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
 
@@ -249,15 +250,14 @@ def _check_choices(subject: Subject, nodes: Nodes, wrong: dict[str, int], kept: 
     few = np.flatnonzero(nodes.selected < most)
     situations = _situations(subject, nodes)
     wrong["sizes"] += int((nodes.selected > most).sum()) + unexplained(subject, situations[few])
-    every = max(1, -(-subject.samples.instances * max(nodes.vertex.size // max(nodes.first.size, 1), 1) // ENTRIES))
+    every = one_of(subject, nodes.vertex.size, nodes.first.size)
     begin = np.concatenate([[0], np.cumsum(nodes.selected)])
-    numbers = np.arange(nodes.vertex.size) + (nodes.start % (1 << 22) << 40)
     order = np.argsort(nodes.col, kind="stable")
     ends = nodes.vertex[nodes.row[order]]
     for hop, size in enumerate(algorithm.sizes()):
         if size <= 0:  # nothing is chosen
             continue
-        here = np.flatnonzero((nodes.hop == hop) & (nodes.selected <= size) & one_in(every, numbers))
+        here = np.flatnonzero((nodes.hop == hop) & (nodes.selected <= size) & one_in(every, nodes.numbers))
         cells = begin[here][:, None] + np.arange(size)
         there = np.arange(size) < nodes.selected[here][:, None]
         chosen = np.where(there, ends[np.where(there, cells, 0)] if ends.size else NONE, NONE)

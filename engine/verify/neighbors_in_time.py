@@ -12,7 +12,7 @@ from csaw.engine.verify.sets import Pool, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.time_rows import Rule, TimeRows, may_follow, place_of
-from csaw.engine.verify.trees import ENTRIES, add_sets
+from csaw.engine.verify.trees import ENTRIES, add_sets, in_turn
 from csaw.engine.verify.walk_pass import one_in
 from csaw.partition.base.compile import njit
 
@@ -28,16 +28,24 @@ SAID = {
 class Selections(NamedTuple):
     """Vertices that have selected neighbors, and the edges that each has, in order.
 
-    ``size``: neighbors asked for, -1 for all. ``owner`` [edges]: the number of each edge's vertex, ascending.
+    ``size``: neighbors asked for, -1 for all. ``number``: that by which some are kept for the statistics, one in
+    ``every``. ``owner`` [edges]: the place of each edge's vertex, ascending.
     """
 
     vertex: np.ndarray
     now: np.ndarray
     size: np.ndarray
     depth: np.ndarray
+    number: np.ndarray
+    every: int
     owner: np.ndarray
     target: np.ndarray
     time: np.ndarray
+
+
+def one_of(subject: Subject, entries: int, instances: int) -> int:
+    """One of how many vertices the statistics use, of a sample whose group of so many ``instances`` has ``entries``."""
+    return max(1, -(-subject.samples.instances * entries // (ENTRIES * max(instances, 1))))
 
 
 def rule_of(algorithm: Any) -> Rule:
@@ -102,8 +110,7 @@ class InTime:
         self, s: Selections, low: np.ndarray, high: np.ndarray, begin: np.ndarray, drawn: np.ndarray, places: np.ndarray
     ) -> None:
         """Keep the choices of some of the vertices that have ``drawn`` any."""
-        every = max(1, -(-self.subject.samples.instances * max(s.vertex.size, 1) // ENTRIES))
-        here = np.flatnonzero(drawn & one_in(every, np.arange(s.vertex.size)))
+        here = np.flatnonzero(drawn & one_in(s.every, s.number))
         if not here.size:
             return
         found = begin[here + 1] - begin[here]
@@ -126,7 +133,7 @@ class InTime:
 
     def _one_by_one(self, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray) -> None:
         subject = self.subject
-        row, pick = np.nonzero(chosen >= 0)
+        row, pick = in_turn(chosen >= 0)
         laws = Laws(self._law, lambda rows: rows[:, 2] - rows[:, 1] + 1, subject.budget)
         choices = Choices(situations[row], chosen[row, pick], ("v", "low", "high"), depth[row])
         statistics(checks, choices, laws, subject.degree, "neighbors")

@@ -138,6 +138,15 @@ def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -
         _without(subject, checks, situations, chosen)
 
 
+def in_turn(there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The row and the pick of all choices that are ``there``, in an order in which one follows another of its vertex
+    and the same of the vertex beside it, in turn: the tests of choices that follow each other see both.
+    """
+    row, pick = np.nonzero(there)
+    order = np.lexsort(((row + pick) % 2, pick, row // 2))
+    return row[order], pick[order]
+
+
 def _with_replacement(
     subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray
 ) -> None:
@@ -146,7 +155,7 @@ def _with_replacement(
         return edge_law(subject.view, subject.algorithm, v, **named) or {NONE: 1.0}
 
     nothing = (chosen < 0).all(axis=1, keepdims=True) & (np.arange(chosen.shape[1]) == 0)  # a choice too
-    row, pick = np.nonzero((chosen >= 0) | nothing)
+    row, pick = in_turn((chosen >= 0) | nothing)
     choices = Choices(situations[row], chosen[row, pick], subject.columns, depth[row], subject.degree)
     statistics(checks, choices, subject.laws(law), subject.degree, "neighbors")
 

@@ -128,6 +128,24 @@ def test_times_at_the_ends_of_64_bits(tmp_path):
         assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "neighbor", device="cuda", **given))
 
 
+@pytest.mark.parametrize("disjoint", [False, True])
+def test_mini_batches_of_the_sampler_are_those_of_the_cpu(stores, disjoint):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no GPU")
+    from torch_geometric.sampler import NodeSamplerInput
+
+    from csaw.engine.loaders import NeighborSampler
+
+    given = {"time_strategy": "uniform", "start_time": 20, "disjoint": disjoint, "seed": 2}
+    made = [NeighborSampler(stores[1], [4, 3], device=device, **given) for device in ("cpu", "cuda")]
+    a, b = (sampler.sample_from_nodes(NodeSamplerInput(None, torch.arange(64))) for sampler in made)
+    assert a.edge.numel()
+    for name in ("node", "edge", "row", "col"):
+        assert torch.equal(getattr(a, name).cpu(), getattr(b, name).cpu()), name
+
+
 def test_mini_batches_of_the_loader_are_those_of_the_cpu(stores):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
     pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")

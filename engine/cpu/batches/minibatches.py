@@ -8,6 +8,7 @@ import numpy as np
 from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
+from csaw.engine.sources.source_times import asks_times
 
 DRAWN = ("n_id", "batch", "row", "col", "e_id", "time")  # what the kernel returns of a mini-batch
 
@@ -21,7 +22,9 @@ class WholeMiniBatches:
 
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.sources = backend, first, sources
-        self.timed = sources.shape[2] == 3
+        self.timed = asks_times(backend.algorithm)
+        if sources.shape[2] != 2 + self.timed:  # compiled code would read beyond the times of seeds
+            raise ValueError(f"expected {2 + self.timed} numbers of each seed, found {sources.shape[2]}")
         instances, hops = len(sources), len(backend.plan.sizes)
         self.drawn: list[tuple[np.ndarray, ...]] = [()] * instances  # of each mini-batch: the arrays named by DRAWN
         self.hop_nodes, self.hop_edges = (

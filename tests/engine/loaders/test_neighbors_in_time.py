@@ -13,8 +13,10 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
 
 from torch_geometric.data import Data
+from torch_geometric.sampler import EdgeSamplerInput, NodeSamplerInput
 
-from csaw.engine.loaders import LayerLoader, NeighborLoader
+from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
+from csaw.engine.loaders import LayerLoader, NeighborLoader, NeighborSampler
 
 SIZES = (3, 2)
 
@@ -123,6 +125,43 @@ def test_a_graph_store_has_times_of_its_own(tmp_path, data):
     assert (batch.time <= batch.seed_time[batch.batch[batch.edge_index[1]]]).all()
     nodes = loader_of(store.path, input_nodes=[3, 9], input_time=[20, 10], time_attr="time", temporal_strategy="last")
     assert torch.equal(next(iter(nodes)).e_id, batch.e_id)
+
+
+@pytest.mark.parametrize("disjoint", [False, True])
+@pytest.mark.parametrize("strategy", ["uniform", "last"])
+def test_a_sampler_draws_at_one_time_what_the_loader_draws(tmp_path, data, disjoint, strategy):
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    given = {"time_strategy": strategy, "start_time": 12, "disjoint": disjoint, "device": "cpu", "seed": 3}
+    sampler = NeighborSampler(store, list(SIZES), **given)
+    out = sampler.sample_from_nodes(NodeSamplerInput(None, torch.arange(20)))
+    batch = next(iter(NeighborLoader(store, list(SIZES), torch.arange(20), batch_size=20, **given)))
+    assert torch.equal(out.edge, batch.e_id)
+    assert torch.equal(out.node, batch.n_id)
+    assert 0 < out.edge.numel() == sum(out.num_sampled_edges)
+    held = store.load(store.further_columns).columns["time"]
+    edges = EdgeSamplerInput(None, torch.arange(4), torch.arange(4, 8))
+    assert held[sampler.sample_from_edges(edges).edge.numpy()].max() <= 12
+
+
+def test_a_sampler_refuses_seeds_without_a_time_for_all(tmp_path, data):
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    for sources in ({}, {"sources": {"ids": [1], "time": [4]}, "disjoint": True}):
+        with pytest.raises(OptionError, match="start_time: expected a time for all seeds beside time_strategy"):
+            NeighborSampler(store, [2], time_strategy="last", **sources)
+
+
+def test_mini_batches_in_time_refuse_seeds_without_times(monkeypatch, tmp_path, data):
+    """Compiled code would read beyond an empty list of them."""
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    sampler = NeighborSampler(store, [2], time_strategy="last", start_time=12, device="cpu")
+    begun = WholeMiniBatches.__init__
+    monkeypatch.setattr(
+        WholeMiniBatches,
+        "__init__",
+        lambda self, backend, first, sources: begun(self, backend, first, sources[:, :, :2]),
+    )
+    with pytest.raises(ValueError, match="expected 3 numbers of each seed, found 2"):
+        sampler.sample_from_nodes(NodeSamplerInput(None, torch.arange(4)))
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from helpers.faults import plant
 from helpers.graphs import arrays_of
 from helpers.temporal import events_store, random_events
 
+import csaw
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
+from csaw.engine.sources.source_times import SourceTimes
 from csaw.engine.sources.sources import Sources
-from csaw.engine.verify import verify
+from csaw.engine.verify import neighbors_in_time, verify
 
 RNG = np.random.default_rng(4)
 SOURCES = {"ids": RNG.integers(0, 40, 300), "time": RNG.integers(-70, 70, 300)}
@@ -84,6 +87,40 @@ def test_the_time_of_another_source_is_found(tmp_path, monkeypatch, store, algo)
     assert "times" in wrong(tmp_path / "s.zarr")
 
 
+@pytest.mark.parametrize("fanout", [(5, 3), (-1, 2)])
+@pytest.mark.parametrize("of", ["ids", "time"])
+def test_sources_in_another_order_are_found(tmp_path, monkeypatch, store, of, fanout):
+    """Vertices beside the times of others, or the other way round, in hops and in subgraphs."""
+    if of == "ids":
+        at = Sources.at
+        monkeypatch.setattr(Sources, "at", lambda self, places: at(self, 299 - places))
+    else:
+        at = SourceTimes.at
+        monkeypatch.setattr(SourceTimes, "at", lambda self, places: at(self, 299 - places))
+    drawn(store, tmp_path / "s.zarr", fanout=fanout)
+    monkeypatch.undo()
+    assert wrong(tmp_path / "s.zarr") == {"sources" if of == "ids" else "times"}
+
+
+UNSEEN = {
+    "an instance less": ("neighbor", {"instances": 299}),
+    "subgraphs": ("neighbor", {"instances": 299, "fanout": (-1, 2)}),
+    "no last batch": ("minibatch", {"drop_last": True}),
+    "drawn seeds": ("mvs", {"disjoint": True, "seeds_per_batch": 17, "instances": 3}),
+}
+
+
+@pytest.mark.parametrize("case", UNSEEN)
+def test_times_are_not_said_to_be_tested_where_sources_are_not_seen(tmp_path, store, case):
+    algo, options = UNSEEN[case]
+    drawn(store, tmp_path / "s.zarr", algo, **options)
+    report = verify(tmp_path / "s.zarr")
+    [times] = [check for check in report.checks if check.name == "times"]
+    assert report.ok, report
+    assert times.status == "not tested"
+    assert " of 300 sources are in the sample" in times.details
+
+
 def test_the_time_of_another_edge_is_found_in_mini_batches(tmp_path, monkeypatch, store):
     arrays = WholeMiniBatches.arrays
 
@@ -95,6 +132,53 @@ def test_the_time_of_another_edge_is_found_in_mini_batches(tmp_path, monkeypatch
     drawn(store, tmp_path / "s.zarr", "minibatch")
     monkeypatch.undo()
     assert "edges" in wrong(tmp_path / "s.zarr")
+
+
+OF_KERNELS = {
+    "the last place is left out": ("uint64(top + 1)", "uint64(max(top, 1))", {}),
+    "picks of a vertex are equal": (
+        "below(pick_word(seed, instance, slot, uint64(j)), uint64(count))",
+        "below(pick_word(seed, instance, slot, uint64(0)), uint64(count))",
+        {"replace": True},
+    ),
+    "vertices of an instance draw alike": (
+        "below(pick_word(seed, instance, slot, uint64(j)), uint64(count))",
+        "below(pick_word(seed, instance, uint64(0), uint64(j)), uint64(count))",
+        {"replace": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", OF_KERNELS)
+def test_a_planted_fault_is_found_in_samples_of_any_size(tmp_path, monkeypatch, fault):
+    right, planted, options = OF_KERNELS[fault]
+    plant(monkeypatch, "neighbors_in_time.py", right, planted)
+    store = events_store(tmp_path / "g.zarr", random_events(40, 300, 3), 40)
+    given = UNIFORM | {"fanout": (3, 2), "start_time": 30} | options
+    for instances in (1000, 100_000, 1_000_000):
+        csaw.sample(store, tmp_path / "s.zarr", "neighbor", overwrite=True, instances=instances, **given)
+        found = wrong(tmp_path / "s.zarr")
+        assert found, instances
+        assert all(name.startswith("neighbors") for name in found)
+
+
+def test_nodes_that_draw_alike_are_found_in_some_of_the_nodes_of_mini_batches(tmp_path, monkeypatch, store):
+    right, planted, options = OF_KERNELS["vertices of an instance draw alike"]
+    plant(monkeypatch, "neighbors_in_time.py", right, planted)
+    drawn(store, tmp_path / "s.zarr", "minibatch", epochs=100, seeds_per_batch=2, fanout=(3, 2), **options)
+    monkeypatch.setattr(neighbors_in_time, "ENTRIES", 3000)  # fewer nodes than mini-batches
+    assert "neighbors, independence" in wrong(tmp_path / "s.zarr")
+
+
+@pytest.mark.parametrize("options", [{}, {"replace": True}, {"fanout": (3, -1)}])
+def test_a_right_sample_of_many_instances_is_tested_and_passes(tmp_path, options):
+    store = events_store(tmp_path / "g.zarr", random_events(40, 300, 3), 40)
+    given = UNIFORM | {"fanout": (3, 2), "start_time": 30, "instances": 300_000} | options
+    csaw.sample(store, tmp_path / "s.zarr", "neighbor", **given)
+    report = verify(tmp_path / "s.zarr")
+    assert report.ok, report
+    tested = {check.name for check in report.checks if check.tested}
+    assert {"neighbors", "neighbors, pooled", "neighbors, independence"} <= tested
 
 
 RIGHT = {

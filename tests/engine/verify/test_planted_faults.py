@@ -301,6 +301,11 @@ def cousins(drawn):
     assert_picks_are_independent(last_picks(drawn)[:, [0, 1]] - 2, [1] * 3, [1] * 3)
 
 
+def cousins_of_two(drawn):
+    """The first child of each sibling, of two."""
+    cousins(drawn | {"hop_2": drawn["hop_2"][:, [0, 2]]})
+
+
 def fires(drawn):
     burnt = np.bincount(
         np.searchsorted(drawn["instance_ptr"], np.flatnonzero(drawn["depth"] == 0), "right") - 1, minlength=PICKS
@@ -400,6 +405,14 @@ TRAVERSAL_FAULTS = {
         {"fanout": (2, 1), "weighted": False},
         ("hops.py", "uint64(slot + cell - local * width)", "uint64(0)"),
         cousins,
+        "neighbors, independence",
+    ),
+    "siblings of one draw each, uniform": (
+        FORK,
+        "neighbor",
+        {"fanout": (2, 2), "replace": True, "weighted": False},
+        ("hops.py", "uint64(slot + cell - local * width)", "uint64(slot)"),
+        cousins_of_two,
         "neighbors, independence",
     ),
     "siblings of one draw, sets": (
