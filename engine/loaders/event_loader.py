@@ -18,6 +18,7 @@ from csaw.engine.loaders.tensors import share_of
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import TIMES
+from csaw.engine.sources.source_times import known_times
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -154,7 +155,7 @@ def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]
     src, dst, times = (int64_times(f"data.{name}", data[name], count, "events") for name in names)
     if (least := min(int(src.min()), int(dst.min()))) < 0:
         raise OptionError(f"data.src and data.dst: expected vertices from 0 on, found {least}")
-    return src, dst, times
+    return src, dst, known_times("data.t", times)
 
 
 def ends_in_batches(events: int, size: int) -> np.ndarray:

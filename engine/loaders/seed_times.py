@@ -11,7 +11,7 @@ from csaw.engine.loaders.optional import needed
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import TIMES
-from csaw.engine.sources.source_times import NO_TIME
+from csaw.engine.sources.source_times import NO_TIME, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
@@ -88,14 +88,15 @@ class Timed(NamedTuple):
     def _of_seeds(self, data: "Data | GraphStore", seeds: np.ndarray) -> np.ndarray:
         """int64: the time of each seed."""
         if self.input_time is not None:
-            return int64_times("input_time", self.input_time, seeds.size, "seeds")
+            return known_times("input_time", int64_times("input_time", self.input_time, seeds.size, "seeds"))
         assert self.time_attr is not None
         if isinstance(data, GraphStore) or not data.is_node_attr(self.time_attr):
             raise OptionError(
                 "input_time: expected a time for each seed, found none, and time_attr names times of edges; give "
                 "input_time, or start_time for all seeds"
             )
-        return int64_times("time_attr", data[self.time_attr], int(data.num_nodes or 0), "nodes")[seeds]
+        times = int64_times("time_attr", data[self.time_attr], int(data.num_nodes or 0), "nodes")
+        return known_times("time_attr", times[seeds])
 
 
 def refuse_untimed(given: Values) -> None:

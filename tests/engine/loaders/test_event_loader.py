@@ -107,6 +107,10 @@ def test_the_latest_are_the_same_in_each_epoch_and_a_transform_is_called(data):
         ({"instances": 2}, "instances: expected none, because the seeds and batch_size"),
         ({"share": (0, 2)}, "share is not an option of EventLoader"),
         (
+            {"data": TemporalData(**{k: torch.tensor([k == "t"]) * -(2**63) for k in ("src", "dst", "t")})},
+            "^data.t: expected times from .* which means no time, at entry 0",
+        ),
+        (
             {"data": TemporalData(src=torch.tensor([1]), dst=torch.tensor([0]))},
             "with src, dst and t, found TemporalData without t$",
         ),

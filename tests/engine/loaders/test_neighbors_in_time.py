@@ -147,6 +147,7 @@ def test_a_graph_store_has_times_of_its_own(tmp_path, data):
         ),
         (WITH_TIMES | {"input_time": [[1], [2, 3]]}, "^input_time: expected an integer for each of 40 seeds, found"),
         (WITH_TIMES | {"input_time": [2**70] * 40}, "^input_time: expected an integer for each of 40 seeds, found"),
+        (WITH_TIMES | {"input_time": [-(2**63)] * 40}, "^input_time: expected times from .* which means no time"),
         (WITH_TIMES | {"time_strategy": "uniform"}, "^time_strategy: expected none beside time_attr"),
         ({"time_strategy": "last", "start_time": 3}, "^time_strategy: expected time_attr beside it"),
         (WITH_TIMES | {"weight_attr": "weight"}, "^weight_attr: expected none beside time_attr"),
