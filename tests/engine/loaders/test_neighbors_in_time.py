@@ -196,6 +196,22 @@ def every_other_edge(out):
     return out
 
 
+def test_times_of_edges_as_they_were_drawn_are_not_looked_up(tmp_path, data, monkeypatch):
+    from csaw.engine.loaders import neighbor_loader
+
+    seen = []
+
+    def kept(edges, drawn, times):
+        seen.append(edges is drawn)
+        return times
+
+    monkeypatch.setattr(neighbor_loader, "times_at", kept)
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    list(loader_of(store.path, time_attr="time", start_time=20))
+    assert len(seen) == 5
+    assert all(seen)
+
+
 def test_edges_that_were_not_drawn_have_no_known_time(tmp_path, data):
     def other(out):
         out.edge = torch.full_like(out.edge, 10**9)
