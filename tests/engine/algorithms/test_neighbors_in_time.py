@@ -6,7 +6,7 @@ from helpers.graphs import arrays_of, store_of
 from helpers.neighbors_in_time import assert_neighbors_in_time, batch_choices, tree_choices
 from helpers.temporal import TIED, events_store, random_events
 
-from csaw import sample
+from csaw import graph, sample
 from csaw.engine import prepare
 from csaw.partition.errors import CsawError, FormatError, OptionError
 
@@ -222,6 +222,11 @@ def test_a_graph_needs_times(tmp_path):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=True, vertices=2)
     with pytest.raises(OptionError, match="expected times of the edges for neighbor, found none; make the store with"):
         prepare(store, "neighbor", start_time=3, bias="none", **IN_TIME)
+
+
+def test_a_graph_in_memory_is_given_times_there():
+    with pytest.raises(OptionError, match=r"found none; make the graph with csaw.graph\(data, time=times\)$"):
+        prepare(graph(np.array([[0, 1], [1, 2]]), directed=True), "neighbor", start_time=3, **IN_TIME)
 
 
 def test_a_weighted_graph_needs_no_bias(tmp_path):
