@@ -43,6 +43,11 @@ def times_asked(algorithm: Algorithm) -> Asked:
     return Asked.EACH if algorithm.start_time is None else Asked.SAME
 
 
+def asks_times(algorithm: Algorithm) -> bool:
+    """Whether each source of an algorithm has a time."""
+    return times_asked(algorithm) in (Asked.SAME, Asked.EACH)
+
+
 def known_times(name: str, times: np.ndarray) -> np.ndarray:
     """The ``times`` of sources; OptionError, which begins with ``name``, where one of them is NO_TIME."""
     if (none := np.flatnonzero(times == NO_TIME)).size:
@@ -58,10 +63,9 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
 
     OptionError where it asks for times and there are none, or where nodes of one mini-batch would have several.
     """
-    asked = times_asked(algorithm)
-    if asked in (Asked.NEVER, Asked.WITHOUT):
+    if not asks_times(algorithm):
         return None
-    if asked is Asked.SAME:
+    if times_asked(algorithm) is Asked.SAME:
         return SourceTimes(None, int(getattr(algorithm, "start_time", NO_TIME)))
     if listed is None:
         raise OptionError(
