@@ -28,12 +28,16 @@ def names(tmp_path, monkeypatch):
     Path("weighted.txt").write_text("".join(f"{a} {b} 1.5\n" for a, b in edges))
     table = pandas.DataFrame({"src": edges[:, 0], "dst": edges[:, 1], "w": 1.0})
     index = torch.from_numpy(np.concatenate([edges, edges[:, ::-1]]).T.copy())
+    times = torch.arange(index.shape[1]) % 20
+    Path("events.txt").write_text("".join(f"{a} {b} {t % 20}\n" for t, (a, b) in enumerate(edges)))
     return {
         "csaw": csaw,
         "graph": csaw.graph(edges, directed=False),
         "nodes": [0, 5],
         "table": table,
-        "data": data.Data(edge_index=index, num_nodes=30),
+        "data": data.Data(edge_index=index, num_nodes=30, time=times),
+        "times": times[:30],
+        "events": data.TemporalData(src=index[0], dst=index[1], t=times),
     }
 
 

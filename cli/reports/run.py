@@ -22,8 +22,7 @@ def sources(text: object) -> str:
     asked = SourcesDigest.parse(str(text))
     if asked.kind is None or not asked.width:
         return plain(text)
-    size = "" if asked.count is None else f"{asked.count}, "
-    named = f" ({size}digest {asked.digest})" if asked.digest else ""
+    named = f" ({asked.listed})" if asked.digest else ""
     return f"{asked.kind.said}{named}; {asked.width} for each instance"
 
 
@@ -188,9 +187,11 @@ LOADING = (
 
 
 def options_of(algorithm: object, parameters: Facts) -> Section:
-    """The options of an algorithm with their values, as a section."""
-    named = [(flag_of(name), plain(value)) for name, value in parameters.items()]
-    return f"Options of {algorithm}", named
+    """The options of an algorithm with their values, as a section; in time, where no weight counts, without a bias."""
+    unweighed = {"bias": "none"} if parameters.get("time_strategy") and parameters.get("bias") == "weight" else {}
+    return f"Options of {algorithm}", [
+        (flag_of(name), plain(value)) for name, value in {**parameters, **unweighed}.items()
+    ]
 
 
 def plan_sections(graph: str, request: Facts, plan: Facts) -> list[Section]:

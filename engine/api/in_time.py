@@ -29,7 +29,7 @@ class InTime(Algorithm):
     start_time: int | None = option(
         None,
         kind=int,
-        help="time of all sources, after which no edge is selected",
+        help="time of all sources, after which no edge is selected; a file of sources then has ids alone",
         none="each line of --sources ends with a time",
         is_later=True,
     )

@@ -71,6 +71,14 @@ def _whole(value: OptionValue) -> int:
     return number
 
 
+def _integer(value: OptionValue) -> int:
+    """As ``_whole``; TypeError for a truth, which Python would take for 0 or 1."""
+    single = _single(value)
+    if isinstance(single, bool):
+        raise TypeError
+    return _whole(single)
+
+
 def _whole_numbers(value: OptionValue) -> tuple[int, ...]:
     if isinstance(value, bytes | bytearray | memoryview | Mapping | AbstractSet) or not hasattr(value, "__len__"):
         raise TypeError
@@ -102,7 +110,7 @@ def _bias(value: object) -> str:
 
 TYPED: dict[type, Callable] = {
     float: _number,
-    int: _whole,
+    int: _integer,
     tuple: _whole_numbers,
     bool: _truth,
     Bytes: _size,

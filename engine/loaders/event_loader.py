@@ -11,13 +11,14 @@ import numpy as np
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import without_others
+from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, refuse_decided, without_others
 from csaw.engine.loaders.sampler import algorithm_options
 from csaw.engine.loaders.seed_times import STRATEGIES, int64_times
 from csaw.engine.loaders.tensors import share_of
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import TIMES
+from csaw.engine.sources.source_times import known_times
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -32,8 +33,15 @@ if TYPE_CHECKING:
     from torch_geometric.data import TemporalData
 
 
-DECIDED = ("shuffle", "sources", "start_time", "disjoint", "weighted")
-"""Options of a run of mini-batches that a loader of events decides by itself."""
+IN_ORDER = "events come in their order, each with its own time"
+DECIDED = (
+    OF_NEIGHBORS
+    | dict.fromkeys(("shuffle", "sources", "start_time", "disjoint", "weighted"), IN_ORDER)
+    | {
+        "time_strategy": "temporal_strategy says which neighbors are selected",
+    }
+)
+"""Options of a run of mini-batches that a loader of events decides by itself, each with the reason."""
 
 
 class EventLoader(EpochLoader[Arrays, Any]):
@@ -90,10 +98,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
         **options: object,
     ) -> None:
         options = {"time_order": "strict", **without_others(options, "EventLoader")}
-        if given := [name for name in DECIDED if name in options]:
-            raise OptionError(
-                f"{given[0]}: expected none, because events come in their order, each with its own time; leave it out"
-            )
+        refuse_decided(options, DECIDED)
         if temporal_strategy not in STRATEGIES:
             raise OptionError(f"temporal_strategy: expected uniform or last, found {quoted(temporal_strategy)}")
         if type(batch_size) is not int or batch_size < 1:
@@ -137,9 +142,12 @@ class EventLoader(EpochLoader[Arrays, Any]):
 def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """int64 [events] three times: sources, targets and times. OptionError where data are none of events."""
     names = ("src", "dst", "t")
-    if not isinstance(data, pyg_data.TemporalData) or any(getattr(data, name, None) is None for name in names):
+    missing = [name for name in names if getattr(data, name, None) is None]
+    if missing or not isinstance(data, pyg_data.TemporalData):
+        without = f" without {' and '.join(missing)}" if isinstance(data, pyg_data.TemporalData) else ""
         raise OptionError(
-            f"data: expected a TemporalData of PyTorch Geometric with src, dst and t, found {type(data).__name__}"
+            "data: expected a TemporalData of PyTorch Geometric with src, dst and t, found "
+            f"{type(data).__name__}{without}"
         )
     count = data.src.numel()
     if not count:
@@ -147,7 +155,7 @@ def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]
     src, dst, times = (int64_times(f"data.{name}", data[name], count, "events") for name in names)
     if (least := min(int(src.min()), int(dst.min()))) < 0:
         raise OptionError(f"data.src and data.dst: expected vertices from 0 on, found {least}")
-    return src, dst, times
+    return src, dst, known_times("data.t", times)
 
 
 def ends_in_batches(events: int, size: int) -> np.ndarray:

@@ -13,9 +13,9 @@ from csaw.engine.loaders.graphs import GraphData, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import without_others
+from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, refuse_decided, without_others
 from csaw.engine.loaders.sampler import algorithm_options, output_of
-from csaw.engine.loaders.seed_times import Timed
+from csaw.engine.loaders.seed_times import Timed, refuse_untimed, times_at
 from csaw.engine.loaders.tensors import int64_of, share_of
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_sources import LABELS
@@ -115,7 +115,12 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
     ) -> None:
         options = without_others(options, "NeighborLoader")
         self.timed = Timed(time_attr, input_time, temporal_strategy)
-        is_timed = self.timed.check(subgraph_type)
+        refuse_decided(options, OF_NEIGHBORS)
+        is_timed = self.timed.check(subgraph_type, weight_attr, options)
+        if not is_timed and isinstance(data, pyg_data.Data):
+            refuse_untimed(options)
+        if is_timed or "time_strategy" in options:
+            self.timed.refuse_features(features=features or {}, edge_features=edge_features or {})
         disjoint = disjoint or (is_timed and "start_time" not in options)
         self.graph = graph_of(data, weight_attr, time_attr=time_attr)
         self.transform = transform
@@ -162,7 +167,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         if LABELS in arrays:
             batch[LABELS] = as_tensor(LABELS, arrays[LABELS], batch.batch_size)
         if TIME in arrays and self.graph.order is None:  # those of a Data object are gathered with its other attributes
-            batch[TIME] = arrays[TIME]
+            batch[TIME] = times_at(batch.e_id, arrays["e_id"], arrays[TIME])
         for name, values in self.features.items():
             batch[name] = gathered(values, batch.n_id)
         for name, values in self.edge_features.items():

@@ -35,6 +35,16 @@ class Refusal(NamedTuple):
     advice: str
 
 
+DECIDED: Mapping[str, str] = {
+    "seeds_per_batch": "batch_size says how many seeds a mini-batch has",
+    "epochs": "each for loop is another epoch, and loader.epoch its number",
+    "ids": "the ids of a loader are dense",
+    "instances": "the seeds and batch_size say how many mini-batches there are",
+}
+"""Options of a run of mini-batches that follow from a loader's own arguments, each with the way to say it."""
+OF_NEIGHBORS = {"fanout": "num_neighbors says how many neighbors a vertex selects"}
+TAKEN = ("algo", "graph", "measure", "nodes", "on_device", "share", "store")
+"""Names inside of loaders, which are options of none."""
 UNTIMED = "temporal sampling is that of NeighborLoader; leave it out"
 SEEDED = "seed= decides all draws, and input_nodes, batch_size and shuffle which seeds a mini-batch has; leave it out"
 REFUSED: Mapping[str, Refusal] = {
@@ -58,8 +68,11 @@ def without_others(options: Values, loader: str) -> Values:
     """The ``options`` of a ``loader`` without the arguments that only PyTorch's and PyTorch Geometric's have.
 
     Warns once about those that ask for something which csaw does not need. OptionError for those that would change
-    the mini-batches.
+    the mini-batches, and for those that the loader decides.
     """
+    refuse_decided(options, DECIDED)
+    if unknown := [name for name in TAKEN if name in options]:
+        raise OptionError(f"{unknown[0]} is not an option of {loader}; leave it out")
     for name, (neutral, advice) in REFUSED.items():
         if name in options and not _same(options[name], neutral):
             raise OptionError(f"{name}: expected {neutral!r}, found {quoted(options[name])}; {advice}")
@@ -72,6 +85,13 @@ def without_others(options: Values, loader: str) -> Values:
     if said:
         warnings.warn("; ".join(said), stacklevel=4)  # of the function behind the loader that in_python wraps
     return {name: value for name, value in options.items() if name not in {*ANYTHING, *WORKERS, *REFUSED, "pin_memory"}}
+
+
+def refuse_decided(options: Values, decided: Mapping[str, str]) -> None:
+    """OptionError for the first of the ``options`` that a loader has ``decided``, by name with the reason."""
+    for name, reason in decided.items():
+        if name in options:
+            raise OptionError(f"{name}: expected none, because {reason}; leave it out")
 
 
 def _same(value: object, neutral: object) -> bool:

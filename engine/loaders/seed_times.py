@@ -1,20 +1,24 @@
 """The times of edges and of seeds, as arguments of PyTorch Geometric's NeighborLoader name them."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from csaw.engine.api.option import NONE
 from csaw.engine.loaders.mini_batches import in_graph
 from csaw.engine.loaders.optional import needed
+from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import TIMES
-from csaw.engine.sources.source_times import NO_TIME
+from csaw.engine.sources.source_times import NO_TIME, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from torch_geometric.data import Data
 
 STRATEGIES = ("uniform", "last")
@@ -27,8 +31,19 @@ class Timed(NamedTuple):
     input_time: Any
     temporal_strategy: str
 
-    def check(self, subgraph_type: object) -> bool:
-        """Whether mini-batches are drawn in time. OptionError for arguments that contradict each other."""
+    def check(self, subgraph_type: object, weight_attr: str | None, given: Values) -> bool:
+        """Whether mini-batches are drawn in time. OptionError for arguments that contradict each other, or the options
+        that are ``given`` beside them.
+        """
+        if self.time_attr is not None and "time_strategy" in given:
+            raise OptionError(
+                "time_strategy: expected none beside time_attr, because temporal_strategy says it; leave it out"
+            )
+        if self.time_attr is not None and weight_attr is not None and given.get("bias") != NONE:
+            raise OptionError(
+                "weight_attr: expected none beside time_attr, because edges are drawn by their times, whatever they "
+                "weigh; leave it out"
+            )
         if self.temporal_strategy not in STRATEGIES:
             raise OptionError(
                 f"temporal_strategy: expected {' or '.join(STRATEGIES)}, found {quoted(self.temporal_strategy)}"
@@ -42,6 +57,15 @@ class Timed(NamedTuple):
                 "of any time"
             )
         return self.time_attr is not None
+
+    def refuse_features(self, **given: Mapping[str, object]) -> None:
+        """OptionError where arrays that are ``given`` have a name of the times in mini-batches."""
+        for argument, arrays in given.items():
+            if taken := [name for name in (self.time_attr or TIME, SEED_TIME) if name in arrays]:
+                raise OptionError(
+                    f"{argument}: expected other names than those of the times that mini-batches have, found "
+                    f"{quoted(taken[0])}; give the array another name"
+                )
 
     def options(self, data: "Data | GraphStore", store: GraphStore, nodes: np.ndarray | None, given: Values) -> Values:
         """The options of the algorithm minibatch: its strategy, and where seeds have times of their own, seeds with
@@ -64,14 +88,24 @@ class Timed(NamedTuple):
     def _of_seeds(self, data: "Data | GraphStore", seeds: np.ndarray) -> np.ndarray:
         """int64: the time of each seed."""
         if self.input_time is not None:
-            return int64_times("input_time", self.input_time, seeds.size, "seeds")
+            return known_times("input_time", int64_times("input_time", self.input_time, seeds.size, "seeds"))
         assert self.time_attr is not None
         if isinstance(data, GraphStore) or not data.is_node_attr(self.time_attr):
             raise OptionError(
                 "input_time: expected a time for each seed, found none, and time_attr names times of edges; give "
                 "input_time, or start_time for all seeds"
             )
-        return int64_times("time_attr", data[self.time_attr], int(data.num_nodes or 0), "nodes")[seeds]
+        times = int64_times("time_attr", data[self.time_attr], int(data.num_nodes or 0), "nodes")
+        return known_times("time_attr", times[seeds])
+
+
+def refuse_untimed(given: Values) -> None:
+    """OptionError where options that are ``given`` draw a Data object in time whose times no argument names."""
+    if given.get("time_strategy") not in (None, NONE):
+        raise OptionError(
+            "time_strategy: expected time_attr beside it, the attribute of data with the times of edges or nodes, "
+            "found none; temporal_strategy then says which edges are selected"
+        )
 
 
 def edge_times(data: "Data", name: str, source: np.ndarray) -> np.ndarray:
@@ -89,7 +123,11 @@ def int64_times(argument: str, given: object, count: int, of: str) -> np.ndarray
     """int64: a time for each of so many seeds, nodes or edges. OptionError, which begins with the ``argument``, for
     anything else.
     """
-    held = needed("torch").as_tensor(given).detach().cpu().numpy()
+    try:
+        held = needed("torch").as_tensor(given).detach().cpu().numpy()
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:  # of PyTorch, whose reasons name no argument
+        kind = f"{given.dtype} {list(given.shape)}" if isinstance(given, np.ndarray) else quoted(given)
+        raise OptionError(f"{argument}: expected an integer for each of {count:,} {of}, found {kind}") from error
     if held.dtype.kind not in "iu" or held.size != count:
         raise OptionError(
             f"{argument}: expected an integer for each of {count:,} {of}, found {held.dtype} {list(held.shape)}"
@@ -98,3 +136,19 @@ def int64_times(argument: str, given: object, count: int, of: str) -> np.ndarray
     if held.dtype == np.uint64 and (times < 0).any():
         raise OptionError(f"{argument}: expected integers from {NO_TIME} to {2**63 - 1}, found {held.max()}")
     return times
+
+
+def times_at(edges: "Tensor", drawn: "Tensor", times: "Tensor") -> "Tensor":
+    """int64: the time of each of ``edges``, which are some of those ``drawn``, in any order and any of them twice.
+
+    ``times``: of the edges that were drawn. OptionError where one of ``edges`` was not.
+    """
+    if edges is drawn:  # as they mostly are: a GPU is not waited for
+        return times
+    known, order = drawn.sort()
+    places = needed("torch").searchsorted(known, edges.contiguous()).clamp(max=max(known.numel() - 1, 0))
+    if edges.numel() and not (known.numel() and bool((known[places] == edges).all())):
+        raise OptionError(
+            "transform_sampler_output: expected edges that were drawn, whose times are known, found another one"
+        )
+    return times[order[places]]

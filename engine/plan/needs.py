@@ -202,9 +202,13 @@ def _columns_read(
     if not _is_timed(algorithm):
         return read
     if store.stored.time is None:
+        from csaw.partition.graph.in_memory import InMemory  # brings Numba
+
+        stored = "the store with csaw partition FILE OUT --time-column COLUMN, or in Python with time="
+        way = "the graph with csaw.graph(data, time=times)" if isinstance(store, InMemory) else stored
         raise OptionError(
             f"{store.path}: expected times of the edges for {algorithm.name()}, found {_instead_of_times(store)}; make "
-            "the store with csaw partition FILE OUT --time-column COLUMN, or in Python with time="
+            f"{way}"
         )
     time = () if store.stored.time in read else (store.stored.time,)
     return (*read, *time, *(TIME_ORDER,) * (select is Method.TIME))

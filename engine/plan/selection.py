@@ -28,9 +28,9 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -
     usable = [method for method in Method if method in can]
     chosen = forced or usable[0]
     if chosen not in can:
-        raise OptionError(
-            f"--select {forced} cannot draw {algorithm.name()} with this bias; it can use {', '.join(usable)}"
-        )
+        in_time = getattr(algorithm, "time_strategy", None) is not None
+        reason = " beside --time-strategy, which searches the order of time" if in_time else " with this bias"
+        raise OptionError(f"--select {forced} cannot draw {algorithm.name()}{reason}; it can use {', '.join(usable)}")
     if chosen is Method.REJECTION:
         bounds(algorithm)
     return chosen
@@ -124,7 +124,7 @@ def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
     if not (bias.constant or 0) > 0:
         raise OptionError(
             f"--time-strategy {a.time_strategy}: expected edges that are equally likely, found a bias of "
-            f"{name} that reads {', '.join(sorted(bias.reads)) or 'nothing'}; pass --bias none"
+            f"{name} that reads {', '.join(sorted(bias.reads)) or 'nothing'}; pass --bias=none"
         )
     meets_once = a.visited_once and a.layout != "batches"
     others = a.unique or a.pool_size is not None or a.geometric is not None or a.draws_from != "edges"

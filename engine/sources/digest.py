@@ -39,6 +39,13 @@ class SourcesDigest:
         digest, count, width, labels, times = found.groups()
         return cls(kind, int(width), digest or "", None if count is None else int(count), labels or "", times or "")
 
+    @property
+    def listed(self) -> str:
+        """The number and the digests of a list, in words."""
+        digests = {"digest": self.digest, "labels with digest": self.labels, "times with digest": self.times}
+        count = [] if self.count is None else [str(self.count)]
+        return ", ".join(count + [f"{name} {digest}" for name, digest in digests.items() if digest])
+
     def __str__(self) -> str:
         words = [str(self.kind), self.digest, "" if self.count is None else f"of {self.count}", f"x {self.width}"]
         said = self.labels and f"labelled {self.labels}", self.times and f"timed {self.times}"

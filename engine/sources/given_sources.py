@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
+from csaw.engine.sources.source_times import NO_TIME, Asked, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
@@ -24,21 +25,34 @@ arrays of mini-batches.
 CHANCES = "probability"  # the array of the chances of seeds that are drawn
 TIMES = "time"
 """The times of sources, likewise."""
-COLUMNS = {
-    (False, False): {1: "one vertex id"},
-    (True, False): {1: "one vertex id", 2: "a vertex id and its label, a number"},
-    (False, True): {2: "a vertex id and its time"},
-    (True, True): {2: "a vertex id and its time", 3: "a vertex id, its label and its time"},
+IDS_ALONE = {1: "one vertex id"}
+FORMS = {
+    Asked.EACH: (
+        {2: "a vertex id and its time"},
+        {2: "a vertex id and its time", 3: "a vertex id, its label and its time"},
+        "a time to all of them",
+    ),
+    Asked.SAME: (
+        IDS_ALONE,
+        {1: "one vertex id, because a label has a time behind it"},
+        "times to all of them without --start-time",
+    ),
 }
-"""The numbers of columns that a file may have, by whether sources are seeds, and have times."""
+"""By the times that are asked for: the numbers of columns that a file may have, of sources and of seeds, which may have
+labels, with what their lines then have; and what to give.
+"""
+WITHOUT_TIMES = (
+    IDS_ALONE,
+    IDS_ALONE | {2: "a vertex id and its label, a number"},
+    "a label to all of them or to none",
+)
 LABELLED = 2  # columns beside that of times
-EACH = {
-    (False, False): ("source", "times to all of them without --start-time"),
-    (True, False): ("seed", "a label to all of them or to none"),
-    (False, True): ("source", "a time to all of them"),
-    (True, True): ("source", "a time to all of them"),
+NO_TIMES = {
+    Asked.NEVER: "; this algorithm takes no times of sources",
+    Asked.WITHOUT: "; times are read with --time-strategy",
+    Asked.SAME: "; times are read with --time-strategy and without --start-time, which is the time of all",
 }
-WIDEST = range(-(2**63), 2**63)  # of times
+WIDEST = range(NO_TIME + 1, 2**63)  # of times
 
 
 class Listed(NamedTuple):
@@ -49,39 +63,40 @@ class Listed(NamedTuple):
     times: np.ndarray | None = None
 
 
-def read_sources(
-    given: object, store: GraphStore, *, are_seeds: bool, timed: bool = False, by_line: bool = False
-) -> Listed:
+def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: Asked = Asked.NEVER) -> Listed:
     """The list of sources that a user gives for ``store``.
 
     given: a file of original ids; for an algorithm whose sources ``are_seeds`` of mini-batches, of one id on each line,
         or of an id and a label, a number, on every line. Or an array of original ids. Or, for seeds, a mapping with the
         arrays ``ids`` and ``y``, the labels.
-    timed: whether each line ends with the time of its source, an integer; a mapping has them as ``time``.
-    by_line: whether a file has each source on a line of its own, so that no time is taken for a vertex.
+    times: those that the algorithm asks for. If each source has one, each line ends with it, an integer, and a mapping
+        has them as ``time``. Beside one for all, each line is an id alone, so that no time is taken for a vertex or a
+        label.
 
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
     """
     if isinstance(given, str):
-        return _from_file(Path(given), store, are_seeds, timed, by_line or are_seeds or timed)
+        return _from_file(Path(given), store, are_seeds, times)
     if isinstance(given, Mapping):
-        return _from_mapping(given, store, are_seeds, timed)
+        return _from_mapping(given, store, are_seeds, times)
     return Listed(_from_array(given, store))
 
 
-def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, timed: bool) -> Listed:
+def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
+    timed = asked is Asked.EACH
     needed = {IDS, TIMES} if timed else {IDS, LABELS} if are_seeds else set()
     if not needed or not needed <= set(given) <= needed | ({LABELS} if are_seeds else set()):
         with_times = f", in time {IDS} and {TIMES} where no start_time is given"
-        way = "; times are read with --time-strategy and without --start-time" if TIMES in given and not timed else ""
+        way = NO_TIMES.get(asked, "") if TIMES in given else ""
         raise OptionError(
             f"sources: expected an array of ids, or, for mini-batches, a mapping with {IDS} and "
             f"{LABELS}{with_times * timed}, found one with {', '.join(map(str, given)) or 'nothing'}{way}"
         )
     ids = _from_array(given[IDS], store)
     labels = _labels(given[LABELS], ids.size) if LABELS in given else None
-    return Listed(ids, labels, times_of(f"sources: {TIMES}", given[TIMES], ids.size) if timed else None)
+    name = f"sources: {TIMES}"
+    return Listed(ids, labels, known_times(name, times_of(name, given[TIMES], ids.size)) if timed else None)
 
 
 def times_of(name: str, given: object, sources: int) -> np.ndarray:
@@ -126,14 +141,14 @@ def _labels(given: object, seeds: int) -> np.ndarray:
     return held.astype(np.float64)
 
 
-def _from_file(path: Path, store: GraphStore, are_seeds: bool, timed: bool, by_line: bool) -> Listed:
+def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
     if not path.is_file():
         raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(str(path))}")
     text = _text_of(path)
-    if not by_line:
+    if not are_seeds and asked not in FORMS:
         words = ((line, word) for line, row in enumerate(text.splitlines(), 1) for word in row.split())
         return Listed(_dense(path, words, store))
-    rows = list(_rows(path, text, are_seeds, timed))
+    rows, timed = list(_rows(path, text, are_seeds, asked)), asked is Asked.EACH
     ids = _dense(path, ((line, words[0]) for line, words in rows), store)
     columns = len(rows[0][1]) if rows else 1
     labels = times = None
@@ -141,7 +156,7 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, timed: bool, by_l
         found = (_number(path, line, words[1], _label, "a label, " + _LABEL) for line, words in rows)
         labels = np.fromiter(found, np.float64, len(rows))
     if timed:
-        wanted = "a time, an integer of 64 bits"
+        wanted = f"a time, an integer from {WIDEST[0]} to 2^63 - 1"
         times = np.fromiter((_number(path, line, words[-1], _time, wanted) for line, words in rows), np.int64)
     return Listed(ids, labels, times)
 
@@ -157,19 +172,19 @@ def _text_of(path: Path) -> str:
         raise FormatError(f"{path}:{line}: expected vertex ids in UTF-8, found the bytes {found}") from error
 
 
-def _rows(path: Path, text: str, are_seeds: bool, timed: bool) -> Iterable[tuple[int, list[str]]]:
+def _rows(path: Path, text: str, are_seeds: bool, asked: Asked) -> Iterable[tuple[int, list[str]]]:
     """The number and the words of each line of a file of sources that is not empty: on all lines an id, with a label or
-    without, and with a time where sources are ``timed``.
+    without, and with a time where each source has one.
     """
-    known, columns = COLUMNS[are_seeds, timed], 0
+    of_sources, of_seeds, each = FORMS.get(asked, WITHOUT_TIMES)
+    known, columns = of_seeds if are_seeds else of_sources, 0
     for line, row in enumerate(text.splitlines(), 1):
         if words := row.split():
             columns = columns or min(max(len(words), min(known)), max(known))
             if len(words) != columns:
-                one, each = EACH[are_seeds, timed]
                 raise FormatError(
-                    f"{path}:{line}: expected {known[columns]}, found {quoted(row)}; give each {one} a "
-                    f"line of its own, and {each}"
+                    f"{path}:{line}: expected {known[columns]}, found {quoted(row)}; give each "
+                    f"{'seed' if are_seeds else 'source'} a line of its own, and {each}"
                 )
             yield line, words
 
@@ -193,7 +208,7 @@ _LABEL = "a finite number, and an integer of at most 2^53, which 64-bit floats h
 
 
 def _time(word: str) -> int:
-    """A time; ValueError where it is no integer of 64 bits."""
+    """A time; ValueError where it is no integer of 64 bits, or means no time."""
     time = int(word)
     if time not in WIDEST:
         raise ValueError

@@ -1,13 +1,24 @@
 """The times of sources, of traversals that select in time."""
 
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.in_time import InTime
 from csaw.partition.errors import OptionError
 
 NO_TIME = -(2**63)  # of a place without a source, or without an edge
+
+
+class Asked(Enum):
+    """The times that an algorithm asks of its sources."""
+
+    NEVER = 0  # it does not sample in time, or has one option for the time of all
+    WITHOUT = 1  # none, where no strategy is given
+    SAME = 2  # one for all, which an option gives
+    EACH = 3  # one for each, which their list has
 
 
 class SourceTimes(NamedTuple):
@@ -23,14 +34,28 @@ class SourceTimes(NamedTuple):
         return found
 
 
+def times_asked(algorithm: Algorithm) -> Asked:
+    """The times that an algorithm with its options asks of its sources."""
+    if not isinstance(algorithm, InTime):
+        return Asked.NEVER
+    if algorithm.time_strategy is None:
+        return Asked.WITHOUT
+    return Asked.EACH if algorithm.start_time is None else Asked.SAME
+
+
 def asks_times(algorithm: Algorithm) -> bool:
     """Whether each source of an algorithm has a time."""
-    return getattr(algorithm, "time_strategy", None) is not None
+    return times_asked(algorithm) in (Asked.SAME, Asked.EACH)
 
 
-def lists_times(algorithm: Algorithm) -> bool:
-    """Whether the times of an algorithm's sources are in their list, because no option gives one to all of them."""
-    return asks_times(algorithm) and getattr(algorithm, "start_time", None) is None
+def known_times(name: str, times: np.ndarray) -> np.ndarray:
+    """The ``times`` of sources; OptionError, which begins with ``name``, where one of them is NO_TIME."""
+    if (none := np.flatnonzero(times == NO_TIME)).size:
+        raise OptionError(
+            f"{name}: expected times from {NO_TIME + 1} to 2^63 - 1, found {NO_TIME}, which means no time, at entry "
+            f"{none[0]}"
+        )
+    return times
 
 
 def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes | None:
@@ -40,7 +65,7 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
     """
     if not asks_times(algorithm):
         return None
-    if not lists_times(algorithm):
+    if times_asked(algorithm) is Asked.SAME:
         return SourceTimes(None, int(getattr(algorithm, "start_time", NO_TIME)))
     if listed is None:
         raise OptionError(

@@ -12,7 +12,7 @@ from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds
 from csaw.engine.sources.given_sources import Listed, read_sources
 from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.sources.source_kinds import clusters_of, kind_of_sources
-from csaw.engine.sources.source_times import asks_times, lists_times, source_times
+from csaw.engine.sources.source_times import source_times, times_asked
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -133,8 +133,7 @@ class Sources:
     def _listed(self, store: GraphStore, given: object, algorithm: Algorithm) -> Listed:
         if isinstance(given, str) and given.startswith("random:"):
             return Listed(self._random(given))
-        timed, by_line = lists_times(algorithm), asks_times(algorithm)
-        return read_sources(given, store, are_seeds=self.are_seeds, timed=timed, by_line=by_line)
+        return read_sources(given, store, are_seeds=self.are_seeds, times=times_asked(algorithm))
 
     def _random(self, given: str) -> np.ndarray:
         from csaw.engine.draws.random import distinct_below

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from csaw.cli.console import CurrentStderr
 from csaw.cli.main import cli
 from csaw.cli.reports import sections as report
-from csaw.cli.reports.run import plan_sections, run_sections
+from csaw.cli.reports.run import options_of, plan_sections, run_sections
 from csaw.engine.api import registry
 from csaw.engine.plan.options import options
 from csaw.engine.plan.rates import Rates
@@ -44,6 +44,12 @@ def sections(text):
         assert all(line.startswith("  ") for line in lines), block
         found[heading] = dict(line.strip().split("  ", 1) for line in lines)
     return {head: {name: text.strip() for name, text in lines.items()} for head, lines in found.items()}
+
+
+def test_no_bias_by_weight_is_shown_in_time():
+    for strategy, bias in (("last", "none"), (None, "weight")):
+        _, lines = options_of("neighbor", {"bias": "weight", "time_strategy": strategy})
+        assert dict(lines)["--bias"] == bias
 
 
 def test_a_plan_names_options_as_the_help_does_and_gives_sizes_in_units(said):

@@ -119,8 +119,8 @@ def test_the_law_of_mini_batches_on_a_gpu(tmp_path, stores):
 
 
 def test_times_at_the_ends_of_64_bits(tmp_path):
-    least, largest = -(2**63), 2**63 - 1
-    store = events_store(tmp_path / "g.zarr", [(0, 1, least), (0, 2, largest), (0, 3, 0), (1, 2, least)], 4)
+    least, largest = -(2**63) + 1, 2**63 - 1
+    store = events_store(tmp_path / "g.zarr", [(0, 1, least - 1), (0, 2, largest), (0, 3, 0), (1, 2, least - 1)], 4)
     sources = {"ids": [0, 1] * 4, "time": [least, least, least + 1, 0, 0, largest, largest, largest]}
     for options in ({}, {"time_order": "strict"}, {"time_window": 2**63 - 1}, {"time_window": 0}):
         given = {"time_strategy": "uniform", "fanout": (2, 2), "sources": sources} | options

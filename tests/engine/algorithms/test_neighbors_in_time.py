@@ -6,8 +6,9 @@ from helpers.graphs import arrays_of, store_of
 from helpers.neighbors_in_time import assert_neighbors_in_time, batch_choices, tree_choices
 from helpers.temporal import TIED, events_store, random_events
 
+from csaw import graph, sample
 from csaw.engine import prepare
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.errors import CsawError, FormatError, OptionError
 
 CASES = {
     "uniform": {},
@@ -112,7 +113,7 @@ def test_times_at_the_ends_of_64_bits(tmp_path):
     least, largest = -(2**63), 2**63 - 1
     events = [(0, 1, least), (0, 2, largest), (0, 3, 0), (1, 2, least)]
     store = events_store(tmp_path / "g.zarr", events, 4)
-    for now in (least, least + 1, 0, largest):
+    for now in (least + 1, least + 2, 0, largest):
         for options in ({}, {"time_order": "strict"}, {"time_window": 2**63 - 1}, {"time_window": 0}):
             given = {"time_strategy": "last"} | options
             sources = {"ids": [0, 1], "time": [now, now]}
@@ -151,9 +152,12 @@ IN_TIME = {"time_strategy": "uniform"}
         (IN_TIME | {"unique": True}, "--time-strategy: expected no --unique"),
         (IN_TIME | {"start_time": 3, "induced": True}, "--induced: expected none beside --time-strategy"),
         (IN_TIME | {"start_time": 3, "target": 3}, "--target: neighbor cannot be joined"),
-        (IN_TIME | {"start_time": 3, "bias": "degree"}, "expected edges that are equally likely, .* pass --bias none"),
+        (IN_TIME | {"start_time": 3, "bias": "degree"}, "expected edges that are equally likely, .* pass --bias=none"),
         (IN_TIME | {"start_time": 3, "edge_bias": "e.dst + 1"}, "expected edges that are equally likely"),
-        (IN_TIME | {"start_time": 3, "select": "its"}, "--select its cannot draw neighbor"),
+        (
+            IN_TIME | {"start_time": 3, "select": "its"},
+            "--select its cannot draw neighbor beside --time-strategy, .* it can use time",
+        ),
         (IN_TIME | {"start_time": 3.5}, "--start-time: expected an integer"),
         (IN_TIME | {"start_time": 2**63}, "--start-time"),
         (IN_TIME | {"sources": [0, 1]}, "--time-strategy: expected a time for each source"),
@@ -166,6 +170,13 @@ IN_TIME = {"time_strategy": "uniform"}
         ),
         (IN_TIME | {"sources": {"ids": [0], "time": [2**70]}}, "time"),
         (IN_TIME | {"sources": {"ids": [0], "time": [None]}}, "time"),
+        (
+            IN_TIME | {"sources": {"ids": [0, 1], "time": [1, -(2**63)]}},
+            "^sources: time: expected times from -9223372036854775807 to .* which means no time, at entry 1",
+        ),
+        (IN_TIME | {"start_time": -(2**63)}, "^--start-time: expected -9223372036854775807 to"),
+        (IN_TIME | {"start_time": True}, "^--start-time: expected an integer, or none .* found True"),
+        (IN_TIME | {"start_time": np.bool_(True)}, "^--start-time: expected an integer"),
         (IN_TIME | {"start_time": 1, "sources": {"ids": [0], "time": [1]}}, "times are read .* without --start-time"),
         ({"sources": {"ids": [0], "time": [1]}}, "sources: expected an array of ids"),
     ],
@@ -174,6 +185,21 @@ def test_options_at_odds_are_refused(tmp_path, options, said):
     store = events_store(tmp_path / "g.zarr", TIED, 5)
     with pytest.raises(OptionError, match=said):
         prepare(store, "neighbor", **options)
+
+
+@pytest.mark.parametrize(
+    ("algo", "said"),
+    [
+        ("deepwalk", "; this algorithm takes no times of sources$"),
+        ("temporal", "; this algorithm takes no times of sources$"),
+        ("neighbor", "; times are read with --time-strategy$"),
+        ("minibatch", "; times are read with --time-strategy$"),
+    ],
+)
+def test_times_that_nothing_reads_are_refused_with_the_reason(tmp_path, algo, said):
+    store = events_store(tmp_path / "g.zarr", TIED, 5)
+    with pytest.raises(OptionError, match=said):
+        prepare(store, algo, sources={"ids": [0], "time": [1]})
 
 
 def test_seeds_of_different_times_need_disjoint_nodes(tmp_path):
@@ -198,10 +224,17 @@ def test_a_graph_needs_times(tmp_path):
         prepare(store, "neighbor", start_time=3, bias="none", **IN_TIME)
 
 
+def test_a_graph_in_memory_is_given_times_there():
+    with pytest.raises(OptionError, match=r"found none; make the graph with csaw.graph\(data, time=times\)$"):
+        prepare(graph(np.array([[0, 1], [1, 2]]), directed=True), "neighbor", start_time=3, **IN_TIME)
+
+
 def test_a_weighted_graph_needs_no_bias(tmp_path):
     rows = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=True, vertices=2)
-    with pytest.raises(OptionError, match="found a bias of neighbor that reads weight; pass --bias none"):
+    with pytest.raises(OptionError, match="found a bias of neighbor that reads weight; pass --bias=none"):
         prepare(rows, "neighbor", start_time=3, **IN_TIME)
+    with pytest.raises(OptionError, match="pass bias='none'"):
+        sample(rows, tmp_path / "s.zarr", "neighbor", start_time=3, **IN_TIME)
 
 
 @pytest.mark.parametrize(
@@ -210,9 +243,10 @@ def test_a_weighted_graph_needs_no_bias(tmp_path):
         ("neighbor", "0\n", ":1: expected a vertex id and its time, found '0'; give each source a line of its own"),
         ("neighbor", "0 3\n1\n", ":2: expected a vertex id and its time, found '1'"),
         ("neighbor", "0 3\n1 2 4\n", ":2: expected a vertex id and its time"),
-        ("neighbor", "0 soon\n", ":1: expected a time, an integer of 64 bits, found 'soon'"),
-        ("neighbor", "0 1.5\n", ":1: expected a time, an integer of 64 bits, found '1.5'"),
-        ("neighbor", "0 9223372036854775808\n", ":1: expected a time, an integer of 64 bits"),
+        ("neighbor", "0 soon\n", ":1: expected a time, an integer from -9223372036854775807 to .*, found 'soon'"),
+        ("neighbor", "0 1.5\n", ":1: expected a time, an integer from .*, found '1.5'"),
+        ("neighbor", "0 9223372036854775808\n", ":1: expected a time, an integer from"),
+        ("neighbor", "0 -9223372036854775808\n", ":1: expected a time, an integer from -9223372036854775807 to"),
         ("minibatch", "0 1 2 3\n", ":1: expected a vertex id, its label and its time"),
         ("minibatch", "0 1 2\n1 3\n", ":2: expected a vertex id, its label and its time"),
         ("minibatch", "0 a 2\n", ":1: expected a label"),
@@ -228,24 +262,30 @@ def test_files_of_sources_are_checked_line_by_line(tmp_path, algo, text, said):
 def test_times_are_not_taken_for_vertices_beside_one_time_for_all(tmp_path):
     store = events_store(tmp_path / "g.zarr", TIED, 5)
     (tmp_path / "seeds.txt").write_text("0\n1 3\n")
-    with pytest.raises(FormatError, match=":2: expected one vertex id, found '1 3'; .* times .* without --start-time"):
-        prepare(store, "neighbor", sources=str(tmp_path / "seeds.txt"), start_time=3, **IN_TIME)
+    for algo in ("neighbor", "minibatch", "mvs"):
+        with pytest.raises(
+            FormatError, match=":2: expected one vertex id.*, found '1 3'; .* times .* without --start-ti"
+        ):
+            prepare(store, algo, sources=str(tmp_path / "seeds.txt"), start_time=3, **IN_TIME)
+    (tmp_path / "labels.txt").write_text("0 7\n1 3\n")
+    for given in (str(tmp_path / "labels.txt"), {"ids": [0, 1], "time": [7, 3]}):
+        with pytest.raises(CsawError, match="times .* without --start-time"):
+            prepare(store, "minibatch", sources=given, start_time=3, **IN_TIME)
     assert prepare(store, "neighbor", sources=str(tmp_path / "seeds.txt")).plan.request.instances == 3
 
 
 def test_files_of_sources_have_times_and_labels(tmp_path):
     store = events_store(tmp_path / "g.zarr", TIED, 5)
-    (tmp_path / "times.txt").write_text("0 4\n\n2 9\n0 -9223372036854775808\n")
+    (tmp_path / "times.txt").write_text("0 4\n\n2 9\n0 -9223372036854775807\n")
     (tmp_path / "both.txt").write_text("0 0.5 4\n2 1 9\n")
-    (tmp_path / "labels.txt").write_text("0 0.5\n2 1\n")
     times = arrays_of(store, tmp_path / "s.zarr", "neighbor", sources=str(tmp_path / "times.txt"), **IN_TIME)
     assert times["hop_0"].ravel().tolist() == [0, 2, 0]
-    assert times["seed_time"].ravel().tolist() == [4, 9, -(2**63)]
+    assert times["seed_time"].ravel().tolist() == [4, 9, 1 - 2**63]
     given = IN_TIME | {"disjoint": True, "seeds_per_batch": 2}
     both = arrays_of(store, tmp_path / "s.zarr", "minibatch", sources=str(tmp_path / "both.txt"), **given)
     assert both["y"].tolist() == [0.5, 1]
     assert both["seed_time"].tolist() == [4, 9]
-    labels = {"sources": str(tmp_path / "labels.txt"), "start_time": 4}
+    labels = {"sources": {"ids": [0, 2], "y": [0.5, 1]}, "start_time": 4}
     one = arrays_of(store, tmp_path / "s.zarr", "minibatch", **labels, **given)
     assert one["y"].tolist() == [0.5, 1]
     assert one["seed_time"].tolist() == [4, 4]

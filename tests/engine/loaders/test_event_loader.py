@@ -99,6 +99,25 @@ def test_the_latest_are_the_same_in_each_epoch_and_a_transform_is_called(data):
         ({"batch_size": 0}, "batch_size: expected an integer from 1 on, found 0"),
         ({"shuffle": True}, "shuffle: expected none, because events come in their order"),
         ({"disjoint": False}, "disjoint: expected none, because events come in their order"),
+        ({"time_strategy": "uniform"}, "time_strategy: expected none, because temporal_strategy says which"),
+        ({"epochs": 2}, "epochs: expected none, because each for loop is another epoch"),
+        ({"ids": "original"}, "ids: expected none, because the ids of a loader are dense"),
+        ({"seeds_per_batch": 2}, "seeds_per_batch: expected none, because batch_size says"),
+        ({"fanout": 2}, "fanout: expected none, because num_neighbors says"),
+        ({"instances": 2}, "instances: expected none, because the seeds and batch_size"),
+        ({"share": (0, 2)}, "share is not an option of EventLoader"),
+        (
+            {"data": TemporalData(**{k: torch.tensor([k == "t"]) * -(2**63) for k in ("src", "dst", "t")})},
+            "^data.t: expected times from .* which means no time, at entry 0",
+        ),
+        (
+            {"data": TemporalData(src=torch.tensor([1]), dst=torch.tensor([0]))},
+            "with src, dst and t, found TemporalData without t$",
+        ),
+        (
+            {"data": TemporalData(src=torch.tensor([1]), dst=torch.tensor([0]), t=["now"])},
+            r"data.t: expected an integer for each of 1 events, found \['now'\]",
+        ),
         ({"replace": True}, "expected no replace beside it"),
     ],
 )

@@ -19,6 +19,7 @@ from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.loaders import LayerLoader, NeighborLoader, NeighborSampler
 
 SIZES = (3, 2)
+WITH_TIMES = {"time_attr": "time", "input_time": torch.arange(40)}
 
 
 def timed_data(vertices=40, edges=600, seed=0):
@@ -27,6 +28,7 @@ def timed_data(vertices=40, edges=600, seed=0):
     ends = torch.from_numpy(rng.integers(0, vertices, (2, edges)))
     times = torch.from_numpy(rng.integers(0, 30, edges))
     data = Data(x=torch.arange(vertices).float()[:, None], edge_index=ends, time=times, num_nodes=vertices)
+    data.weight = torch.ones(edges)
     data.born = torch.from_numpy(rng.integers(0, 30, vertices))
     return data
 
@@ -177,6 +179,25 @@ def test_mini_batches_in_time_refuse_seeds_without_times(monkeypatch, tmp_path, 
         ({"time_attr": "time", "input_time": torch.rand(40)}, "input_time: expected an integer .* found float32"),
         ({"time_attr": "born", "input_time": torch.arange(40), "start_time": 3}, "input_time: expected no start_time"),
         ({"time_attr": "born", "subgraph_type": "induced"}, "subgraph_type: expected directional or bidirectional"),
+        (WITH_TIMES | {"input_time": "abc"}, "^input_time: expected an integer for each of 40 seeds, found 'abc'"),
+        (
+            WITH_TIMES | {"input_time": np.arange(40).astype("M8[s]")},
+            r"^input_time: expected an integer for each of 40 seeds, found datetime64\[s\] \[40\]",
+        ),
+        (WITH_TIMES | {"input_time": [[1], [2, 3]]}, "^input_time: expected an integer for each of 40 seeds, found"),
+        (WITH_TIMES | {"input_time": [2**70] * 40}, "^input_time: expected an integer for each of 40 seeds, found"),
+        (WITH_TIMES | {"input_time": [-(2**63)] * 40}, "^input_time: expected times from .* which means no time"),
+        (WITH_TIMES | {"time_strategy": "uniform"}, "^time_strategy: expected none beside time_attr"),
+        ({"time_strategy": "last", "start_time": 3}, "^time_strategy: expected time_attr beside it"),
+        (WITH_TIMES | {"weight_attr": "weight"}, "^weight_attr: expected none beside time_attr"),
+        (WITH_TIMES | {"features": {"seed_time": np.arange(40)}}, "^features: expected other names .* 'seed_time'"),
+        (WITH_TIMES | {"edge_features": {"time": np.arange(600)}}, "^edge_features: expected other names .* 'time'"),
+        ({"instances": 2}, "^instances: expected none, because the seeds and batch_size"),
+        ({"epochs": 2}, "^epochs: expected none, because each for loop is another epoch"),
+        ({"ids": "original"}, "^ids: expected none, because the ids of a loader are dense"),
+        ({"seeds_per_batch": 2}, "^seeds_per_batch: expected none, because batch_size says"),
+        ({"fanout": 2}, "^fanout: expected none, because num_neighbors says"),
+        ({"measure": True}, "^measure is not an option of NeighborLoader"),
         ({"time_attr": "born", "input_nodes": [99]}, "input_nodes: expected numbers of vertices from 0 to 39"),
         ({"time_attr": "born", "temporal_strategy": "last", "replace": True}, "expected no replace beside it"),
     ],
@@ -184,6 +205,60 @@ def test_mini_batches_in_time_refuse_seeds_without_times(monkeypatch, tmp_path, 
 def test_what_cannot_be_is_refused(data, wrong, said):
     with pytest.raises(OptionError, match=said):
         loader_of(data, **wrong)
+
+
+@pytest.mark.parametrize("clocks", [{"input_time": [9, 12, 20]}, {"start_time": 20}])
+def test_a_graph_stores_times_are_those_of_e_id_with_reverses_too(tmp_path, data, clocks):
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    times = torch.from_numpy(store.load(store.further_columns).columns["time"])
+    given = {"input_nodes": [3, 9, 4], "time_attr": "time", "subgraph_type": "bidirectional"} | clocks
+    [batch] = loader_of(store.path, **given)
+    [drawn] = loader_of(store.path, **given | {"subgraph_type": "directional"})
+    assert batch.e_id.numel() == batch.edge_index.shape[1] > drawn.e_id.numel() > 10
+    assert torch.equal(batch.time, times[batch.e_id])
+    half = loader_of(store.path, transform_sampler_output=every_other_edge, **given)
+    assert torch.equal(next(iter(half)).time, times[batch.e_id[::2]])
+    none = {name: [-5] * 3 if name == "input_time" else -5 for name in clocks}
+    [nothing] = loader_of(store.path, **given | none)
+    assert nothing.time.numel() == nothing.e_id.numel() == 0
+
+
+def test_words_are_no_times_of_nodes(data):
+    data = data.clone()
+    data.words = ["then"] * 40
+    with pytest.raises(OptionError, match="^time_attr: expected an integer for each of 40 nodes, found"):
+        loader_of(data, time_attr="words", start_time=3)
+
+
+def every_other_edge(out):
+    out.row, out.col, out.edge = out.row[::2], out.col[::2], out.edge[::2]
+    return out
+
+
+def test_times_of_edges_as_they_were_drawn_are_not_looked_up(tmp_path, data, monkeypatch):
+    from csaw.engine.loaders import neighbor_loader
+
+    seen = []
+
+    def kept(edges, drawn, times):
+        seen.append(edges is drawn)
+        return times
+
+    monkeypatch.setattr(neighbor_loader, "times_at", kept)
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    list(loader_of(store.path, time_attr="time", start_time=20))
+    assert len(seen) == 5
+    assert all(seen)
+
+
+def test_edges_that_were_not_drawn_have_no_known_time(tmp_path, data):
+    def other(out):
+        out.edge = torch.full_like(out.edge, 10**9)
+        return out
+
+    store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
+    with pytest.raises(OptionError, match="transform_sampler_output: expected edges that were drawn"):
+        list(loader_of(store.path, time_attr="time", start_time=20, transform_sampler_output=other))
 
 
 def test_a_store_without_times_and_other_loaders_refuse(tmp_path, data):
