@@ -21,7 +21,7 @@ def verify_without_law(samples: Samples, store: GraphStore, graph: Graph, checks
     Steps of walks may lead elsewhere, where their algorithm has them do so.
     """
     ids = store.stored_ids()
-    dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None)
+    dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None, store.vertices)
     strange, missing, drawn = 0, 0, 0
     for _, arrays in samples.iter_groups():
         strange += sum(

@@ -174,7 +174,7 @@ class Subject:
         self.sources = self.asked.kind
         self.starts_at_all = self.sources is SourceKind.ALL
         ids = store.stored_ids()
-        self.dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None)
+        self.dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None, store.vertices)
 
     @property
     def traversal(self) -> Traversal:

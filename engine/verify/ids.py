@@ -9,10 +9,14 @@ SPARSE = 8  # entries of the table for each vertex, at most
 
 
 class DenseIds:
-    """Maps ids of a sample to dense ones; threads may share it."""
+    """Maps ids of a sample to dense ones; threads may share it.
 
-    def __init__(self, samples: Samples, ids: np.ndarray | None) -> None:
-        self.samples, self.ids = samples, ids
+    ``vertices``: those of the graph at hand. What a sample's manifest says of its graph may be wrong, and no kernel may
+    read the row of a vertex that is not there.
+    """
+
+    def __init__(self, samples: Samples, ids: np.ndarray | None, vertices: int) -> None:
+        self.samples, self.ids, self.vertices = samples, ids, vertices
         self.table: np.ndarray | None = None
         if samples.ids != "original" or ids is None or not ids.size:
             return
@@ -29,7 +33,9 @@ class DenseIds:
         the graph does not have.
         """
         if self.table is None:
-            return self.samples.dense(array, self.ids)
+            dense = self.samples.dense(array, self.ids)
+            dense[dense >= self.vertices] = UNKNOWN
+            return dense
         out = np.empty(array.shape, np.int64)
         rows = (array.reshape(-1, 1), out.reshape(-1, 1)) if array.ndim == 1 else (array, out)
         look_up(rows[0], array.dtype.type(self.samples.fill), self.low, self.table, rows[1])

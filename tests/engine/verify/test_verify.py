@@ -15,7 +15,9 @@ from scipy.stats import hypergeom
 
 from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
+from csaw.engine.samples import UNKNOWN, open_samples
 from csaw.engine.verify import verify
+from csaw.engine.verify.ids import DenseIds
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law
 from csaw.engine.verify.statistics import Choices, chi_square, fit
@@ -214,6 +216,13 @@ def test_a_graph_that_claims_the_fingerprint_of_the_samples_has_no_other_checks(
         monkeypatch.setattr(verifying, "_contents", contents)
         checks = verify(path, other.path).checks
         assert [(check.name, check.ok) for check in checks] == [("checksums", True), ("graph", False)]
+
+
+def test_vertices_that_the_graph_lacks_are_unknown_whatever_the_manifest_says(tmp_path, store):
+    drawn = slow.slow_walks(store, "deepwalk", every_vertex(store, 2), walk_length=4)
+    samples = open_samples(walk_store(tmp_path, store, "deepwalk", drawn))
+    vertex = np.arange(store.vertices, dtype=samples[0].dtype)  # all of which the manifest knows
+    assert DenseIds(samples, None, 20)(vertex).tolist() == [*range(20), *[UNKNOWN] * 10]
 
 
 def test_samples_with_strings_large_and_negative_ids_pass(tmp_path, store):
