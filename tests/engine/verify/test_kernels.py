@@ -65,7 +65,7 @@ def test_dense_ids_are_those_of_the_sample_store(tmp_path, ids, strange):
     strange = [id for id in strange if held.min <= id <= held.max]
     stored = np.append(samples.walks[:].ravel(), np.array(strange, samples.walks.dtype))
     expected = samples.dense(stored, ids)
-    assert np.array_equal(DenseIds(samples, ids)(stored), expected)
+    assert np.array_equal(DenseIds(samples, ids, ids.size)(stored), expected)
     assert (expected[-len(strange) :] == -2).all()
     assert np.array_equal(
         expected[: drawn[0].size].reshape(drawn[0].shape),
