@@ -182,11 +182,11 @@ def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
         if spec == "karate":
             from csaw.datasets.ready import unpack
 
-            return unpack(out)
-        from csaw.datasets.generate import generate
+            unpack(out)
+        else:
+            from csaw.datasets.generate import generate
 
-        generate(canonical, out)
-        return None
+            generate(canonical, out)
 
     return _cached(folder, canonical, spec, make)
 

@@ -72,7 +72,7 @@ def _whole(value: OptionValue) -> int:
 
 
 def _integer(value: OptionValue) -> int:
-    """As ``_whole``; TypeError for a truth, which Python would take for 0 or 1."""
+    """Return what ``_whole`` does; TypeError for a truth, which Python would take for 0 or 1."""
     single = _single(value)
     if isinstance(single, bool):
         raise TypeError

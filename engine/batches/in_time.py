@@ -11,7 +11,7 @@ from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import Backend
-from csaw.engine.sources.source_times import NO_TIME
+from csaw.partition.graph.edge_columns import NO_TIME
 
 
 class Clocked(Traversals):

@@ -11,11 +11,12 @@ from csaw.engine.loaders.optional import needed
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import TIMES
-from csaw.engine.sources.source_times import NO_TIME, known_times
+from csaw.engine.sources.source_times import known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import NO_TIME
 
 if TYPE_CHECKING:
     from torch import Tensor

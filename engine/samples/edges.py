@@ -5,9 +5,9 @@ import numpy as np
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.samples.layouts.layout import EDGE
 from csaw.engine.samples.opened import OpenedSamples
+from csaw.partition.graph.edge_columns import NO_TIME
 
 ALONE = -1  # the depth of a row that is no edge but a vertex without one
-NO_TIME = -(2**63)  # the time of such a row
 Edges = dict[str, np.ndarray]
 
 

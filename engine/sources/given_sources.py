@@ -10,11 +10,12 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
-from csaw.engine.sources.source_times import NO_TIME, Asked, known_times
+from csaw.engine.sources.source_times import Asked, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.attributes import STRING
+from csaw.partition.graph.edge_columns import NO_TIME
 from csaw.partition.graph.given_arrays import array_of, column_of
 
 Number = TypeVar("Number", int, float)

@@ -8,8 +8,7 @@ import numpy as np
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.in_time import InTime
 from csaw.partition.errors import OptionError
-
-NO_TIME = -(2**63)  # of a place without a source, or without an edge
+from csaw.partition.graph.edge_columns import NO_TIME
 
 
 class Asked(Enum):

@@ -216,7 +216,7 @@ class Sources:
         return self._drawn(first, last)
 
     def _drawn(self, first: int, last: int) -> np.ndarray:
-        """As ``_frontiers``, for kinds that draw."""
+        """Return what ``_frontiers`` does, for kinds that draw."""
         from csaw.engine.draws.random import distinct_below, uniform_vertices
 
         seed, m = np.uint64(self.seed), self.frontier_size

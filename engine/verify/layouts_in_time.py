@@ -6,9 +6,9 @@ import numpy as np
 
 from csaw.engine.samples.layouts.declared import SEED_TIME
 from csaw.engine.sources.digest import digest_of
-from csaw.engine.sources.source_times import NO_TIME
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
+from csaw.partition.graph.edge_columns import NO_TIME
 
 Arrays = dict[str, np.ndarray]
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from csaw.engine.api.law import GraphView
 from csaw.partition.base.compile import njit
-from csaw.partition.graph.edge_columns import TIME
+from csaw.partition.graph.edge_columns import NO_TIME, TIME
 
-NO_TIME = -(2**63)
 ENDED = -1  # instead of a place, where a walk ended early
 
 

@@ -131,8 +131,9 @@ def read_array(
 
 
 def _span(array: StoredArray, number: int, first: int, out: np.ndarray, limit: Limit | None) -> PlainSpan:
-    """What fills ``out`` from element ``first`` of a plain chunk on. If these are all that the last chunk holds, the
-    bytes that fill its file are checked, too.
+    """The span that fills ``out`` from element ``first`` of a plain chunk on.
+
+    If these elements are all that the last chunk holds, the bytes that fill its file are checked, too.
     """
     begin, size, sums = first * out.itemsize, array.chunk * out.itemsize, array.sums_of(number, out.itemsize)
     whole = first == 0 and number * array.chunk + out.size == array.elements

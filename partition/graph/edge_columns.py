@@ -161,6 +161,7 @@ STORED_AS = {"weight": "weights", "edge_id": "edge_ids", "time_order": "time_ord
 WEIGHT = EdgeColumn("weight", np.dtype(np.float32))
 EDGE_ID = EdgeColumn("edge_id", np.dtype(np.int64))
 TIME = EdgeColumn("time", np.dtype(np.int64))
+NO_TIME = -(2**63)  # in place of a time where there is no edge, or no source
 TIME_ORDER = EdgeColumn("time_order", np.dtype(np.uint32))
 """The place in its row of the edge that is first by time, the second, and so on, row after row."""
 

@@ -74,7 +74,7 @@ def _journey(context: Context, spec: str) -> Iterator[Row]:
 
 
 def _whole(one: Iterator[dict[str, Timed]]) -> dict[str, Timed]:
-    """What all rows of a turn take, once it is done."""
+    """Return what all rows of a turn take, once it is done."""
     found: dict[str, Timed] = {}
     for found in one:  # noqa: B007 - the last has all
         pass

@@ -1,4 +1,4 @@
-"""What nodes of a mini-batch select in time: the range of each row's order by time, and picks from it."""
+"""Nodes of a mini-batch select in time: the range of each row's order by time, and picks from it."""
 
 from numba import int64, uint64
 

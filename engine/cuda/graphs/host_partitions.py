@@ -139,6 +139,8 @@ class HostPartitions:
         """Begin to read all partitions that are not here; ``number``, which a GPU waits for, before those that wait."""
         if buffer.uses == 0 and buffer.read.cancel():
             self._submit(self.reader, number, buffer)
+        if len(self.held) == self.most:
+            return
         for part in self.store.partitions:
             if part.number not in self.held:
                 self.held[part.number] = Buffer()
