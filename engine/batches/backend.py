@@ -14,7 +14,7 @@ from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.batches.unique import Unique
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.plan.contracts import Batch
+from csaw.engine.plan.contracts import Array, Batch
 from csaw.engine.schedule.backend import Backend
 
 ANYWHERE: Mapping[BatchKind, Callable[[Backend, int, np.ndarray], Batch]] = {
@@ -40,7 +40,7 @@ class BatchBackend(Backend):
 
     batches: ClassVar[Mapping[BatchKind, Callable[[Any, int, np.ndarray], Batch]]]
 
-    def begin(self, first: int, sources: np.ndarray) -> Batch:
+    def begin(self, first: int, sources: Array) -> Batch:
         batch = self.batches[self.plan.kind](self, first, sources)
         return self.induce(batch, len(sources)) if self.plan.induced and not self.plan.request.target else batch
 

@@ -27,7 +27,7 @@ class ClusterSets:
 
     comes_back = False
 
-    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: Array) -> None:
         self.backend, self.xp, self.drawn = backend, backend.xp, backend.xp.asarray(sources, np.int64)
         self.samples: dict[str, Array] = {}
 

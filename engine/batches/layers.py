@@ -36,7 +36,7 @@ class Layers(Traversals):
     ``sources``: the vertices that they start from [instances, frontier size].
     """
 
-    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: Array) -> None:
         self.layers: list[Layer] = []
         self.columns: Columns | None = None  # while the sums that layers are drawn by are made
         if backend.algorithm.draws_from == "vertices" and backend.incoming_bias is None:

@@ -23,7 +23,7 @@ class Pools(Traversals):
     ``sources``: the vertices that they start from [instances, frontier size].
     """
 
-    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: Array) -> None:
         super().__init__(backend, first, sources[:, :1] if backend.needs.everywhere else sources)
 
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:

@@ -36,7 +36,7 @@ class Traversals:
     offset: Array
     edge_bytes = EDGE_BYTES  # of an edge while a batch is put in order, at most
 
-    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: Array) -> None:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
         xp = self.xp
         self.instances, width = sources.shape

@@ -76,7 +76,7 @@ class Backend(Specialization, ABC):
     # Batches
 
     @abstractmethod
-    def begin(self, first: int, sources: np.ndarray) -> Batch:
+    def begin(self, first: int, sources: Array) -> Batch:
         """Begin a batch of n instances from number ``first`` on.
 
         ``sources``: what Sources.take gives, dense ids [n] for walks, [n, frontier size] for

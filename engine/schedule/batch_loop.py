@@ -137,7 +137,7 @@ class Batches:
 
     def begin(self, first: int, last: int) -> Batch:
         """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
-        return self.backend.begin(first, self.sources.take(first, last, self.flat))
+        return self.backend.begin(first, self.sources.take(first, last, self.flat, self.backend.xp))
 
     def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
         """Draw the instances first .. last - 1 and return their batches in order, each of at most ``size`` instances.

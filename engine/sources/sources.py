@@ -1,6 +1,8 @@
 """Where instances start: ``all``, ``random:N``, a list that the user gives, or what the algorithm asks for."""
 
 from copy import copy
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
+MANY = 1 << 16  # sources that a GPU counts faster than it is sent them
 MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
 
@@ -146,8 +149,11 @@ class Sources:
             )
         return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, wanted)
 
-    def take(self, first: int, last: int, flat: bool) -> np.ndarray:
+    def take(self, first: int, last: int, flat: bool, xp: ModuleType = np) -> Any:
         """int64: dense source ids of n instances first .. last - 1, [n] if ``flat``, else [n, frontier size].
+
+        ``xp``: whose array it is where vertices follow each other and are many: a GPU counts faster than it is sent
+        numbers. Otherwise the array is NumPy's.
 
         Of mini-batches [n, frontier size, 2]: each seed's dense id and its position in the list of sources; -1 for both
         where there are fewer seeds. Where sources have times, these are behind it, in one place more.
@@ -161,9 +167,13 @@ class Sources:
             positions = self.seeds.positions(first, last)
             return self.at(np.where(positions < 0, positions[:, :1], positions))
         if flat and self.kind.in_turn and not self.at_random:
-            return self._in_turn(first, last - first)
-        frontiers = self._frontiers(first, last)
+            return self._in_turn(first, last - first, self._counts_on(xp, last - first))
+        frontiers = self._frontiers(first, last, self._counts_on(xp, (last - first) * self.frontier_size))
         return frontiers[:, 0] if flat else frontiers
+
+    def _counts_on(self, xp: ModuleType, sources: int) -> ModuleType:
+        """Whose arrays so many sources are."""
+        return xp if self.listed is None and sources >= MANY else np
 
     def in_turn(self, seeds: SeedOrder) -> "Sources":
         """Return sources that each instance takes as mini-batches take seeds. Where an instance has fewer than others,
@@ -204,7 +214,7 @@ class Sources:
         """
         return self.order.probabilities(first, last) if isinstance(self.order, DrawnSeeds) else None
 
-    def _frontiers(self, first: int, last: int) -> np.ndarray:
+    def _frontiers(self, first: int, last: int, xp: ModuleType = np) -> Any:
         """int64 [last - first, frontier size]: dense source ids, or numbers of clusters, of instances first .. last -
         1.
         """
@@ -212,7 +222,7 @@ class Sources:
         if self.kind is SourceKind.EVERY:
             return np.broadcast_to(np.arange(self.vertices, dtype=np.int64), (numbers.size, self.vertices))
         if self.kind.in_turn and not self.at_random:
-            return self.at(self._places(first, last))
+            return self.at(self._places(first, last, xp))
         return self._drawn(first, last)
 
     def _drawn(self, first: int, last: int) -> np.ndarray:
@@ -229,17 +239,19 @@ class Sources:
             return np.searchsorted(self.indptr, drawn, side="right") - 1
         return self.connected[drawn] if self.kind is SourceKind.CONNECTED else self.at(drawn)
 
-    def _places(self, first: int, last: int) -> np.ndarray:
+    def _places(self, first: int, last: int, xp: ModuleType = np) -> Any:
         """int64 [last - first, frontier size]: places in the list of the sources of instances that take it in turn."""
         m = self.frontier_size
-        return (np.arange(first, last, dtype=np.int64)[:, None] * m + np.arange(m)) % self._count
+        return (xp.arange(first, last, dtype=np.int64)[:, None] * m + xp.arange(m)) % self._count
 
-    def _in_turn(self, first: int, size: int) -> np.ndarray:
+    def _in_turn(self, first: int, size: int, xp: ModuleType) -> Any:
         """int64 [size]: one source an instance, starting the list again at its end.
 
-        Copies runs of the list, because a GPU waits for it.
+        On the host runs of the list are copied, because a GPU waits for it.
         """
         count = self._count
+        if xp is not np:
+            return xp.arange(first, first + size, dtype=np.int64) % count
         at = first % count
 
         def run(begin: int, end: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.options import Policy
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.schedule.backend import TALLY
+from csaw.engine.sources import sources
 from csaw.partition.errors import BiasError, BudgetError, OptionError
 
 device_or_skip()
@@ -35,6 +36,30 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
     few = max(17, store.vertices // 20)  # in flight: some twenty batches of any graph
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", in_flight=few, **options))
+
+
+IN_TURN = [
+    ("deepwalk", {"num_walks": 3, "walk_length": 9}),
+    ("ppr", {"num_walks": 2, "termination_prob": 0.2}),
+    ("node2vec", {"p": 0.5, "q": 2.0, "walk_length": 9}),
+    ("neighbor", {"fanout": (4, 3)}),
+    ("neighbor", {"fanout": (4, 3), "unique": True}),
+    ("labor", {"fanout": (4, 3), "frontier_size": 5}),
+    ("layer", {"frontier_size": 4, "neighbor_size": 5}),
+    ("forest-fire", {}),
+    ("deepwalk", {"walk_length": 4, "induced": True}),
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize(("algo", "options"), IN_TURN, ids=[f"{a}-{i}" for i, (a, _) in enumerate(IN_TURN)])
+def test_sources_that_the_gpu_counts_are_those_that_it_is_sent(tmp_path, monkeypatch, algo, options, residency):
+    store = random_store(tmp_path / "g.zarr", partitions=4)
+    options = options | {"sources": "all"}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
+    monkeypatch.setattr(sources, "MANY", 1)
+    given = options | {"residency": residency, "device": "cuda", "in_flight": 37}
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given))
 
 
 TARGETS = [

@@ -2,7 +2,8 @@
 
 It walks by weights, so unweighted works have weights of 1. Its walks have 100 steps, and begin 100 times at every
 vertex of graphs with less than 262,144 vertices, once at those of others: both are compiled in. Its other programs draw
-from other laws than csaw's works. It draws sample by sample, which is its faster way for walks.
+from other laws than csaw's works. It draws sample by sample, which is its faster way for walks. It cannot launch fewer
+than 1,024 walks, so that the test of its law has copies of the small graph side by side.
 """
 
 import re
@@ -15,6 +16,7 @@ PROGRAMS = ("DeepWalkSampling",)
 DEVICES = ("cuda",)
 WORKS = ("uniform walk", "weighted walk")
 ROW = [("src", "<i4"), ("dst", "<i4"), ("weight", "<f4")]
+COPIES = 20  # of the graph that its law is tested on
 
 
 class Tool:
@@ -22,8 +24,10 @@ class Tool:
         csr = graph()
         self.vertices = csr["indptr"].size - 1
         file = Path(how["folder"], f"nextdoor-{'weighted' if how.get('weighted') else 'unweighted'}.data")
-        edges = np.empty(csr["indices"].size, ROW)
-        edges["src"], edges["dst"] = np.repeat(np.arange(self.vertices), np.diff(csr["indptr"])), csr["indices"]
+        edges = np.empty((COPIES if how.get("keep") else 1, csr["indices"].size), ROW)
+        offsets = self.vertices * np.arange(len(edges))[:, None]
+        edges["src"] = offsets + np.repeat(np.arange(self.vertices), np.diff(csr["indptr"]))
+        edges["dst"] = offsets + csr["indices"]
         edges["weight"] = csr["weights"] if how.get("weighted") else 1
         edges.tofile(file)
         program = Path(how["programs"], PROGRAMS[0])
@@ -43,6 +47,10 @@ class Tool:
         return int(sampled[1]) / float(took[1])
 
     def walks(self, drawn):
-        """Walk i begins at vertex i modulo their number, which is not among the vertices that are printed."""
+        """Walk i begins at vertex i modulo their number, which is not among the vertices that are printed.
+
+        What is true of a vertex is true of its copies, so that all are named as the first one.
+        """
         found = re.findall(r"^Contents of sample (\d+) \[(.*)\]$", drawn, re.MULTILINE)
-        return np.array([[int(i) % self.vertices, *map(int, re.findall(r"\d+", walk))] for i, walk in found], np.int64)
+        walks = np.array([[int(i), *map(int, re.findall(r"\d+", walk))] for i, walk in found], np.int64)
+        return walks % self.vertices

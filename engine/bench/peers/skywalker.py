@@ -1,8 +1,9 @@
 """Skywalker (Wang et al., PACT 2021) on a GPU: uniform walks by its program, by its own clock.
 
-It begins a walk at each vertex. It prints three walks without their last vertex, so that the test of its law asks for
-long ones. Its walks by weight are not by the weights of edges, its node2vec always has 100 steps, of which too few are
-printed for a test, and walks by degree need another file compiled in.
+It begins a walk at each vertex. It prints the first three without their last vertex, so that the test of its law asks
+for long ones. Its walks by weight are not by the weights of edges, its node2vec always has 100 steps, of which too few
+are printed for a test, and walks by degree need another file compiled in. It writes beyond its arrays on a graph of a
+few vertices, so that the test of its law has copies of the small graph side by side.
 """
 
 import re
@@ -14,20 +15,22 @@ import numpy as np
 PROGRAMS = ("skywalker",)
 DEVICES = ("cuda",)
 WORKS = ("uniform walk",)
-PRINTED, STEPS = 3, 4000  # walks that it prints, and their steps for the test of its law
+STEPS = 4000  # of a walk for the test of its law
+COPIES = 200  # of the graph that its law is tested on
 GALOIS = 1  # version of the format, whose numbers have 64 bits in its head and its offsets, and 32 in its edges
 
 
 class Tool:
     def __init__(self, how, graph):
         csr, file = graph(), Path(how["folder"], "skywalker.gr")
-        vertices, edges = csr["indptr"].size - 1, csr["indices"].size
+        self.vertices, copies = csr["indptr"].size - 1, np.arange(COPIES if how.get("keep") else 1)[:, None]
+        ends = csr["indptr"][1:] + csr["indices"].size * copies
+        neighbors = csr["indices"] + self.vertices * copies
         with open(file, "wb") as out:
-            out.write(np.array([GALOIS, 0, vertices, edges], np.uint64).tobytes())
-            out.write(csr["indptr"][1:].astype(np.uint64).tobytes() + csr["indices"].astype(np.uint32).tobytes())
-        walks, steps = (PRINTED, STEPS) if how.get("keep") else (vertices, how["length"])
-        program = Path(how["programs"], PROGRAMS[0])
-        given = [f"--input={file}", "--bias=false", "--rw", "--k=1", f"--d={steps}", f"--n={walks}", "--ngpu=1"]
+            out.write(np.array([GALOIS, 0, ends.size, neighbors.size], np.uint64).tobytes())
+            out.write(ends.astype(np.uint64).tobytes() + neighbors.astype(np.uint32).tobytes())
+        steps, program = STEPS if how.get("keep") else how["length"], Path(how["programs"], PROGRAMS[0])
+        given = [f"--input={file}", "--bias=false", "--rw", "--k=1", f"--d={steps}", f"--n={ends.size}", "--ngpu=1"]
         self.command = [program, *given, *(["--printresult"] if how.get("keep") else [])]
 
     def draw(self):
@@ -46,5 +49,6 @@ class Tool:
         return 1e6 * self.numbers(drawn)[1]
 
     def walks(self, drawn):
+        """What is true of a vertex is true of its copies, so that all are named as the first one."""
         lines = re.findall(r"path len \d+ \n((?:\d+ *\t)+)$", drawn, re.MULTILINE)
-        return np.array([line.split() for line in lines], np.int64)
+        return np.array([line.split() for line in lines], np.int64) % self.vertices

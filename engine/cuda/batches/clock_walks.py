@@ -22,7 +22,7 @@ class ClockWalks:
 
     comes_back = True  # an instance may return to a partition that it has left
 
-    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.store.id_dtype)
         self.instances, self.walkers = sources.shape

@@ -19,7 +19,7 @@ UNGROUP = 4 * BLOCK  # (vertex, cell) pairs that a block of `ungroup` moves
 class Hops:
     """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
-    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
         self.backend, self.first = backend, first
         self.tables = [cupy.asarray(sources, backend.store.id_dtype)]
         self.counts = cupy.zeros(2, np.uint64)  # dead ends, edges

@@ -20,7 +20,7 @@ class UnlimitedWalks(Rounds, Walks):
     Once all have ended, ``walks`` [steps + walkers] has their vertices, one walk after the other.
     """
 
-    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
         self.rounds = []
         self.ends = np.zeros(sources.size + 1, np.int64)  # where walks end, in host memory
         super().__init__(backend, first, sources, -(-planned_steps(backend.algorithm) // LINE) * LINE)

@@ -34,7 +34,7 @@ class Grown:
 class Trees:
     """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
-    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
         self.backend, self.first, self.span = backend, first, backend.plan.tree_edges
         self.instances, self.width = len(sources), 0 if backend.needs.everywhere else sources.shape[1]
         self.dtype = np.dtype(backend.store.id_dtype)

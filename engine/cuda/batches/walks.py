@@ -27,7 +27,7 @@ class Walks(WaitingWalks):
 
     backend: CudaRunner
 
-    def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
+    def __init__(self, backend: CudaRunner, first: int, sources: Array, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
         self.source = cupy.asarray(sources, backend.store.id_dtype)
