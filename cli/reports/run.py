@@ -177,6 +177,7 @@ SELECTION = (
 LOADING = (
     Line("transfers", "loads of partitions"),
     Line("transfer_bytes", "loaded", size),
+    Line("read_bytes", "read from the store for it", size),
     Line("overlapped", "loads during sampling"),
     Line("evictions", "partitions dropped to make room"),
     Line("in_place", "rounds that read single rows"),

@@ -121,6 +121,8 @@ class Partitions(Graph):
     """Whether single rows can be read without loading their partitions."""
     fetches = 0
     """How many partitions can be copied at once while kernels run, without slowing them down."""
+    read_bytes = 0
+    """Bytes read from the store so far for memory that partitions are copied from, apart from what is copied."""
     round_bytes = 0
     """Cost of a round of the scheduler beside what it loads, as bytes a copy moves in the same time."""
 
@@ -147,6 +149,10 @@ class Partitions(Graph):
     def costs(self) -> np.ndarray:
         """int64 [partitions]: cost of loading each one, as bytes a copy moves in the same time."""
         return self.sizes()
+
+    def share_read(self, wants: np.ndarray) -> float:
+        """The share of the instances that wait, ``wants``, whose single rows have to be read from the store."""
+        return 1.0
 
     def fetch(self, number: int) -> None:
         """Begin to load a partition into free memory; ``load`` waits until it is there."""

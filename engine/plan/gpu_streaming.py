@@ -47,9 +47,12 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     largest = cut.largest(most := cut.most_edges(free - in_flight * row))
     parts["table_scratch"] = cut.scratch_bytes(largest)
     fixed, slot = sum(parts.values()), largest * cut.edge
-    in_host = store.edges * edge.kept <= limits.host_bytes // 2
+    host = host_room(limits, in_flight * row)
+    in_host = store.edges * edge.kept <= host
     residency = limits.residency or (Residency.STREAMED if in_host else Residency.DISK)
     room = (budget - fixed - in_flight * row) // max(slot, 1)
+    if residency.from_store:  # host memory holds other partitions than slots do
+        room += host // max(largest * edge.stored, 1)
     in_place = _cost_in_place(shape, limits, residency, layout)
     strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
     return MemoryPlan(
@@ -69,6 +72,14 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
         strategies=strategies,
         expected=taken(strategies),
     )
+
+
+def host_room(limits: Limits, batch_bytes: int) -> int:
+    """Bytes of host memory for partitions beside those on GPUs.
+
+    The samples of a batch on their way to disk take what they take, and ids and groups that are written an eighth.
+    """
+    return max(limits.host_bytes // 2, limits.host_bytes - limits.host_bytes // 8 - batch_bytes)
 
 
 def _cost_in_place(shape: Shape, limits: Limits, residency: Residency, layout: GraphLayout) -> float | None:

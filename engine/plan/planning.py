@@ -11,6 +11,7 @@ from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expected
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
+from csaw.engine.plan.gpu_streaming import host_room
 from csaw.engine.plan.grouping import grouped
 from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
@@ -80,7 +81,7 @@ def make_plan(
         tree_edges=tree_edges(shape, memory) if kind is BatchKind.TREES else 0,
         detect=choose_detector(algorithm, request.select, request.collision, layout, bool(devices), options.detect),
         output_bytes=output,
-        host_bytes=limits.host_bytes // 2,
+        host_bytes=host_room(limits, memory.batch_bytes),
         policy=options.policy,
         rates=rates,
         larger=larger_budgets(shape, memory, limits, planned, _usable(devices)),

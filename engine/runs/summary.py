@@ -54,6 +54,7 @@ def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> Recor
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers,
         "transfer_bytes": totals.transfer_bytes,
+        "read_bytes": totals.read_bytes,
         "evictions": totals.evictions,
         "in_place": totals.in_place,
         "overlapped": totals.overlapped,

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, fields
 
+from csaw.engine.plan.contracts import Partitions
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.backend import TALLY, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, TooManyTogetherError
@@ -51,6 +52,7 @@ class Totals:
     rebuilt: int = 0
     transfers: int = 0
     transfer_bytes: int = 0
+    read_bytes: int = 0
     evictions: int = 0
     in_place: int = 0
     overlapped: int = 0
@@ -133,6 +135,7 @@ def totals_of(batches: Batches, busy: Lapse) -> Totals:
     return Totals(
         transfers=graph.transfers,
         transfer_bytes=graph.transfer_bytes,
+        read_bytes=graph.read_bytes if isinstance(graph, Partitions) else 0,
         evictions=counters.evictions,
         in_place=counters.in_place,
         overlapped=counters.overlapped,

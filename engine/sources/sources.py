@@ -222,7 +222,8 @@ class Sources:
         if self.kind is SourceKind.EVERY:
             return np.broadcast_to(np.arange(self.vertices, dtype=np.int64), (numbers.size, self.vertices))
         if self.kind.in_turn and not self.at_random:
-            return self.at(self._places(first, last, xp))
+            m = self.frontier_size
+            return self._in_turn(first * m, (last - first) * m, xp).reshape(-1, m)
         return self._drawn(first, last)
 
     def _drawn(self, first: int, last: int) -> np.ndarray:
@@ -239,13 +240,13 @@ class Sources:
             return np.searchsorted(self.indptr, drawn, side="right") - 1
         return self.connected[drawn] if self.kind is SourceKind.CONNECTED else self.at(drawn)
 
-    def _places(self, first: int, last: int, xp: ModuleType = np) -> Any:
+    def _places(self, first: int, last: int) -> np.ndarray:
         """int64 [last - first, frontier size]: places in the list of the sources of instances that take it in turn."""
         m = self.frontier_size
-        return (xp.arange(first, last, dtype=np.int64)[:, None] * m + xp.arange(m)) % self._count
+        return (np.arange(first, last, dtype=np.int64)[:, None] * m + np.arange(m)) % self._count
 
     def _in_turn(self, first: int, size: int, xp: ModuleType) -> Any:
-        """int64 [size]: one source an instance, starting the list again at its end.
+        """int64 [size]: ``size`` sources one after the other, starting the list again at its end.
 
         On the host runs of the list are copied, because a GPU waits for it.
         """

@@ -62,6 +62,22 @@ def _read(low, high, handle, begin, count, stored, sums, slot, limited, limit, o
     return high, GOOD
 
 
+def copy_spans(source: np.ndarray, begin: np.ndarray, count: np.ndarray, out: np.ndarray, to: np.ndarray) -> None:
+    """Copy spans of an array in memory: ``count[i]`` elements from number ``begin[i]`` on, to ``out[to[i]]`` and on.
+
+    ``source`` and ``out`` are contiguous and of one dtype, the others int64 [n].
+    """
+    item = out.itemsize
+    _copy(source.view(np.uint8), begin * item, count * item, out.view(np.uint8), to * item)
+
+
+@njit(nogil=True)
+def _copy(source, begin, count, out, to):
+    """``copy_spans`` in bytes."""
+    for i in range(begin.size):
+        out[to[i] : to[i] + count[i]] = source[begin[i] : begin[i] + count[i]]
+
+
 class File(NamedTuple):
     """A chunk of an array: where it is, how many bytes it holds, and the checksums of its blocks, if there are any."""
 

@@ -43,8 +43,9 @@ class HostPartitions:
     """A store's partitions in host memory, shared by any number of GPUs.
 
     If ``room`` is None, memory holds them all: once a GPU takes one, threads read the others, too. Otherwise it is the
-    bytes for partitions, each of which is read when a GPU takes it, or ahead of that. There are at least two buffers a
-    GPU, so that one is read while the other is used.
+    bytes for partitions, each of which is read when a GPU takes it, or ahead of that; those that every GPU has in a
+    slot of its own make way first, so that GPUs and host hold different ones. There are at least two buffers a GPU, so
+    that one is read while the other is used. ``read_bytes``: of partitions that were read from the store.
     """
 
     def __init__(self, store: Store, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
@@ -53,6 +54,9 @@ class HostPartitions:
         each = max(self.largest * needs.edge.stored, 1)
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
         self.whole = room is None
+        self.edge_bytes, self.read_bytes = needs.edge.stored, 0
+        self.slots = np.zeros(len(store.partitions), np.int64)  # GPUs that have each partition in a slot
+        self.waiting: dict[int, int] = {}  # instances that waited for each partition when they were last counted
         self.held: dict[int, Buffer] = {}  # in order of use: the first was used longest ago
         # Alias tables of partitions, made by a GPU, and weights where they are read beside: see streamed_tables.py.
         self.tables: dict[int, EdgeArrays] = {}
@@ -84,6 +88,20 @@ class HostPartitions:
             self.held[number].uses -= 1
             self.changed.notify_all()
 
+    def in_slot(self, number: int, change: int) -> None:
+        """Note that one GPU more, or less, has a partition in a slot: ``change`` is 1 or -1."""
+        with self.changed:
+            self.slots[number] += change
+
+    def lend(self, number: int) -> Buffer | None:
+        """A partition's buffer, which stays until ``give_back``; None if the partition is not here yet."""
+        with self.changed:
+            buffer = self.held.get(number)
+            if buffer is None or not buffer.read.done() or buffer.read.exception() is not None:
+                return None
+            buffer.uses += 1
+            return buffer
+
     def keep_table(self, number: int, table: Array) -> None:
         """Copy a partition's alias table from a GPU, unless another GPU did so before.
 
@@ -105,6 +123,7 @@ class HostPartitions:
         This needs a buffer that is free or holds one that fewer wait for.
         """
         with self.changed:
+            self.waiting = waiting
             missing = [number for number in waiting if number not in self.held]
             if missing:
                 self._begin(max(missing, key=lambda number: waiting[number]), waiting)
@@ -126,7 +145,7 @@ class HostPartitions:
         if len(self.held) < self.most:
             return Buffer()
         idle = [k for k, buffer in self.held.items() if buffer.uses == 0 and buffer.read.done()]
-        least = min(idle, key=lambda k: waiting.get(k, 0), default=None)
+        least = min(idle, key=lambda k: (self.slots[k] < self.gpus, self.waiting.get(k, 0)), default=None)
         if least is None or (waiting and waiting.get(least, 0) >= waiting.get(number, 0)):
             return None
         return self.held.pop(least)
@@ -149,6 +168,7 @@ class HostPartitions:
     def _read(self, number: int, buffer: Buffer) -> None:
         """Read a partition into its buffer, which gets its memory now if it has none, and lock that."""
         edges = self.store.partitions[number].edges
+        self.count_read(edges)
         new = None if buffer.arrays else self._memory_for(buffer, edges if self.whole else self.largest)
         self.store.read_edges(number, {name: array[:edges] for name, array in buffer.arrays.items()})
         if new is not None:
@@ -174,6 +194,11 @@ class HostPartitions:
         buffer.arrays = {name: room[at : at + sizes[name]].view(self.dtypes[name]) for name, at in begins.items()}
         buffer.table = room[table:upto]
         return room
+
+    def count_read(self, edges: int) -> None:
+        """Count edges that are read from the store."""
+        with self.changed:
+            self.read_bytes += edges * self.edge_bytes
 
     def _tell(self, _: Future) -> None:
         with self.changed:

@@ -1,5 +1,6 @@
 """Single rows on a GPU: they share a slot of a streamed graph, and each is a piece of its own."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import cupy
@@ -7,6 +8,7 @@ import numpy as np
 
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
+from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import OFFSET
 from csaw.engine.cuda.graphs.resident import build_alias_of_rows, build_sums
 from csaw.engine.cuda.launch import Kernels
@@ -24,6 +26,7 @@ class RowsGraph(Protocol):
     """A graph on a GPU whose slots can hold single rows; see StreamedGraph."""
 
     store: Store
+    host: HostPartitions
     builder: Kernels
     stored_columns: tuple[EdgeColumn, ...]
     indptr: Array
@@ -63,14 +66,19 @@ class RowsGraph(Protocol):
 class DeviceRows(SingleRows):
     """Single rows of a streamed graph.
 
-    Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph.
+    Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph. Rows of
+    partitions that are in host memory are copied from there, and only others are read from the store.
     """
 
     most = MOST_ROWS
 
     def __init__(self, graph: RowsGraph) -> None:
         super().__init__(graph)
+        from csaw.partition.arrays.spans import copy_spans  # brings Numba, which other runs do without
+
+        self.copy_spans = copy_spans
         self.partitions = len(graph.store.partitions)
+        self.first_in_host = np.array([p.first_edge for p in graph.store.partitions], np.int64)  # of each, as it is cut
         self.home = cupy.arange(self.partitions + MOST_ROWS)  # the partition that each piece belongs to
         self.slot: int | None = None
         self.stage: dict[str, np.ndarray] = {}
@@ -133,6 +141,25 @@ class DeviceRows(SingleRows):
             for name, device in arrays.items():
                 device[low:high].set(self.stage[name][: high - low])
             cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
+
+    def read_edges(
+        self, begin: np.ndarray, count: np.ndarray, to: np.ndarray, arrays: Mapping[str, np.ndarray]
+    ) -> None:
+        host, number = self.graph.host, np.searchsorted(self.first_in_host, begin, side="right") - 1
+        lent = {part: buffer for part in np.unique(number).tolist() if (buffer := host.lend(part)) is not None}
+        try:
+            for part, buffer in lent.items():
+                mine = number == part
+                spans = begin[mine] - self.first_in_host[part], count[mine]
+                for name, array in arrays.items():
+                    self.copy_spans(buffer.arrays[name], *spans, array, to[mine])
+        finally:
+            for part in lent:
+                host.give_back(part)
+        away = ~np.isin(number, list(lent))
+        if away.any():
+            super().read_edges(begin[away], count[away], to[away], arrays)
+            host.count_read(int(count[away].sum()))
 
     def forget(self) -> None:
         graph, at = self.graph, cupy.asarray(self.vertices)

@@ -85,8 +85,24 @@ class StreamedGraph(Pieces, Partitions):
         copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
         if self.host.whole:
             return copied
-        there = np.array([self.host.has(part.number) for part in self.store.partitions])
-        return np.where(there, copied, (1 + self.disk_cost) * copied).astype(np.int64)
+        return (copied + self._cost_of_reading()).astype(np.int64)
+
+    def _cost_of_reading(self) -> np.ndarray:
+        """float64 [partitions]: cost of reading each one that is not in host memory, as bytes copied to a GPU."""
+        away = np.array([not self.host.has(part.number) for part in self.store.partitions])
+        edges = np.array([part.edges for part in self.store.partitions])
+        return away * edges * self.stored_bytes * self.disk_cost
+
+    @property
+    def read_bytes(self) -> int:  # type: ignore[override]
+        """This GPU's share of the bytes that all GPUs of the run have had read."""
+        return 0 if self.host.whole else self.host.read_bytes // self.host.gpus
+
+    def share_read(self, wants: np.ndarray) -> float:
+        if self.host.whole or not wants.size:
+            return 1.0
+        away = np.array([not self.host.has(number) for number in wants[:, 0].tolist()])
+        return float((away @ wants[:, 2]) / wants[:, 2].sum())
 
     def partition_of(self, vertices: Array) -> Array:
         number = super().partition_of(vertices)
@@ -165,6 +181,7 @@ class StreamedGraph(Pieces, Partitions):
         with self._unless_it_fails(number):
             self._make_ready(number)
         self.ready.add(number)
+        self.host.in_slot(number, 1)
         self.loaded[number] = 1
         self.tell()
 
@@ -180,7 +197,9 @@ class StreamedGraph(Pieces, Partitions):
         if number in self.coming:
             self._arrive(number)
         self.loaded[number] = 0
-        self.ready.discard(number)
+        if number in self.ready:
+            self.ready.remove(number)
+            self.host.in_slot(number, -1)
         self.free.append(self.slot_of.pop(number))
         self.untold = True
 

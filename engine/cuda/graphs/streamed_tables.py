@@ -40,8 +40,10 @@ class StreamedTables(StreamedGraph):
         made.
         """
         made = np.array([part.number in self.host.tables for part in self.store.partitions])
-        tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes
-        return np.where(made, tables, TABLE_COST * super().costs())
+        edges = np.array([part.edges for part in self.store.partitions], np.int64)
+        making = TABLE_COST * edges * self.stored_bytes
+        reading = 0 if self.host.whole else self._cost_of_reading()
+        return np.where(made, edges * self.edge_bytes, making + reading).astype(np.int64)
 
     def _begin_copy(self, number: int) -> None:
         """Begin to copy a partition's table; if it has to be made, do nothing yet."""

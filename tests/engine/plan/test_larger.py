@@ -30,7 +30,7 @@ def prepared(store, budget, options):
         (ON_CPU, {"memory": 300 << 10}, "resident"),
         (ON_CPU | {"residency": "disk"}, {"memory": 500 << 10}, "resident"),
         (ON_GPU, {"gpu_memory": 300 << 10}, "resident"),
-        (ON_GPU | {"memory": 700 << 10}, {"gpu_memory": 300 << 10}, "streamed"),
+        (ON_GPU | {"memory": 500 << 10}, {"gpu_memory": 300 << 10}, "streamed"),
     ],
     ids=["cpu", "cpu-forced", "gpu-streamed", "gpu-from-disk"],
 )
