@@ -150,10 +150,6 @@ class Partitions(Graph):
         """int64 [partitions]: cost of loading each one, as bytes a copy moves in the same time."""
         return self.sizes()
 
-    def share_read(self, wants: np.ndarray) -> float:
-        """The share of the instances that wait, ``wants``, whose single rows have to be read from the store."""
-        return 1.0
-
     def fetch(self, number: int) -> None:
         """Begin to load a partition into free memory; ``load`` waits until it is there."""
 

@@ -91,7 +91,6 @@ class Schedule:
         if not (self.policy.in_place and graph.reads_in_place):
             return False
         step, rest = batch.bytes_in_place(wants)
-        step *= graph.share_read(wants)
         size, cost = self.size.astype(float), graph.costs() + graph.round_bytes
         missing = [part for part in np.unique(wants[:, :2]).tolist() if part not in self.held]
         free = self.capacity - size[self.held].sum() - graph.in_place_bytes

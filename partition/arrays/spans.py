@@ -29,6 +29,7 @@ FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[0]  # that a process may have
 # That stay open: of readers for eight GPUs together half of those at most.
 HANDLES = max(1, min(256, FILES // 16)) if FILES >= 0 else 256
 
+COPIED = 1 << 20  # bytes that a thread copies from memory at a time, in whole spans
 ROOM = 1 << 18  # bytes of a row that are read at a time, in whole blocks
 GOOD, UNREADABLE, DAMAGED, OUTSIDE = 0, 1, 2, 3
 
@@ -62,13 +63,23 @@ def _read(low, high, handle, begin, count, stored, sums, slot, limited, limit, o
     return high, GOOD
 
 
-def copy_spans(source: np.ndarray, begin: np.ndarray, count: np.ndarray, out: np.ndarray, to: np.ndarray) -> None:
+def copy_spans(
+    source: np.ndarray,
+    begin: np.ndarray,
+    count: np.ndarray,
+    out: np.ndarray,
+    to: np.ndarray,
+    threads: ThreadPoolExecutor,
+) -> None:
     """Copy spans of an array in memory: ``count[i]`` elements from number ``begin[i]`` on, to ``out[to[i]]`` and on.
 
-    ``source`` and ``out`` are contiguous and of one dtype, the others int64 [n].
+    ``source`` and ``out`` are contiguous and of one dtype; ``begin``, ``count`` and ``to`` are int64 [n].
     """
-    item = out.itemsize
-    _copy(source.view(np.uint8), begin * item, count * item, out.view(np.uint8), to * item)
+    item, raw, made = out.itemsize, source.view(np.uint8), out.view(np.uint8)
+    upto = count.cumsum()
+    cuts = np.searchsorted(upto, np.arange(COPIED, upto[-1] * item, COPIED) // item)
+    parts = zip(*(np.split(array * item, cuts) for array in (begin, count, to)), strict=True)
+    list(threads.map(lambda part: _copy(raw, part[0], part[1], made, part[2]), parts))
 
 
 @njit(nogil=True)

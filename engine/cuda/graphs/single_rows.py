@@ -152,7 +152,7 @@ class DeviceRows(SingleRows):
                 mine = number == part
                 spans = begin[mine] - self.first_in_host[part], count[mine]
                 for name, array in arrays.items():
-                    self.copy_spans(buffer.arrays[name], *spans, array, to[mine])
+                    self.copy_spans(buffer.arrays[name], *spans, array, to[mine], self.reader.threads)
         finally:
             for part in lent:
                 host.give_back(part)

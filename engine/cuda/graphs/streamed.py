@@ -98,12 +98,6 @@ class StreamedGraph(Pieces, Partitions):
         """This GPU's share of the bytes that all GPUs of the run have had read."""
         return 0 if self.host.whole else self.host.read_bytes // self.host.gpus
 
-    def share_read(self, wants: np.ndarray) -> float:
-        if self.host.whole or not wants.size:
-            return 1.0
-        away = np.array([not self.host.has(number) for number in wants[:, 0].tolist()])
-        return float((away @ wants[:, 2]) / wants[:, 2].sum())
-
     def partition_of(self, vertices: Array) -> Array:
         number = super().partition_of(vertices)
         return number if self.rows is None else self.rows.home[number]

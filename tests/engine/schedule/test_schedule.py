@@ -111,9 +111,6 @@ class ReadGraph(CountingGraph):
         super().__init__(sizes)
         self.round_bytes, self.held = round_bytes, self.loaded.copy()
 
-    def share_read(self, wants: np.ndarray) -> float:
-        return 1.0
-
     def room_to_reach(self, batch: object) -> int:
         return 0
 
