@@ -43,9 +43,10 @@ class HostPartitions:
     """A store's partitions in host memory, shared by any number of GPUs.
 
     If ``room`` is None, memory holds them all: once a GPU takes one, threads read the others, too. Otherwise it is the
-    bytes for partitions, each of which is read when a GPU takes it, or ahead of that; those that every GPU has in a
-    slot of its own make way first, so that GPUs and host hold different ones. There are at least two buffers a GPU, so
-    that one is read while the other is used. ``read_bytes``: of partitions that were read from the store.
+    bytes for partitions, each of which is read when a GPU takes it, or ahead of that. One for which few wait makes way,
+    and of several the one that was read last, so that others stay: the partitions that are here are served again and
+    again from memory, and those that are not pass through one buffer. There are at least two buffers a GPU, so that one
+    is read while the other is used. ``read_bytes``: of what was read from the store.
     """
 
     def __init__(self, store: Store, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
@@ -55,9 +56,8 @@ class HostPartitions:
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
         self.whole = room is None
         self.edge_bytes, self.read_bytes = needs.edge.stored, 0
-        self.slots = np.zeros(len(store.partitions), np.int64)  # GPUs that have each partition in a slot
         self.waiting: dict[int, int] = {}  # instances that waited for each partition when they were last counted
-        self.held: dict[int, Buffer] = {}  # in order of use: the first was used longest ago
+        self.held: dict[int, Buffer] = {}  # in the order in which they were asked for
         # Alias tables of partitions, made by a GPU, and weights where they are read beside: see streamed_tables.py.
         self.tables: dict[int, EdgeArrays] = {}
         self.keeps_tables = self.whole and needs.alias_tables
@@ -75,7 +75,6 @@ class HostPartitions:
             if self.whole:
                 self._read_others(number, buffer)
             buffer.uses += 1
-            self.held[number] = self.held.pop(number)
         try:
             buffer.read.result()
         except BaseException:
@@ -87,11 +86,6 @@ class HostPartitions:
         with self.changed:
             self.held[number].uses -= 1
             self.changed.notify_all()
-
-    def in_slot(self, number: int, change: int) -> None:
-        """Note that one GPU more, or less, has a partition in a slot: ``change`` is 1 or -1."""
-        with self.changed:
-            self.slots[number] += change
 
     def lend(self, number: int) -> Buffer | None:
         """A partition's buffer, which stays until ``give_back``; None if the partition is not here yet."""
@@ -114,18 +108,19 @@ class HostPartitions:
         self.tables[number] = EdgeArrays({column.array: buffer.arrays[column.array] for column in self.beside}, kept)
 
     def has(self, number: int) -> bool:
-        """Whether a partition is here or being read."""
-        return number in self.held
+        """Whether a partition is here, all of it."""
+        buffer = self.held.get(number)
+        return buffer is not None and buffer.read.done()
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Begin to read the missing partition that most instances wait for.
+        """Begin to read the missing partition that most instances wait for, unless one is being read.
 
         This needs a buffer that is free or holds one that fewer wait for.
         """
         with self.changed:
             self.waiting = waiting
             missing = [number for number in waiting if number not in self.held]
-            if missing:
+            if missing and all(buffer.read.done() for buffer in self.held.values()):
                 self._begin(max(missing, key=lambda number: waiting[number]), waiting)
 
     def _begin(self, number: int, waiting: dict[int, int]) -> Buffer | None:
@@ -145,7 +140,7 @@ class HostPartitions:
         if len(self.held) < self.most:
             return Buffer()
         idle = [k for k, buffer in self.held.items() if buffer.uses == 0 and buffer.read.done()]
-        least = min(idle, key=lambda k: (self.slots[k] < self.gpus, self.waiting.get(k, 0)), default=None)
+        least = min(reversed(idle), key=lambda k: self.waiting.get(k, 0), default=None)
         if least is None or (waiting and waiting.get(least, 0) >= waiting.get(number, 0)):
             return None
         return self.held.pop(least)

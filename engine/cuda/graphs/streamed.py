@@ -175,7 +175,6 @@ class StreamedGraph(Pieces, Partitions):
         with self._unless_it_fails(number):
             self._make_ready(number)
         self.ready.add(number)
-        self.host.in_slot(number, 1)
         self.loaded[number] = 1
         self.tell()
 
@@ -191,9 +190,7 @@ class StreamedGraph(Pieces, Partitions):
         if number in self.coming:
             self._arrive(number)
         self.loaded[number] = 0
-        if number in self.ready:
-            self.ready.remove(number)
-            self.host.in_slot(number, -1)
+        self.ready.discard(number)
         self.free.append(self.slot_of.pop(number))
         self.untold = True
 
