@@ -4,7 +4,6 @@ where walks come back.
 The programs here are scripts that check their files and arguments and print what ThunderRW and KnightKing print.
 """
 
-import stat
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.bench import GRAPH
+from helpers.peer_programs import programs
 
 from csaw.engine.bench import peer_loop, peer_process
 from csaw.engine.bench.context import Context
@@ -25,7 +25,6 @@ from csaw.engine.runs.job import prepare
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
 
-HEAD = f"#!{sys.executable}\nimport sys\nimport numpy as np\ngiven = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
 THUNDERRW_PROGRAMS = ("deepwalk.out", "node2vec.out", "ppr.out")
 THUNDERRW = """
 folder = given["-f"]
@@ -61,69 +60,6 @@ if "-o" in given:
 print("total time 0.250000s")
 """
 
-FLOWWALKER = """
-given = dict(one.lstrip("-").split("=") for one in sys.argv[1:] if "=" in one)
-asked = {one for one in sys.argv[1:] if "=" not in one}
-head = np.fromfile(given["input"] + "_xadj.bin", np.int32)
-vertices, edges, rows = head[0], head[1], head[2:]
-to, bias = (np.fromfile(given["input"] + f"_{what}.bin", kind) for what, kind in (("edge", "<i4"), ("weight", "<f4")))
-walks, steps = int(given["n"]), int(given["d"])
-assert rows.size == vertices + 1 and rows[-1] == edges == to.size == bias.size and "-deepwalk" in asked
-random = np.random.default_rng(1)
-print("s.cu:1 HOST: grid:132,block:512,sampling time:2.500000 ms")
-if "-printresult" in asked:
-    for i in range(walks):
-        walk = [i % vertices]
-        for _ in range(steps):
-            row = slice(rows[walk[-1]], rows[walk[-1] + 1])
-            chance = bias[row].astype(float) ** POWER
-            walk.append(random.choice(to[row], p=chance / chance.sum()))
-        print("-" * 22, f"Walker {i}:", "".join(f"{v}\\t" for v in walk), f"Total length={len(walk)}", sep="\\n")
-    print(f"Total sampled: {walks * steps}")
-else:
-    assert "-seq" in asked
-    print(f"Total sampled vertex: {walks * steps}\\nTotal sampled edge: 7,throughput: 1.0 edges per s")
-"""
-NEXTDOOR = """
-assert [given[name] for name in ("-t", "-f", "-n", "-k")] == ["edge-list", "binary", "1", "SampleParallel"]
-edges = np.fromfile(given["-g"], [("src", "<i4"), ("dst", "<i4"), ("weight", "<f4")])
-vertices = 1 + max(edges["src"].max(), edges["dst"].max())
-random = np.random.default_rng(1)
-at = np.arange(100 * vertices) % vertices
-walks = []
-for _ in range(100):
-    step = np.empty(at.size, int)
-    for v in range(vertices):
-        mine = edges[edges["src"] == v]
-        bias = mine["weight"].astype(float) ** POWER
-        step[at == v] = random.choice(mine["dst"], (at == v).sum(), p=bias / bias.sum())
-    walks.append(at := step)
-print("Graph Binary Loaded\\nSampleParallel: End to end time 0.125 secs")
-if "-p" in sys.argv:
-    for i, walk in enumerate(np.column_stack(walks).tolist()):
-        print(f"Contents of sample {i} [" + "".join(f"{v}, " for v in walk) + "]")
-print(f"totalSampledVertices {100 * at.size}")
-"""
-SKYWALKER = """
-given = dict(one.lstrip("-").split("=") for one in sys.argv[1:] if "=" in one)
-assert "--rw" in sys.argv and (given["bias"], given["k"], given["ngpu"]) == ("false", "1", "1")
-data = open(given["input"], "rb").read()
-version, edge_bytes, vertices, edges = np.frombuffer(data, np.uint64, 4).tolist()
-rows = np.concatenate([[0], np.frombuffer(data, np.uint64, vertices, 32)]).astype(int)
-to = np.frombuffer(data, np.uint32, edges, 32 + 8 * vertices)
-assert (version, edge_bytes, rows[-1], len(data)) == (1, 0, edges, 32 + 8 * vertices + 4 * edges)
-steps = int(given["d"])
-random = np.random.default_rng(1)
-print("skywalker.gr")
-if "--printresult" in sys.argv:
-    for i in range(3):
-        walk = [i]
-        for _ in range(steps - 1):
-            row = to[rows[walk[-1]] : rows[walk[-1] + 1]]
-            walk.append(row[int(random.random() ** POWER * row.size)])
-        print(f"\\n{i}rd path len {steps} ", "".join(f"{v} \\t" for v in walk), sep="\\n")
-print("\\n0.50\\t\\n123.25\\t")
-"""
 CUPY = """
 from numpy import *
 asnumpy = asarray
@@ -221,22 +157,6 @@ def modules(folder, monkeypatch, **texts):
     monkeypatch.setenv("PYTHONPATH", str(folder))
 
 
-def programs(folder, names, text):
-    folder.mkdir()
-    for name in names:
-        (folder / name).write_text(HEAD + text)
-        (folder / name).chmod(stat.S_IRWXU)
-    return str(folder)
-
-
-@pytest.fixture
-def how(tmp_path):
-    """What a peer is told to draw on the graph of five vertices."""
-    arrays = small_graph()
-    np.savez(tmp_path / "csr.npz", indptr=arrays.indptr, indices=arrays.indices, weights=arrays.weights)
-    return {"folder": str(tmp_path), "threads": 2, "length": 4, "rounds": 1, "listed": [], "together": 1}
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -265,48 +185,6 @@ def test_knightkings_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path,
     if weighted:
         with pytest.raises(PeerError, match="it draws from another law"):
             peers._check_law("knightking", sys.executable, asked | {"programs": wrong})
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_flowwalkers_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path, how, weighted):
-    asked = how | {"weighted": weighted}
-    right, wrong = (
-        programs(tmp_path / power, ("flowwalker",), FLOWWALKER.replace("POWER", power)) for power in ("1", "1.5")
-    )
-    child = Child("flowwalker", sys.executable, asked | {"programs": right})
-    assert child.ask() == {"rate": 5 * 4 / 0.0025}
-    child.end()
-    peers._check_law("flowwalker", sys.executable, asked | {"programs": right})
-    if weighted:
-        with pytest.raises(PeerError, match="it draws from another law"):
-            peers._check_law("flowwalker", sys.executable, asked | {"programs": wrong})
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_nextdoors_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path, how, weighted):
-    asked = how | {"weighted": weighted}
-    right, wrong = (
-        programs(tmp_path / power, ("DeepWalkSampling",), NEXTDOOR.replace("POWER", power)) for power in ("1", "1.5")
-    )
-    child = Child("nextdoor", sys.executable, asked | {"programs": right})
-    assert child.ask() == {"rate": 5 * 100 * 100 / 0.125}
-    child.end()
-    peers._check_law("nextdoor", sys.executable, asked | {"programs": right})
-    if weighted:
-        with pytest.raises(PeerError, match="it draws from another law"):
-            peers._check_law("nextdoor", sys.executable, asked | {"programs": wrong})
-
-
-def test_skywalkers_walks_are_tested_and_its_rate_is_by_its_own_clock(tmp_path, how):
-    right, wrong = (
-        programs(tmp_path / power, ("skywalker",), SKYWALKER.replace("POWER", power)) for power in ("1", "1.5")
-    )
-    child = Child("skywalker", sys.executable, how | {"programs": right})
-    assert child.ask() == {"rate": 123.25e6}
-    child.end()
-    peers._check_law("skywalker", sys.executable, how | {"programs": right})
-    with pytest.raises(PeerError, match="it draws from another law"):
-        peers._check_law("skywalker", sys.executable, how | {"programs": wrong})
 
 
 CUGRAPH_WORKS = ("uniform walk", "weighted walk", "neighbors 25 x 10", "walk by degree 4000 x 2000")
@@ -357,8 +235,18 @@ def test_dgls_walks_by_degree_are_tested(tmp_path, how, monkeypatch, power):
 
 def test_each_device_has_peers_and_works_of_its_own():
     of = {kind: {name for name in peers.NAMES if kind in peers._devices(name)} for kind in ("cpu", "cuda")}
-    assert of["cuda"] == {"csaw", "cugraph", "dgl", "flowwalker", "gsampler", "nextdoor", "pyg-lib", "skywalker"}
-    assert of["cuda"] - of["cpu"] == {"cugraph", "flowwalker", "gsampler", "nextdoor", "skywalker"}
+    assert of["cuda"] == {
+        "c-saw",
+        "csaw",
+        "cugraph",
+        "dgl",
+        "flowwalker",
+        "gsampler",
+        "nextdoor",
+        "pyg-lib",
+        "skywalker",
+    }
+    assert of["cuda"] - of["cpu"] == {"c-saw", "cugraph", "flowwalker", "gsampler", "nextdoor", "skywalker"}
     assert "thunderrw" in of["cpu"]
     assert peers._works("pyg-lib", "cuda:0") == ("uniform walk",)
     assert "node2vec p=2 q=.5" in peers._works("dgl", "cpu")

@@ -1,0 +1,14 @@
+"""What tests of peers share."""
+
+import numpy as np
+import pytest
+
+from csaw.engine.bench.peer_law import small_graph
+
+
+@pytest.fixture
+def how(tmp_path):
+    """What a peer is told to draw on the graph of five vertices."""
+    arrays = small_graph()
+    np.savez(tmp_path / "csr.npz", indptr=arrays.indptr, indices=arrays.indices, weights=arrays.weights)
+    return {"folder": str(tmp_path), "threads": 2, "length": 4, "rounds": 1, "listed": [], "together": 1}
