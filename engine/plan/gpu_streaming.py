@@ -33,7 +33,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     store, needs, edge = shape.store, shape.needs, shape.needs.edge
     layout = limits.layout or streamed_layouts(shape)[0]
     budget, parts = limits.device_bytes, device_parts(shape, sums=layout.has_sums)
-    row = shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0)
+    row = shape.row + (DEVICE_ROWS - 1) * shape.sample + (question_bytes(edge.id) if needs.asks_later else 0)
     cut = Cut(store, edge.in_slot(layout), build_bytes(shape), needs.partitions_at_once, uniform=True)
     free, one = budget - sum(parts.values()), (limits.batch or 1) * row
     if cut.least_bytes + one > free:
@@ -47,7 +47,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     largest = cut.largest(most := cut.most_edges(free - in_flight * row))
     parts["table_scratch"] = cut.scratch_bytes(largest)
     fixed, slot = sum(parts.values()), largest * cut.edge
-    host = host_room(limits, in_flight * row)
+    host = host_room(limits, in_flight * shape.sample)
     in_host = store.edges * edge.kept <= host
     residency = limits.residency or (Residency.STREAMED if in_host else Residency.DISK)
     room = (budget - fixed - in_flight * row) // max(slot, 1)
@@ -74,12 +74,12 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     )
 
 
-def host_room(limits: Limits, batch_bytes: int) -> int:
-    """Bytes of host memory for partitions beside those on GPUs.
+def host_room(limits: Limits, samples: int) -> int:
+    """Bytes of host memory for partitions beside those on GPUs, at least half of it.
 
-    The samples of a batch on their way to disk take what they take, and ids and groups that are written an eighth.
+    A batch on its way to disk takes its ``samples`` bytes twice, and ids and groups that are written an eighth.
     """
-    return max(limits.host_bytes // 2, limits.host_bytes - limits.host_bytes // 8 - batch_bytes)
+    return max(limits.host_bytes // 2, limits.host_bytes - limits.host_bytes // 8 - 2 * samples)
 
 
 def _cost_in_place(shape: Shape, limits: Limits, residency: Residency, layout: GraphLayout) -> float | None:

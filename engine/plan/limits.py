@@ -50,7 +50,9 @@ class Shape:
     drawn_layout: SampleLayout
     """The form in which batches draw: see Plan."""
     row: int
-    """Bytes of an instance in flight."""
+    """Bytes of an instance in flight: of its sample, and of what drawing it needs."""
+    sample: int
+    """Bytes of its sample, out of these."""
     most: int
     """Most instances that one device may draw at a time."""
     on_gpu: bool

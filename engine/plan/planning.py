@@ -81,7 +81,7 @@ def make_plan(
         tree_edges=tree_edges(shape, memory) if kind is BatchKind.TREES else 0,
         detect=choose_detector(algorithm, request.select, request.collision, layout, bool(devices), options.detect),
         output_bytes=output,
-        host_bytes=host_room(limits, memory.batch_bytes),
+        host_bytes=host_room(limits, memory.batch * shape.sample),
         policy=options.policy,
         rates=rates,
         larger=larger_budgets(shape, memory, limits, planned, _usable(devices)),
@@ -115,6 +115,7 @@ def _shape(
         )
     induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)
+    drawn = row
     bases = sources.instances
     if target:
         bases *= -(-2 * target // base_vertices(algorithm, row, needs.edge.id))
@@ -140,7 +141,11 @@ def _shape(
         algorithm.file_digest,
     )
     most = _share(bases, devices, 1 if target else request.group_size)
-    return Shape(store, algorithm, request, needs, layout, in_flight, most, devices > 0, options.detect, sources), row
+    sample = in_flight if target else min(drawn, in_flight)
+    shape = Shape(
+        store, algorithm, request, needs, layout, in_flight, sample, most, devices > 0, options.detect, sources
+    )
+    return shape, row
 
 
 def _stored_bytes(shape: Shape, row: int) -> int:
