@@ -136,7 +136,7 @@ from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.schedule.backend import TALLY
 
 class Replayed(BatchBackend):
-    graph = SimpleNamespace(transfers=0, transfer_bytes=0)
+    graph, xp = SimpleNamespace(transfers=0, transfer_bytes=0), np
     tally = np.zeros(len(TALLY), np.int64)
 
     def begin(self, first, sources):

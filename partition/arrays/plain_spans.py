@@ -13,7 +13,7 @@ import numpy as np
 
 from csaw.partition.arrays.checksums import BLOCK, DTYPE, first_damaged
 from csaw.partition.arrays.chunk_files import THREADS, Limit, check_within, damaged, fill, open_chunk, spread
-from csaw.partition.base.first_work import is_little
+from csaw.partition.base.first_work import stays_little
 
 FEW = 2  # pieces, for which waking other threads takes longer than reading them
 PIECE = 1 << 20  # bytes of a thread's turn
@@ -93,7 +93,7 @@ def read_plain(spans: Sequence[PlainSpan], *, spread_out: bool) -> None:
     with ExitStack() as stack:
         opened = [(span, stack.enter_context(_open(span))) for span in spans]
         pieces = sum(len(span.pieces) for span in spans)
-        if pieces <= FEW or is_little(0):
+        if pieces <= FEW or stays_little(sum(span.pieces.stop - span.pieces.start for span in spans)):
             tasks: list[Callable[[], None]] = [
                 partial(span.read, handle, begin) for span, handle in opened for begin in span.pieces
             ]

@@ -16,4 +16,9 @@ def is_little(size: int) -> bool:
     """
     global _done
     _done += size
-    return _done <= LITTLE and "numba" not in sys.modules
+    return stays_little(0)
+
+
+def stays_little(size: int) -> bool:
+    """Whether ``size`` bytes that are still to come will be done with NumPy."""
+    return _done + size <= LITTLE and "numba" not in sys.modules
