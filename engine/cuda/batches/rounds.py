@@ -1,5 +1,7 @@
 """A batch of walks without a limit on a GPU: see engine/batches/rounds.py."""
 
+from functools import cached_property
+
 import cupy
 import numpy as np
 
@@ -22,7 +24,8 @@ class UnlimitedWalks(Rounds, Walks):
 
     def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
         self.rounds = []
-        self.ends = np.zeros(sources.size + 1, np.int64)  # where walks end, in host memory
+        self.upto: Array = cupy.zeros(0, np.int64)  # where walks end, once all have
+        self.total = 0  # vertices of all walks
         super().__init__(backend, first, sources, -(-planned_steps(backend.algorithm) // LINE) * LINE)
         self.places = cupy.zeros(sources.size, np.int64)
         self._begin_round(cupy.arange(sources.size))
@@ -45,10 +48,10 @@ class UnlimitedWalks(Rounds, Walks):
 
     def _end(self) -> None:
         """Copy the steps of all rounds to where the walks follow each other."""
-        ends = cupy.cumsum(self.lengths.astype(np.int64) + 1)
-        self.ends[1:] = ends.get()
-        begins = ends - self.lengths - 1
-        out = cupy.empty(int(self.ends[-1]), self.source.dtype)
+        self.upto = cupy.cumsum(self.lengths.astype(np.int64) + 1)
+        self.total = int(self.upto[-1])
+        begins = self.upto - self.lengths - 1
+        out = cupy.empty(self.total, self.source.dtype)
         out[begins] = self.source
         for one in self.rounds:
             if one.walkers.size == 0:
@@ -68,6 +71,11 @@ class UnlimitedWalks(Rounds, Walks):
         self.rounds.clear()
         self.walks = out
 
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """int64 [n + 1]: where walks begin, and where the last one ends, in host memory."""
+        return np.append(0, self.backend.to_host({"ends": self.upto})["ends"])
+
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         first, last, _ = rows.indices(self.source.size)
         last = max(first, last)
@@ -75,4 +83,4 @@ class UnlimitedWalks(Rounds, Walks):
         return self.backend.to_host({"walks": walks, "lengths": self.lengths[first:last]})
 
     def edges(self) -> int:
-        return int(self.ends[-1]) - self.source.size
+        return self.total - self.source.size
