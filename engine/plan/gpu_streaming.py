@@ -47,7 +47,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     largest = cut.largest(most := cut.most_edges(free - in_flight * row))
     parts["table_scratch"] = cut.scratch_bytes(largest)
     fixed, slot = sum(parts.values()), largest * cut.edge
-    host = host_room(limits, in_flight * shape.sample)
+    host = host_room(limits, in_flight * shape.sample * len(devices))
     in_host = store.edges * edge.kept <= host
     residency = limits.residency or (Residency.STREAMED if in_host else Residency.DISK)
     room = (budget - fixed - in_flight * row) // max(slot, 1)
@@ -77,7 +77,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
 def host_room(limits: Limits, samples: int) -> int:
     """Bytes of host memory for partitions beside those on GPUs, at least half of it.
 
-    A batch on its way to disk takes its ``samples`` bytes twice, and ids and groups that are written an eighth.
+    Batches on their way to disk take their ``samples`` bytes twice, and ids and groups that are written an eighth.
     """
     return max(limits.host_bytes // 2, limits.host_bytes - limits.host_bytes // 8 - 2 * samples)
 

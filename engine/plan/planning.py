@@ -81,7 +81,7 @@ def make_plan(
         tree_edges=tree_edges(shape, memory) if kind is BatchKind.TREES else 0,
         detect=choose_detector(algorithm, request.select, request.collision, layout, bool(devices), options.detect),
         output_bytes=output,
-        host_bytes=host_room(limits, memory.batch * shape.sample),
+        host_bytes=host_room(limits, memory.batch * shape.sample * len(devices)),
         policy=options.policy,
         rates=rates,
         larger=larger_budgets(shape, memory, limits, planned, _usable(devices)),
