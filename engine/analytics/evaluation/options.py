@@ -64,6 +64,20 @@ class EvaluateOptions:
         "names of their files]",
         object,
     )
+    until: object = declared(
+        None,
+        WHAT,
+        "measure the graph of the edges that have this time or an earlier one, among all vertices: a time as the "
+        "graph's input has it, a number or a date of ISO 8601 [default: edges of any time]",
+        object,
+    )
+    between: object = declared(
+        None,
+        WHAT,
+        "measure the graph of the edges from the first of two times to the last, both included, such as "
+        "2026-11-01,2026-11-30 [default: edges of any time]",
+        object,
+    )
     refresh: bool = declared(False, WHAT, "measure the graph anew, in place of what is kept of it in the cache", bool)
 
     device: str | None = declared(
