@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
 from helpers.small_samples import python
+from helpers.temporal import TIED, events_store
 
 from csaw.cli.main import cli
 from csaw.engine import sample
 from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.partition.errors import OptionError
 
 
 @pytest.fixture
@@ -70,6 +72,19 @@ def test_plots_have_the_size_and_title_that_are_given_and_replace_no_file_of_oth
 def test_the_place_of_the_graph(stores):
     planned = json.loads(csaw("g.zarr", "--device", "cpu", "--residency", "disk", "--dry-run", "--json").stdout)
     assert "blocks, one after the other" in json.dumps(planned)
+
+
+def test_a_window_of_time(stores, tmp_path):
+    events_store(tmp_path / "timed.zarr", TIED, 5)
+    until, negative = csaw("timed.zarr", "--measures", "degree", "--until", "3"), ("--between", "-3,2")
+    assert until.stdout.splitlines()[0] == "timed.zarr until 3, 11 of 19 stored edges"
+    found = json.loads(csaw("timed.zarr", "--measures", "degree", *negative, "--json").stdout)
+    assert found["window"] == {"first": -3, "last": 2, "units": "1", "edges": 6, "of": 19}
+    assert found["profile"]["mean out-degree"]["value"] == 6 / 5
+    planned = csaw("timed.zarr", "--measures", "degree", *negative, "--dry-run", "--json")
+    assert json.loads(planned.stdout)[0]["graph_bytes"] == 4 * 6
+    for refused in (("g.zarr", "--until", "3"), ("timed.zarr", "--until", "nan"), ("timed.zarr", "--between", "3,2")):
+        assert isinstance(csaw(*refused).exception, OptionError)
 
 
 def test_json(stores):

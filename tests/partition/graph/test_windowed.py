@@ -17,7 +17,15 @@ from csaw.partition.graph.windowed import LEAST_TIME, Window, Windowed
 
 LAST = 2**63 - 1
 KIND = EdgeColumn("kind", np.dtype(np.uint8))
-WINDOWS = [(LEAST_TIME, 0), (LEAST_TIME, LAST), (-10, 10), (3, 3), (51, 60), (LEAST_TIME, -51), (LEAST_TIME, LEAST_TIME)]
+WINDOWS = [
+    (LEAST_TIME, 0),
+    (LEAST_TIME, LAST),
+    (-10, 10),
+    (3, 3),
+    (51, 60),
+    (LEAST_TIME, -51),
+    (LEAST_TIME, LEAST_TIME),
+]
 
 
 @pytest.fixture(params=[1, 7, 1 << 18], autouse=True)
