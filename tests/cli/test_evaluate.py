@@ -2,7 +2,10 @@
 
 import csv
 import json
+import re
+import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +17,8 @@ from csaw.cli.main import cli
 from csaw.engine import sample
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.partition.errors import OptionError
+
+PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 
 
 @pytest.fixture
@@ -85,6 +90,17 @@ def test_a_window_of_time(stores, tmp_path):
     assert json.loads(planned.stdout)[0]["graph_bytes"] == 4 * 6
     for refused in (("g.zarr", "--until", "3"), ("timed.zarr", "--until", "nan"), ("timed.zarr", "--between", "3,2")):
         assert isinstance(csaw(*refused).exception, OptionError)
+
+
+def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):
+    section = PAGE.read_text().partition("\n## In time\n")[2].partition("\n## ")[0]
+    lines = "from,to,when\n" + "".join(f"{k % 7},{k % 5},2026-11-{k:02d}T12:00:00\n" for k in range(1, 31))
+    (tmp_path / "messages.csv").write_text(lines)
+    for line in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0].splitlines():
+        done = CliRunner().invoke(cli, shlex.split(line)[1:])
+        assert done.exit_code == 0, f"{line}\n{done.output}"
+        kept = {"--until": 14, "--between": 30}.get(line.split()[3])
+        assert kept is None or f" {kept} of 30 stored edges" in done.stdout
 
 
 def test_json(stores):
