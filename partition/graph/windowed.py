@@ -35,6 +35,16 @@ class Window(NamedTuple):
         return found if self.first == LEAST_TIME else found & (times >= self.first)
 
 
+def span_of(store: GraphStore) -> tuple[int, int] | None:
+    """The first and the last time of a graph's edges, by a pass over all times; None where it has no edges."""
+    found: list[int] = []
+    for part in store.partitions:
+        for first in range(0, part.edges, PIECE):
+            times = _read(store, part, TIME.array, TIME.dtype, first)
+            found += [int(times.min()), int(times.max())]
+    return (min(found), max(found)) if found else None
+
+
 class Windowed(View):
     """The edges of ``store``, which has times, whose time is in ``window``, among all of its vertices.
 
@@ -61,7 +71,7 @@ class Windowed(View):
         before = self.indptr[part.first_vertex]
         ends[:] = before  # of rows before the first edge, or of all where there is none
         for first in range(0, part.edges, PIECE):
-            upto = np.cumsum(self.window.holds(self._read(part, TIME.array, TIME.dtype, first)), dtype=np.int64)
+            upto = np.cumsum(self.window.holds(_read(self.store, part, TIME.array, TIME.dtype, first)), dtype=np.int64)
             low, high = np.searchsorted(offsets[1:], [first, first + upto.size], side="right")
             ends[low:high] = before + counts[-1] + upto[offsets[1 + low : 1 + high] - first - 1]
             counts.append(counts[-1] + int(upto[-1]))
@@ -104,21 +114,22 @@ class Windowed(View):
                 break
             if low == high:
                 continue
-            times = self._read(part, TIME.array, TIME.dtype, piece * PIECE)
+            times = _read(self.store, part, TIME.array, TIME.dtype, piece * PIECE)
             kept = np.flatnonzero(self.window.holds(times))
             if kept.size != high - low:
                 raise StoreError(f"{self.path}: times of edges have changed since they were counted; {AGAIN}")
             kept = kept[max(first - low, 0) :][: count - done]
             for name, out in arrays.items():
-                found = times if name == TIME.array else self._read(part, name, out.dtype, piece * PIECE)
+                found = times if name == TIME.array else _read(self.store, part, name, out.dtype, piece * PIECE)
                 np.take(found, kept, out=out[done : done + kept.size])
             done += kept.size
 
-    def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
-        """The elements of an array of a stored partition from number ``first`` on that are in one piece."""
-        out = np.empty(min(PIECE, part.edges - first), dtype)
-        self.store.read_edges(part.number, {name: out}, first)
-        return out
-
     def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         """Nothing is asked for: pieces are read in their order, which the system sees."""
+
+
+def _read(store: GraphStore, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
+    """The elements of an array of a partition from number ``first`` on that are in one piece."""
+    out = np.empty(min(PIECE, part.edges - first), dtype)
+    store.read_edges(part.number, {name: out}, first)
+    return out

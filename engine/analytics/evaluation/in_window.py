@@ -8,7 +8,8 @@ from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.windowed import LEAST_TIME, Window, Windowed
+from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.windowed import LEAST_TIME, Window, Windowed, span_of
 from csaw.partition.ingestion.time_value import text_of, time_of
 
 UNTIL, BETWEEN = "--until", "--between"
@@ -23,15 +24,27 @@ def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0) -> Gra
         samples: number of samples that are compared with the graph.
 
     Raises:
-        OptionError: the graph has no times, a time is none, the first is after the last, or there are samples, which
-            are of the whole graph.
+        OptionError: the graph has no times, a time is none, the first is after the last, there are samples, which are
+            of the whole graph, or several windows are wanted.
         StoreError: a file of the store has changed.
     """
+    if wish.several:
+        raise OptionError(
+            f"{wish.several}: this process measures several windows one after the other, found --cluster or --dry-run "
+            f"beside it; leave it out, or give one window with {BETWEEN}"
+        )
     if wish.until is None and wish.between is None:
         return store
-    if wish.until is not None and wish.between is not None:
-        raise OptionError(f"{UNTIL}: expected {UNTIL} or {BETWEEN}, found both; leave one out")
-    flag = UNTIL if wish.between is None else BETWEEN
+    flag = _flag(wish)
+    column = with_times(store, flag, samples)
+    return Windowed(store, _window(flag, wish, column.units))
+
+
+def with_times(store: GraphStore, flag: str, samples: int = 0) -> EdgeColumn:
+    """Return the column of a graph's times, which the option ``flag`` needs.
+
+    OptionError where there are none, or ``samples``.
+    """
     if samples:
         raise OptionError(
             f"{flag}: expected the graph alone, found {counted(samples, 'sample')}, of the whole graph; leave out "
@@ -44,10 +57,38 @@ def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0) -> Gra
             else "make the store with csaw partition FILE OUT --time-column COLUMN, or in Python with time="
         )
         raise OptionError(f"{flag}: {store.path}: expected times of the edges, found none; {way}")
-    return Windowed(store, _window(flag, wish, store.time.units))
+    return store.time
+
+
+def _flag(wish: EvaluateOptions) -> str:
+    """The option that says the window. OptionError where two do."""
+    if wish.until is not None and wish.between is not None:
+        raise OptionError(f"{UNTIL}: expected {UNTIL} or {BETWEEN}, found both; leave one out")
+    return UNTIL if wish.between is None else BETWEEN
+
+
+def range_of(store: GraphStore, wish: EvaluateOptions) -> tuple[int, int]:
+    """The first and the last time of several windows: of all edges, or as ``wish`` says.
+
+    OptionError where there are no edges, or none so early.
+    """
+    units = with_times(store, wish.several).units
+    if _flag(wish) == BETWEEN:
+        return _window(BETWEEN, wish, units)
+    found = span_of(store)
+    if found is None:
+        raise OptionError(f"{wish.several}: {store.path} has no edges, and so no first time; name it with {BETWEEN}")
+    last = found[1] if wish.until is None else _window(UNTIL, wish, units).last
+    if last < found[0]:
+        raise OptionError(
+            f"{UNTIL}: expected a time from {text_of(found[0], units)} on, the first, found an earlier one"
+        )
+    return found[0], last
 
 
 def _window(flag: str, wish: EvaluateOptions, units: str) -> Window:
+    if isinstance(wish.between, Window):
+        return wish.between
     if wish.between is None:
         return Window(LEAST_TIME, time_of(flag, wish.until, units))
     first, last = (time_of(flag, one, units) for one in _ends(wish.between))

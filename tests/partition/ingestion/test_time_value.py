@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from csaw.partition.errors import OptionError
-from csaw.partition.ingestion.time_value import text_of, time_of
+from csaw.partition.ingestion.time_value import length_of, text_of, time_of
 
 SECONDS, MILLIS = "seconds since 1970-01-01", "milliseconds since 1970-01-01"
 UTC = datetime.UTC
@@ -117,3 +117,55 @@ def test_what_is_no_time_is_refused_in_words(value, units):
 def test_times_as_people_read_them(time, units, text):
     assert text_of(time, units) == text
     assert time_of("--until", text, units) == time
+
+
+@pytest.mark.parametrize(
+    ("value", "units", "length"),
+    [
+        ("7", "1", 7),
+        (7, "days", 7),
+        ("0.5", "1e-3", 500),
+        ("3600", SECONDS, 3600),
+        ("90s", SECONDS, 90),
+        ("30min", SECONDS, 1800),
+        ("1.5h", SECONDS, 5400),
+        ("7d", MILLIS, 604_800_000),
+        ("2w", SECONDS, 1_209_600),
+        ("0.001s", MILLIS, 1),
+        (datetime.timedelta(hours=1), SECONDS, 3600),
+        (datetime.timedelta(microseconds=1500), "microseconds since 1970-01-01", 1500),
+    ],
+    ids=repr,
+)
+def test_lengths(value, units, length):
+    assert length_of("--every", value, units) == length
+
+
+@pytest.mark.parametrize(
+    ("value", "units"),
+    [
+        ("0", "1"),
+        ("-5", "1"),
+        ("0d", SECONDS),
+        ("-1d", SECONDS),
+        ("nan", "1"),
+        ("7d", "1"),
+        (datetime.timedelta(hours=1), "1"),
+        ("0.5", "weeks"),
+        ("0.5s", SECONDS),
+        ("1 d", SECONDS),
+        ("1y", SECONDS),
+        ("d", SECONDS),
+        ("2026-11-01", SECONDS),
+        ("9223372036854775808", "1"),
+        ("99999999999999999w", SECONDS),
+        (True, "1"),
+        (None, SECONDS),
+        (datetime.timedelta(microseconds=1), SECONDS),
+        (datetime.timedelta(-1), SECONDS),
+    ],
+    ids=repr,
+)
+def test_what_is_no_length_is_refused_in_words(value, units):
+    with pytest.raises(OptionError, match="^--every: expected a length of time, .*, found "):
+        length_of("--every", value, units)
