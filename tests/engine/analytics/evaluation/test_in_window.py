@@ -7,7 +7,7 @@ from helpers.networks import same
 from helpers.temporal import TIED, events_store
 
 import csaw
-from csaw.engine.analytics import measure
+from csaw.engine.analytics import measure, window_folder
 from csaw.engine.analytics.cpu.network import STATE_BYTES
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
@@ -188,3 +188,53 @@ def test_a_graph_without_times_and_samples_are_refused(tmp_path):
     walks = csaw.sample(store, walk_length=3)
     with pytest.raises(OptionError, match="until: expected the graph alone, found 1 sample"):
         csaw.evaluate(store, walks, until=3)
+
+
+# Stores that are made of a window
+
+
+@pytest.fixture
+def networks_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(window_folder, "cache_dir", lambda: tmp_path / "cache")
+    return tmp_path / "cache" / "networks"
+
+
+@pytest.mark.parametrize("ends", ["well", "in an error", "by Ctrl-C"])
+def test_nothing_is_left_of_a_window(tmp_path, networks_folder, monkeypatch, ends):
+    store, seen = events_store(tmp_path / "g.zarr", TIED, 5), []
+    others = {"in an error": BudgetError("no memory"), "by Ctrl-C": KeyboardInterrupt()}
+
+    def progress(doing):
+        seen.append([path.name for folder in networks_folder.glob("window-*") for path in folder.glob("*.zarr")])
+        if len(seen) == 3 and ends in others:
+            raise others[ends]
+
+    wish = {"until": 5, "measures": "core,triangles,pagerank", "residency": "disk", "device": "cpu"}
+    if ends == "well":
+        evaluate(store, progress=progress, **wish)
+    else:
+        with pytest.raises(type(others[ends])):
+            evaluate(store, progress=progress, **wish)
+    assert len(seen) == 3
+    assert [name.rpartition("-")[2] for name in seen[2]] == ["undirected.zarr"]
+    assert list(networks_folder.iterdir()) == []
+
+
+def test_a_folder_is_removed_where_the_memory_is_too_little(tmp_path, networks_folder):
+    store = events_store(tmp_path / "g.zarr", TIED, 5)
+    with pytest.raises(BudgetError, match="raise --memory"):
+        evaluate(store, until=5, memory=10, device="cpu")
+    assert list(networks_folder.iterdir()) == []
+
+
+def test_what_a_kill_has_left_is_removed_and_what_is_in_use_stays(networks_folder):
+    left = networks_folder / "window-left"
+    (left / "x.zarr").mkdir(parents=True)
+    used = window_folder.WindowFolder()
+    assert list(networks_folder.iterdir()) == [used.path]
+    other = window_folder.WindowFolder()
+    assert {used.path, other.path} == set(networks_folder.iterdir())
+    used.close()
+    used.close()
+    assert list(networks_folder.iterdir()) == [other.path]
+    other.close()
