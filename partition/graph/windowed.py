@@ -1,7 +1,7 @@
 """The part of a graph whose edges have their times in a window, as a view: edges are left out while they are read.
 
-Nothing is copied or written. A pass over the times counts the edges that each row keeps, and how many edges before each
-piece of PIECE stored edges are kept: by these counts, a place among the edges of the view is found again in the store.
+Nothing is copied or written. A pass over the times counts the edges that each row keeps, and those that are kept before
+each piece of PIECE stored edges: by these counts, a place among the edges of the view is found again in the store.
 """
 
 import hashlib
@@ -20,6 +20,7 @@ from csaw.partition.graph.store import GraphStore, Partition
 from csaw.partition.graph.views import OFFSET_BYTES, View
 
 PIECE = 1 << 18  # stored edges that are looked at together, so that memory holds a few MiB beside the counts
+PACKED_PIECE = 1 << 21  # where chunks are compressed: of one with times, which is unpacked whenever a part is read
 LEAST_TIME = -(2**63)
 
 
@@ -38,9 +39,10 @@ class Window(NamedTuple):
 def span_of(store: GraphStore) -> tuple[int, int] | None:
     """The first and the last time of a graph's edges, by a pass over all times; None where it has no edges."""
     found: list[int] = []
+    piece = _piece_of(store)
     for part in store.partitions:
-        for first in range(0, part.edges, PIECE):
-            times = _read(store, part, TIME.array, TIME.dtype, first)
+        for first in range(0, part.edges, piece):
+            times = _read(store, part, TIME.array, TIME.dtype, first, piece)
             found += [int(times.min()), int(times.max())]
     return (min(found), max(found)) if found else None
 
@@ -56,7 +58,7 @@ class Windowed(View):
     """
 
     def __init__(self, store: GraphStore, window: Window) -> None:
-        self.store, self.window = store, window
+        self.store, self.window, self.piece = store, window, _piece_of(store)
         self.indptr, counts = np.zeros(store.vertices + 1, np.int64), []
         for part in store.partitions:
             counts.append(self._count(part))
@@ -70,8 +72,8 @@ class Windowed(View):
         ends = self.indptr[part.first_vertex + 1 : part.last_vertex + 1]
         before = self.indptr[part.first_vertex]
         ends[:] = before  # of rows before the first edge, or of all where there is none
-        for first in range(0, part.edges, PIECE):
-            upto = np.cumsum(self.window.holds(_read(self.store, part, TIME.array, TIME.dtype, first)), dtype=np.int64)
+        for first in range(0, part.edges, self.piece):
+            upto = np.cumsum(self.window.holds(self._read(part, TIME.array, TIME.dtype, first)), dtype=np.int64)
             low, high = np.searchsorted(offsets[1:], [first, first + upto.size], side="right")
             ends[low:high] = before + counts[-1] + upto[offsets[1 + low : 1 + high] - first - 1]
             counts.append(counts[-1] + int(upto[-1]))
@@ -114,22 +116,30 @@ class Windowed(View):
                 break
             if low == high:
                 continue
-            times = _read(self.store, part, TIME.array, TIME.dtype, piece * PIECE)
+            times = self._read(part, TIME.array, TIME.dtype, piece * self.piece)
             kept = np.flatnonzero(self.window.holds(times))
             if kept.size != high - low:
                 raise StoreError(f"{self.path}: times of edges have changed since they were counted; {AGAIN}")
             kept = kept[max(first - low, 0) :][: count - done]
             for name, out in arrays.items():
-                found = times if name == TIME.array else _read(self.store, part, name, out.dtype, piece * PIECE)
+                found = times if name == TIME.array else self._read(part, name, out.dtype, piece * self.piece)
                 np.take(found, kept, out=out[done : done + kept.size])
             done += kept.size
+
+    def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
+        return _read(self.store, part, name, dtype, first, self.piece)
 
     def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         """Nothing is asked for: pieces are read in their order, which the system sees."""
 
 
-def _read(store: GraphStore, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
-    """The elements of an array of a partition from number ``first`` on that are in one piece."""
-    out = np.empty(min(PIECE, part.edges - first), dtype)
+def _piece_of(store: GraphStore) -> int:
+    """The number of stored edges that are looked at together."""
+    return PIECE if store.in_memory or not store.edges or store.is_plain else PACKED_PIECE
+
+
+def _read(store: GraphStore, part: Partition, name: str, dtype: np.dtype, first: int, most: int) -> np.ndarray:
+    """The elements of an array of a partition from number ``first`` on, at most so many."""
+    out = np.empty(min(most, part.edges - first), dtype)
     store.read_edges(part.number, {name: out}, first)
     return out

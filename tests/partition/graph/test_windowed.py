@@ -32,6 +32,7 @@ WINDOWS = [
 def _piece(request, monkeypatch):
     """Pieces within rows, and of whole partitions."""
     monkeypatch.setattr(windowed, "PIECE", request.param)
+    monkeypatch.setattr(windowed, "PACKED_PIECE", request.param)
 
 
 def stored(path, partitions=1, compression=None, vertices=40, edges=700, **more):
