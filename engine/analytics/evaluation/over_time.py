@@ -106,7 +106,7 @@ class OverTime(Evaluation):
 
     def plot(self, folder: str | Path, **how: object) -> list[Path]:
         """Raise OptionError: there is no plot of several windows."""
-        raise OptionError("--plot: expected one window, with --until or --between, found several; plot each by itself")
+        raise OptionError("plot: expected one window, found several; plot each of windows by itself")
 
 
 def evaluate_windows(
