@@ -106,10 +106,10 @@ def _of_date(value: object, decimals: int) -> int | None:
 
 def _expected(units: str) -> str:
     if (decimals := decimals_of(units)) is not None:
-        kept = f"{decimals} decimals" if decimals else "no decimals"
+        kept = f"with at most {decimals} decimals" if decimals else "without decimals"
         return (
-            f"a date of ISO 8601 that int64 holds, such as 2026-11-25T20:15:00, with at most {kept} of a second, or a "
-            f"number of {units}"
+            f"a date of ISO 8601 that int64 holds, such as 2026-11-25T20:15:00, {kept} of a second, or a number of "
+            f"{units}"
         )
     decimals = decimals_of(units, iso=False) or 0
     kept = f"with at most {decimals} decimals" if decimals else "without decimals"
