@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from csaw.datasets.resolve import of_store, resolve
 from csaw.engine.analytics.evaluation.evaluate import Evaluation
-from csaw.engine.analytics.evaluation.evaluate import evaluate as evaluate_store
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
+from csaw.engine.analytics.evaluation.over_time import evaluate_windows
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import options as run_options
@@ -268,6 +268,7 @@ def evaluate(
         fires = csaw.sample("web.zarr", algo="forest-fire")
         csaw.evaluate("web.zarr", [fires, "walks.zarr"], measures="degree,triangles")
         csaw.evaluate("web.zarr", measures=[Label, "components"])  # Label: a class of your own
+        csaw.evaluate("messages.zarr", measures="degree", every="7d").table("csv")  # a line for each week
 
     Args:
         graph: a path, a name or an object, as :func:`csaw.graph` takes it.
@@ -279,7 +280,8 @@ def evaluate(
         **options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
 
     Returns:
-        The findings: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data.
+        The findings: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data. With
+        ``windows`` or ``every``, ``windows`` is a list of those of each window.
 
     Raises:
         OptionError: an option is unknown or out of its range.
@@ -298,9 +300,9 @@ def evaluate(
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
     found = opened(graph, directed=directed)
     if callable(progress):
-        return evaluate_store(found, given, progress=progress, **options)
+        return evaluate_windows(found, given, progress=progress, **options)
     with steps("measuring", enabled=wanted(progress)) as update:
-        return evaluate_store(found, given, progress=update, **options)
+        return evaluate_windows(found, given, progress=update, **options)
 
 
 def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:

@@ -169,6 +169,8 @@ def evaluate(
         csaw evaluate web.zarr --save pagerank,core web.npz
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
         csaw evaluate web.zarr --measures my_measures.py:Label,components
+        csaw evaluate messages.zarr --until 2026-11-15
+        csaw evaluate messages.zarr --measures degree,triangles --every 7d --cumulative
     """
     from csaw.engine.devices.devices import begin_to_open
 
@@ -187,6 +189,8 @@ def evaluate(
         raise click.UsageError("--plot-size and --plot-title are of plots; name their folder with --plot")
     if plot:
         plots.check()
+    if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
+        raise click.UsageError("--save and --plot are for one window; name it with --until or --between")
     columns = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
@@ -226,9 +230,9 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> 
 def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":
     """The function that evaluates, here or by the workers of a cluster."""
     if cluster is None:
-        from csaw.engine.analytics.evaluation.evaluate import evaluate as run
+        from csaw.engine.analytics.evaluation.over_time import evaluate_windows
 
-        return run
+        return evaluate_windows
     if dry_run:
         raise click.UsageError("--dry-run says where this process would measure; give it without --cluster")
     from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster

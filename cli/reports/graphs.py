@@ -1,7 +1,5 @@
 """Reports of graph stores: what a store holds, and what was read to make it."""
 
-from datetime import UTC, datetime, timedelta
-
 from csaw.cli.reports.sections import Facts, Line, Section, lines_of, plain, share, size, yes
 
 GRAPH = (
@@ -66,14 +64,8 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
 
 def _dated(time: int | None, units: str) -> int | str | None:
     """A time with its date behind it where the units say so, and the calendar of Python has it."""
-    from csaw.partition.ingestion.time_column import decimals_of  # brings NumPy
+    from csaw.partition.ingestion.time_column import date_of, decimals_of  # brings NumPy
 
     decimals = decimals_of(units)
-    if time is None or decimals is None:
-        return time
-    seconds, fraction = divmod(time, 10**decimals)
-    try:
-        date = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat().removesuffix("+00:00")
-    except OverflowError:
-        return time
-    return f"{plain(time)} ({date}{f'.{fraction:0{decimals}d}' * (decimals > 0)}Z)"
+    date = None if time is None or decimals is None else date_of(time, decimals)
+    return time if date is None else f"{plain(time)} ({date})"

@@ -14,6 +14,7 @@ import numpy as np
 from csaw.partition import GraphStore, IngestOptions, open_graph
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import StoreError
+from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.pipeline import ingest_rows
 
 
@@ -39,6 +40,9 @@ def derived_store(store: GraphStore, kind: str, folder: Path | None, *, memory: 
 
     It stands in ``folder`` (default: the cache), where it is looked for first. ``memory``: bytes for making it.
     """
+    if not store.edges:  # of which an ingest makes no graph
+        none = np.empty(0, store.id_dtype)
+        return InMemory(str(store.path), np.zeros(store.vertices + 1, np.int64), none, directed=KINDS[kind]["directed"])
     folder = cache_dir() / "networks" if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{store.identity}-{kind}.zarr"

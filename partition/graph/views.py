@@ -1,5 +1,5 @@
-"""Views of a graph store with other partitions than those on disk: ranges of vertices, whose edges are read from
-whatever stored partitions have them. No view copies data.
+"""Views of a graph store, which copy no data. Those here have other partitions than those on disk: ranges of vertices,
+whose edges are read from whatever stored partitions have them; windowed.py has a view of some of the edges.
 """
 
 from bisect import bisect_right
@@ -8,21 +8,53 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import numpy as np
 
 from csaw.partition.arrays.words import Words
+from csaw.partition.graph.attributes import Attributes
 from csaw.partition.graph.cuts import cuts_of
 from csaw.partition.graph.store import GraphStore, Partition
 
 OFFSET_BYTES = 8
 
 
-class Recut(GraphStore):
+class View(GraphStore):
+    """A graph with the vertices of ``store``, whose ids and clusters are read there."""
+
+    def __init__(self, store: GraphStore, attributes: Attributes) -> None:
+        super().__init__(store.path, attributes, store.checksums)
+        self.store, self.id_dtype, self.clusters = store, store.id_dtype, store.clusters
+
+    @property
+    def is_plain(self) -> bool:
+        return self.store.is_plain
+
+    @property
+    def unpack_bytes(self) -> int:
+        return self.store.unpack_bytes
+
+    def read_clusters(self) -> np.ndarray:
+        return self.store.read_clusters()
+
+    @property
+    def id_bytes(self) -> int:
+        return self.store.id_bytes
+
+    def map_ids(self) -> None:
+        self.store.map_ids()
+
+    def stored_ids(self) -> np.ndarray | Words | None:
+        return self.store.stored_ids()
+
+    def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
+        return self.store.dense_ids(originals)
+
+
+class Recut(View):
     """``store`` in partitions that begin at other vertices.
 
     ``begins``: first vertex and first edge of each partition, in order; the graph ends with the last one.
     """
 
     def __init__(self, store: GraphStore, begins: list[tuple[int, int]]) -> None:
-        super().__init__(store.path, store.attributes, store.checksums)
-        self.store, self.id_dtype, self.clusters = store, store.id_dtype, store.clusters
+        super().__init__(store, store.attributes)
         each = sum(self.edge_items.values())
         ends = [*begins[1:], (store.vertices, store.edges)]
         self.partitions = [
@@ -34,10 +66,6 @@ class Recut(GraphStore):
     @property
     def stored(self) -> GraphStore:
         return self.store.stored
-
-    @property
-    def is_plain(self) -> bool:
-        return self.store.is_plain
 
     def _spans(self, begin: int, count: int) -> Iterator[tuple[int, int, slice]]:
         """Edges begin .. begin + count - 1 of the graph in the store's partitions: (partition, its first edge wanted,
@@ -53,9 +81,6 @@ class Recut(GraphStore):
 
     def read_indptr(self) -> np.ndarray:
         return self.store.read_indptr()
-
-    def read_clusters(self) -> np.ndarray:
-        return self.store.read_clusters()
 
     def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
         part = self.partitions[number]
@@ -78,23 +103,6 @@ class Recut(GraphStore):
         part = self.partitions[number]
         for at, edge, span in self._spans(part.first_edge + first, part.edges if count is None else count):
             self.store.read_ahead(at, names, edge, span.stop - span.start)
-
-    @property
-    def unpack_bytes(self) -> int:
-        return self.store.unpack_bytes
-
-    @property
-    def id_bytes(self) -> int:
-        return self.store.id_bytes
-
-    def map_ids(self) -> None:
-        self.store.map_ids()
-
-    def stored_ids(self) -> np.ndarray | Words | None:
-        return self.store.stored_ids()
-
-    def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
-        return self.store.dense_ids(originals)
 
 
 class Split(Recut):

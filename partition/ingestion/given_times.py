@@ -75,7 +75,7 @@ def _dates_of(values: Sequence[object]) -> np.ndarray:
     """Dates of Python, pandas and NumPy in UTC, microseconds. OptionError for others and for finer ones."""
     dates = np.empty(len(values), "datetime64[us]")
     for place, one in enumerate(values):
-        found = _date_of(one)
+        found = date_in_utc(one)
         if np.isnat(found):
             raise OptionError(
                 f"time: expected a date for each edge, found {quoted(one)} ({type(one).__name__}) at position {place:,}"
@@ -89,7 +89,7 @@ def _dates_of(values: Sequence[object]) -> np.ndarray:
     return dates
 
 
-def _date_of(one: object) -> np.datetime64:
+def date_in_utc(one: object) -> np.datetime64:
     """A date as NumPy's, in UTC; not a time where it is none."""
     if isinstance(one, datetime) and one.tzinfo is not None:  # which NaT of pandas has not
         try:

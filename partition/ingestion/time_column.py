@@ -8,7 +8,8 @@ dates of ISO 8601     3, 6, 9    milliseconds, ...           milliseconds since 
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 import numpy as np
@@ -63,9 +64,32 @@ def units_of(decimals: int, *, iso: bool) -> str:
     return f"{SECONDS.get(decimals, f'1e-{decimals} seconds')} since 1970-01-01"
 
 
-def decimals_of(units: str) -> int | None:
-    """The decimals of a second since 1970 that integers of these units count; None for other units."""
-    return next((count for count in range(MOST_DECIMALS + 1) if units_of(count, iso=True) == units), None)
+def decimals_of(units: str, *, iso: bool = True) -> int | None:
+    """The decimals that integers of these units count, of a second since 1970 where ``iso``; None for other units."""
+    return next((count for count in range(MOST_DECIMALS + 1) if units_of(count, iso=iso) == units), None)
+
+
+def date_of(time: int, decimals: int) -> str | None:
+    """The date of ISO 8601, in UTC, of an integer that counts 10^-decimals of a second since 1970.
+
+    None for a date that Python's calendar does not have.
+    """
+    seconds, fraction = divmod(time, 10**decimals)
+    try:
+        date = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat().removesuffix("+00:00")
+    except OverflowError:
+        return None
+    return f"{date}{f'.{fraction:0{decimals}d}' * (decimals > 0)}Z"
+
+
+def time_of_text(word: str, decimals: int) -> int | None:
+    """Digits, with a point or an exponent or none, as an integer of 10^-decimals; None for anything else."""
+    if "_" in word or len(word) > 64 or not word.isascii():
+        return None
+    try:
+        return time_of_decimal(Decimal(word), decimals)
+    except InvalidOperation:
+        return None
 
 
 def time_of_decimal(number: Decimal, decimals: int) -> int | None:

@@ -2,16 +2,23 @@
 
 import csv
 import json
+import re
+import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
 from helpers.small_samples import python
+from helpers.temporal import TIED, events_store
 
 from csaw.cli.main import cli
 from csaw.engine import sample
 from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.partition.errors import OptionError
+
+PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 
 
 @pytest.fixture
@@ -70,6 +77,50 @@ def test_plots_have_the_size_and_title_that_are_given_and_replace_no_file_of_oth
 def test_the_place_of_the_graph(stores):
     planned = json.loads(csaw("g.zarr", "--device", "cpu", "--residency", "disk", "--dry-run", "--json").stdout)
     assert "blocks, one after the other" in json.dumps(planned)
+
+
+def test_a_window_of_time(stores, tmp_path):
+    events_store(tmp_path / "timed.zarr", TIED, 5)
+    until, negative = csaw("timed.zarr", "--measures", "degree", "--until", "3"), ("--between", "-3,2")
+    assert until.stdout.splitlines()[0] == "timed.zarr until 3, 11 of 19 stored edges"
+    found = json.loads(csaw("timed.zarr", "--measures", "degree", *negative, "--json").stdout)
+    assert found["window"] == {"first": -3, "last": 2, "units": "1", "edges": 6, "of": 19}
+    assert found["profile"]["mean out-degree"]["value"] == 6 / 5
+    planned = csaw("timed.zarr", "--measures", "degree", *negative, "--dry-run", "--json")
+    assert json.loads(planned.stdout)[0]["graph_bytes"] == 4 * 6
+    for refused in (("g.zarr", "--until", "3"), ("timed.zarr", "--until", "nan"), ("timed.zarr", "--between", "3,2")):
+        assert isinstance(csaw(*refused).exception, OptionError)
+
+
+def test_windows_of_time(stores, tmp_path):
+    events_store(tmp_path / "timed.zarr", TIED, 5)
+    given = ("timed.zarr", "--measures", "degree", "--windows", "2")
+    found = csaw(*given)
+    assert found.exit_code == 0, found.output
+    assert [line.split()[:3] for line in found.stdout.splitlines()[1:]] == [
+        ["from", "to", "edges"],
+        ["0", "4", "14"],
+        ["5", "9", "5"],
+    ]
+    assert "csaw: measuring degree of timed.zarr, window 2 of 2" in found.stderr
+    assert csaw(*given, "--format", "csv").stdout.startswith("from,to,edges,mean out-degree,")
+    assert [one["edges"] for one in json.loads(csaw(*given, "--json").stdout)["windows"]] == [14, 5]
+    assert "are for one window" in csaw(*given, "--plot", "plots").stderr
+    assert "are for one window" in csaw(*given, "--save", "core", "core.npz").stderr
+    for refused in ("--dry-run", "--cluster=local:2"):
+        assert "leave it out, or give one window with --between" in str(csaw(*given, refused).exception)
+
+
+def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):
+    section = PAGE.read_text().partition("\n## In time\n")[2].partition("\n## ")[0]
+    lines = "from,to,when\n" + "".join(f"{k % 7},{k % 5},2026-11-{k:02d}T12:00:00\n" for k in range(1, 31))
+    (tmp_path / "messages.csv").write_text(lines)
+    for line in "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)).splitlines():
+        done = CliRunner().invoke(cli, shlex.split(line)[1:])
+        assert done.exit_code == 0, f"{line}\n{done.output}"
+        kept = {"--until": 14, "--between": 30}.get(line.split()[3])
+        assert "--every" not in line or len(done.stdout.splitlines()) == 7, "the month has parts of five weeks"
+        assert kept is None or f" {kept} of 30 stored edges" in done.stdout
 
 
 def test_json(stores):

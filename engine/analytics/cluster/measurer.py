@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from csaw.engine.analytics.evaluation import sampled
+from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.measuring import Piece, measured
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
@@ -69,7 +70,7 @@ class Measurer(Member):
 
     def _opened(self) -> Networks:
         if self.networks is None:
-            store = open_graph(self.given.path)
+            store = in_window(open_graph(self.given.path), self.wish)
             if store.fingerprint != self.given.fingerprint:
                 raise StoreError(
                     f"worker {self.worker}: {self.given.path} has the fingerprint {store.fingerprint}, "

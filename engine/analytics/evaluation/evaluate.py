@@ -10,6 +10,7 @@ import numpy as np
 
 from csaw.engine.analytics.evaluation import distances, profiles, sampled, tables
 from csaw.engine.analytics.evaluation.chosen import chosen
+from csaw.engine.analytics.evaluation.in_window import in_window, record_of, words_of
 from csaw.engine.analytics.evaluation.measuring import Measures, Measuring, Progress
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import FORMATS, EvaluateOptions
@@ -49,6 +50,11 @@ class Evaluation:
         """Path of the graph."""
         return str(self.store.path)
 
+    @property
+    def title(self) -> str:
+        """The path of the graph with its window of time, if it has one."""
+        return f"{self.graph}{words_of(self.store)}"
+
     @cached_property
     def profile(self) -> Findings:
         """All findings of the graph."""
@@ -82,7 +88,7 @@ class Evaluation:
     @property
     def shown(self) -> tables.Table:
         """The table for people, as heading and cells."""
-        return tables.shown(self.graph, self.profile, self.samples, self.names)
+        return tables.shown(self.title, self.profile, self.samples, self.names)
 
     def table(self, format: str = "text") -> str:
         """Return the table of the graph's findings, or of the distances of its samples, measure by sample.
@@ -138,7 +144,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         beside = counted(len(self.samples), "sample") if self.samples else ""
-        return line("csaw evaluation", f"of {self.graph}", [counted(len(self.rows()), "finding"), beside])
+        return line("csaw evaluation", f"of {self.title}", [counted(len(self.rows()), "finding"), beside])
 
     def _repr_html_(self) -> str:
         return html_rows("; ".join(self.shown.heading), self.shown.names, self.shown.rows)
@@ -153,6 +159,7 @@ class Evaluation:
 
         return {
             "graph": self.graph,
+            **record_of(self.store),
             "measures": {one.name(): one.parameters() for one in self.measures},
             "profile": {name: as_plain(finding) for name, finding in self.profile.items()},
             "rows": [row._asdict() for row in self.rows()],
@@ -189,7 +196,7 @@ def evaluate(
     """
     wish, values = EvaluateOptions.of(options)
     measures = chosen(wish.measures, values)
-    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, samples=len(samples))
     given = [one if isinstance(one, Samples) else _opened(one, store, algo) for one in samples]
     for sample in given:
         sampled.check(sample, store)
@@ -231,7 +238,7 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
         CsawError: as of :func:`evaluate`.
     """
     wish, values = EvaluateOptions.of(options)
-    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish)
     with Networks(store, wish) as networks:
         return [
             {

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Self
 
 from csaw.engine.analytics.cpu.network import HostNetwork
@@ -10,10 +11,12 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import LARGE, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.unfinished import Unfinished
+from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.windowed import Windowed
 
 
 class Networks:
@@ -22,9 +25,15 @@ class Networks:
     def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
         self.store, self.wish = store, wish
         self.gpus = devices.first_gpu() if devices.is_auto(wish.device) else devices.place(wish.device)
-        self.host = HostNetwork(
-            store, memory=wish.memory, threads=wish.threads, residency=self._on_host(wish.residency)
-        )
+        residency = self._on_host(wish.residency)
+        self.folder = WindowFolder() if isinstance(store, Windowed) else None
+        try:
+            self.host = HostNetwork(
+                store, memory=wish.memory, threads=wish.threads, derived=self._derived, residency=residency
+            )
+        except BaseException:
+            self._remove_folder()
+            raise
 
     @cached_property
     def gpu(self) -> Network:
@@ -41,8 +50,18 @@ class Networks:
             gpu_memory=wish.gpu_memory,
             memory=wish.memory,
             threads=wish.threads,
+            derived=self._derived,
             residency=wish.residency,
         )
+
+    @property
+    def _derived(self) -> Path | None:
+        """The folder for stores that are made of the graph; None: the cache, which keeps them."""
+        return None if self.folder is None else self.folder.path
+
+    def _remove_folder(self) -> None:
+        if self.folder is not None:
+            self.folder.close()
 
     def _on_host(self, wanted: Residency | None) -> Residency | None:
         """The residency of the graph on the host, where ``wanted`` is that of the measures.
@@ -117,7 +136,10 @@ class Networks:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.host.close()
-        if "gpu" in vars(self):
-            self.gpu.close()
-            self.of_caller.use()  # in place of the first GPU of the network
+        try:
+            self.host.close()
+            if "gpu" in vars(self):
+                self.gpu.close()
+                self.of_caller.use()  # in place of the first GPU of the network
+        finally:
+            self._remove_folder()

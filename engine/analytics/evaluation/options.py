@@ -13,6 +13,7 @@ from csaw.partition.errors import OptionError
 WHAT, WHERE = "What to evaluate", "Where it runs"
 FORMATS = ("text", "csv", "latex")
 """Forms of the table."""
+MOST_WINDOWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,40 @@ class EvaluateOptions:
         "names of their files]",
         object,
     )
+    until: object = declared(
+        None,
+        WHAT,
+        "measure the graph of the edges that have this time or an earlier one, among all vertices: a time as the "
+        "graph's input has it, a number or a date of ISO 8601 [default: edges of any time]",
+        object,
+    )
+    between: object = declared(
+        None,
+        WHAT,
+        "measure the graph of the edges from the first of two times to the last, both included, such as "
+        "2026-11-01,2026-11-30 [default: edges of any time]",
+        object,
+    )
+    windows: int | None = declared(
+        None,
+        WHAT,
+        "measure the graph in so many windows of time of equal length, from its first edge to its last or as --between "
+        "says, and print a line for each [default: one window]",
+        int,
+        low=1,
+        high=MOST_WINDOWS,
+    )
+    every: object = declared(
+        None,
+        WHAT,
+        "measure the graph in windows of this length, in place of their number: such as 7d, 12h, 30min or 90s where "
+        "times are dates, else a number; the first begins as --between says, or at a multiple of it [default: one "
+        "window]",
+        object,
+    )
+    cumulative: bool = declared(
+        False, WHAT, "let each of the windows of --windows or --every begin with the first one, as a graph grows", bool
+    )
     refresh: bool = declared(False, WHAT, "measure the graph anew, in place of what is kept of it in the cache", bool)
 
     device: str | None = declared(
@@ -114,6 +149,20 @@ class EvaluateOptions:
                 )
             split = tuple(one.strip() for one in value.split(",")) if isinstance(value, str) else value
             object.__setattr__(self, name, split)
+
+    @property
+    def several(self) -> str:
+        """The option that asks for several windows of time, empty where none does.
+
+        OptionError where two do, or where windows are cumulative of which there is one.
+        """
+        if self.windows is not None and self.every is not None:
+            raise OptionError("--windows: expected --windows or --every, found both; leave one out")
+        if self.cumulative and self.windows is None and self.every is None:
+            raise OptionError(
+                "--cumulative: expected --windows or --every with it, found neither; --until T is one graph"
+            )
+        return "--windows" if self.windows is not None else "--every" if self.every is not None else ""
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:

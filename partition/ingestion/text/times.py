@@ -1,12 +1,10 @@
 """Times in text: decimal numbers and dates of ISO 8601 as integers, exactly."""
 
-from decimal import Decimal, InvalidOperation
-
 import numpy as np
 
 from csaw.partition.base.compile import njit
 from csaw.partition.ingestion.text.numbers import digits_of
-from csaw.partition.ingestion.time_column import TimeColumn, time_of_decimal
+from csaw.partition.ingestion.time_column import TimeColumn, time_of_text
 
 MOST_DIGITS = 18  # that int64 holds, decimals included
 LEAST, MOST = np.int64(-(2**63)), np.int64(2**63 - 1)
@@ -34,13 +32,7 @@ def time_in(word: bytes, column: TimeColumn) -> int | None:
         text = np.frombuffer(word, np.uint8)
         parse_dates(text, np.zeros(1, np.int64), np.full(1, text.size), column.decimals, values, odd)
         return None if odd[0] else int(values[0])
-    if b"_" in word or len(word) > 64:
-        return None
-    try:
-        number = Decimal(word.decode("ascii", "replace"))
-    except InvalidOperation:
-        return None
-    return time_of_decimal(number, column.decimals)
+    return time_of_text(word.decode("ascii", "replace"), column.decimals)
 
 
 @njit(nogil=True)

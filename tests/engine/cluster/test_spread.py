@@ -16,6 +16,7 @@ from distributed import Client, LocalCluster
 from helpers import clusters
 from helpers.graphs import random_store
 from helpers.small_samples import files_of
+from helpers.temporal import events_store, random_events
 
 from csaw.cli.commands.evaluate import evaluate as evaluate_command
 from csaw.cli.commands.partition import partition as partition_command
@@ -161,6 +162,16 @@ def test_workers_find_what_one_machine_finds(tmp_path, cluster, graph, options):
     wish = {"measures": MEASURES, "device": "cpu", "refresh": True} | (options or WISH) | options
     expected = evaluate(graph, [tmp_path / "s"], **wish)
     assert_same_findings(evaluate_on_cluster(graph, [tmp_path / "s"], cluster=address(cluster), **wish), expected)
+
+
+@pytest.mark.parametrize("window", [{"until": 0}, {"between": (-40, 3)}])
+def test_workers_measure_a_window_of_time(tmp_path, cluster, window):
+    store = events_store(tmp_path / "g.zarr", random_events(90, 900, 2), 90, partitions=2)
+    wish = {"measures": MEASURES, **WISH, **window}
+    expected = evaluate(store, **wish)
+    found = evaluate_on_cluster(store.path, cluster=address(cluster), **wish)
+    assert_same_findings(found, expected)
+    assert found.as_dict()["window"] == expected.as_dict()["window"]
 
 
 def test_the_command_evaluates_on_a_cluster(cluster, graph):

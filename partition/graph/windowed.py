@@ -1,0 +1,145 @@
+"""The part of a graph whose edges have their times in a window, as a view: edges are left out while they are read.
+
+Nothing is copied or written. A pass over the times counts the edges that each row keeps, and those that are kept before
+each piece of PIECE stored edges: by these counts, a place among the edges of the view is found again in the store.
+"""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from csaw.partition.arrays.chunk_files import AGAIN
+from csaw.partition.errors import StoreError
+from csaw.partition.graph.attributes import ORDERED, Attributes
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
+from csaw.partition.graph.store import GraphStore, Partition
+from csaw.partition.graph.views import OFFSET_BYTES, View
+
+PIECE = 1 << 18  # stored edges that are looked at together, so that memory holds a few MiB beside the counts
+PACKED_PIECE = 1 << 21  # where chunks are compressed: of one with times, which is unpacked whenever a part is read
+LEAST_TIME = -(2**63)
+
+
+class Window(NamedTuple):
+    """The times from ``first`` to ``last``, both included, int64 in the units of a store; LEAST_TIME: no first one."""
+
+    first: int
+    last: int
+
+    def holds(self, times: np.ndarray) -> np.ndarray:
+        """Whether each time is in the window, bool."""
+        found = times <= self.last
+        return found if self.first == LEAST_TIME else found & (times >= self.first)
+
+
+def span_of(store: GraphStore) -> tuple[int, int] | None:
+    """The first and the last time of a graph's edges, by a pass over all times; None where it has no edges."""
+    found: list[int] = []
+    piece = _piece_of(store)
+    for part in store.partitions:
+        for first in range(0, part.edges, piece):
+            times = _read(store, part, TIME.array, TIME.dtype, first, piece)
+            found += [int(times.min()), int(times.max())]
+    return (min(found), max(found)) if found else None
+
+
+class Windowed(View):
+    """The edges of ``store``, which has times, whose time is in ``window``, among all of its vertices.
+
+    Its fingerprint and its identity are those of the store with the window, not of a store that was made of these edges
+    alone; it has no order by time. It holds 8 bytes a vertex in memory.
+
+    Raises:
+        StoreError: a file of the store has changed.
+    """
+
+    def __init__(self, store: GraphStore, window: Window) -> None:
+        self.store, self.window, self.piece = store, window, _piece_of(store)
+        self.indptr, counts = np.zeros(store.vertices + 1, np.int64), []
+        for part in store.partitions:
+            counts.append(self._count(part))
+        self.counts = counts  # of each partition: edges that are kept before each of its pieces, and in all of them
+        super().__init__(store, self._attributes())
+        self.in_memory = store.in_memory
+
+    def _count(self, part: Partition) -> list[int]:
+        """Count what a partition keeps: into the offsets of its rows, and before each of its pieces."""
+        offsets, counts = self.store.read_offsets(part.number), [0]
+        ends = self.indptr[part.first_vertex + 1 : part.last_vertex + 1]
+        before = self.indptr[part.first_vertex]
+        ends[:] = before  # of rows before the first edge, or of all where there is none
+        for first in range(0, part.edges, self.piece):
+            upto = np.cumsum(self.window.holds(self._read(part, TIME.array, TIME.dtype, first)), dtype=np.int64)
+            low, high = np.searchsorted(offsets[1:], [first, first + upto.size], side="right")
+            ends[low:high] = before + counts[-1] + upto[offsets[1 + low : 1 + high] - first - 1]
+            counts.append(counts[-1] + int(upto[-1]))
+        return counts
+
+    def _attributes(self) -> Attributes:
+        store, window = self.store, [int(one) for one in self.window]
+        each = sum(size for name, size in store.edge_items.items() if name != TIME_ORDER.array)
+        partitions = []
+        for part, counts in zip(store.partitions, self.counts, strict=True):
+            nbytes = OFFSET_BYTES * (part.last_vertex - part.first_vertex + 1) + each * counts[-1]
+            first_edge = int(self.indptr[part.first_vertex])
+            partitions.append([part.first_vertex, part.last_vertex, first_edge, counts[-1], nbytes])
+        kept = {name: value for name, value in store.attributes.items() if name != ORDERED}
+        return kept | {
+            "edges": int(self.indptr[-1]),
+            "max_degree": int(np.diff(self.indptr).max(initial=0)),
+            "fingerprint": hashlib.sha256(f"{store.fingerprint} {window}".encode()).hexdigest()[:32],
+            "partitions": partitions,
+            "report": {},
+            "window": window,
+        }
+
+    def read_indptr(self) -> np.ndarray:
+        """The offsets of all rows, which are not to be written to."""
+        return self.indptr
+
+    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
+        part = self.partitions[number]
+        offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
+        np.subtract(self.indptr[part.first_vertex : part.last_vertex + 1], part.first_edge, out=offsets)
+        return offsets
+
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+        count = next((array.size for array in arrays.values()), 0)
+        part, counts, done = self.store.partitions[number], self.counts[number], 0
+        begin = max(bisect_right(counts, first) - 1, 0)
+        for piece, (low, high) in enumerate(pairwise(counts[begin:]), begin):
+            if done == count:
+                break
+            if low == high:
+                continue
+            times = self._read(part, TIME.array, TIME.dtype, piece * self.piece)
+            kept = np.flatnonzero(self.window.holds(times))
+            if kept.size != high - low:
+                raise StoreError(f"{self.path}: times of edges have changed since they were counted; {AGAIN}")
+            kept = kept[max(first - low, 0) :][: count - done]
+            for name, out in arrays.items():
+                found = times if name == TIME.array else self._read(part, name, out.dtype, piece * self.piece)
+                np.take(found, kept, out=out[done : done + kept.size])
+            done += kept.size
+
+    def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
+        return _read(self.store, part, name, dtype, first, self.piece)
+
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
+        """Nothing is asked for: pieces are read in their order, which the system sees."""
+
+
+def _piece_of(store: GraphStore) -> int:
+    """The number of stored edges that are looked at together."""
+    return PIECE if store.in_memory or not store.edges or store.is_plain else PACKED_PIECE
+
+
+def _read(store: GraphStore, part: Partition, name: str, dtype: np.dtype, first: int, most: int) -> np.ndarray:
+    """The elements of an array of a partition from number ``first`` on, at most so many."""
+    out = np.empty(min(most, part.edges - first), dtype)
+    store.read_edges(part.number, {name: out}, first)
+    return out

@@ -1,0 +1,124 @@
+"""A time that a user gives, such as a bound of a window, as the integer that stands for it in a store with times."""
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.ingestion.time_column import TimeColumn, date_of, decimals_of, rescaled, time_of_text
+
+LENGTH = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(s|min|h|d|w)")
+SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def time_of(flag: str, value: object, units: str) -> int:
+    """Read a time in the form that the input of a store has, exactly or not at all.
+
+    Args:
+        flag: the option that errors name.
+        value: a number or text; where ``units`` count from 1970-01-01 a date, as text of ISO 8601 or an object of
+            Python, NumPy or pandas, or a number of these units.
+        units: of the store's times.
+
+    Returns:
+        The time in ``units``.
+
+    Raises:
+        OptionError: it is no time, or one that int64 does not hold in ``units``.
+    """
+    since_1970 = decimals_of(units)
+    decimals = decimals_of(units, iso=False) or 0
+    if since_1970 is not None and (hasattr(value, "isoformat") or isinstance(value, np.datetime64)):
+        found = _of_date(value, since_1970)
+    else:
+        word = _word(value)
+        found = time_of_text(word, decimals)
+        if found is None and since_1970 is not None:
+            from csaw.partition.ingestion.text.times import time_in  # brings Numba
+
+            found = time_in(word.encode("ascii", "replace"), TimeColumn.of("iso", since_1970))
+    if found is None:
+        raise OptionError(f"{flag}: expected {_expected(units)}, found {quoted(value)}")
+    return found
+
+
+def length_of(flag: str, value: object, units: str) -> int:
+    """Read a length of time.
+
+    Args:
+        flag: the option that errors name.
+        value: a number as the times of the input are; where ``units`` count from 1970-01-01 a number of these units,
+            text of a number of seconds, minutes, hours, days or weeks, such as ``12h``, or a timedelta.
+        units: of the store's times.
+
+    Returns:
+        The length in ``units``, at least 1.
+
+    Raises:
+        OptionError: it is no length, or no whole number of ``units`` from 1 to 2^63 - 1.
+    """
+    since_1970, decimals = decimals_of(units), decimals_of(units, iso=False) or 0
+    found = time_of_text(_word(value), decimals)
+    if found is None and since_1970 is not None:
+        found = _of_length(value, since_1970)
+    if found is None or not 0 < found < 2**63:
+        kept = f"with at most {decimals} decimals" if decimals else "without decimals"
+        wanted = f"a number above 0 {kept}" if since_1970 is None else "such as 7d, 12h, 30min or 90s"
+        raise OptionError(f"{flag}: expected a length of time, {wanted}, found {quoted(value)}")
+    return found
+
+
+def _of_length(value: object, decimals: int) -> int | None:
+    """Text such as 12h, or a timedelta, in 10^-decimals of a second; None for anything else."""
+    if isinstance(value, timedelta):
+        length = Fraction(value // timedelta(microseconds=1), 10**6)
+    elif found := LENGTH.fullmatch(_word(value)):
+        length = Fraction(found[1]) * SECONDS_OF[found[2]]
+    else:
+        return None
+    length *= 10**decimals
+    return int(length) if length.denominator == 1 else None
+
+
+def _word(value: object) -> str:
+    """A number or text as text; empty for anything else, and for an integer of more digits than any time has."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | np.number):
+        return ""
+    if isinstance(value, int) and abs(value) > 2**64:
+        return ""
+    return str(value).strip()
+
+
+def _of_date(value: object, decimals: int) -> int | None:
+    from csaw.partition.ingestion.given_times import date_in_utc, times_of_dates
+
+    date = date_in_utc(value)
+    if np.isnat(date):
+        return None
+    times, kept = times_of_dates(np.array([date]))
+    found, good = rescaled(times, decimals - kept)
+    return int(found[0]) if good[0] else None
+
+
+def _expected(units: str) -> str:
+    if (decimals := decimals_of(units)) is not None:
+        kept = f"with at most {decimals} decimals" if decimals else "without decimals"
+        return (
+            f"a date of ISO 8601 that int64 holds, such as 2026-11-25T20:15:00, {kept} of a second, or a number of "
+            f"{units}"
+        )
+    decimals = decimals_of(units, iso=False) or 0
+    kept = f"with at most {decimals} decimals" if decimals else "without decimals"
+    return f"a number {kept} that int64 holds, as times of the graph are"
+
+
+def text_of(time: int, units: str) -> str:
+    """A time of a store as people read it: a date where the units say so, otherwise a number."""
+    if (decimals := decimals_of(units)) is not None:
+        return date_of(time, decimals) or str(time)
+    decimals = decimals_of(units, iso=False) or 0
+    return f"{Decimal(time).scaleb(-decimals):f}"
