@@ -190,9 +190,8 @@ LOADING = (
 def options_of(algorithm: object, parameters: Facts) -> Section:
     """The options of an algorithm with their values, as a section; in time, where no weight counts, without a bias."""
     unweighed = {"bias": "none"} if parameters.get("time_strategy") and parameters.get("bias") == "weight" else {}
-    return f"Options of {algorithm}", [
-        (flag_of(name), plain(value)) for name, value in {**parameters, **unweighed}.items()
-    ]
+    shown = {**parameters, **unweighed}
+    return f"Options of {algorithm}", [(flag_of(name), plain(value)) for name, value in shown.items()]
 
 
 def plan_sections(graph: str, request: Facts, plan: Facts) -> list[Section]:

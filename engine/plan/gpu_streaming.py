@@ -48,11 +48,10 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     parts["table_scratch"] = cut.scratch_bytes(largest)
     fixed, slot = sum(parts.values()), largest * cut.edge
     host = host_room(limits, in_flight * shape.sample * len(devices))
-    in_host = store.edges * edge.kept <= host
-    residency = limits.residency or (Residency.STREAMED if in_host else Residency.DISK)
-    room = (budget - fixed - in_flight * row) // max(slot, 1)
-    if residency.from_store:  # host memory holds other partitions than slots do
-        room += host // max(largest * edge.stored, 1)
+    fits = store.edges * edge.kept <= host
+    residency = limits.residency or (Residency.STREAMED if fits else Residency.DISK)
+    in_slots, in_host = (budget - fixed - in_flight * row) // max(slot, 1), host // max(largest * edge.stored, 1)
+    room = in_slots + in_host * residency.from_store  # host memory holds other partitions than slots do
     in_place = _cost_in_place(shape, limits, residency, layout)
     strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
     return MemoryPlan(

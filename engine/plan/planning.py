@@ -108,14 +108,10 @@ def _shape(
     layout = _sample_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
-    if options.induced and isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
-        raise OptionError(
-            "--induced: expected none beside --time-strategy, because all edges among the vertices would be in the "
-            "sample, at whatever time; run without one of them"
-        )
+    _refuse_induced(algorithm, options)
     induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)
-    drawn = row
+    sample = in_flight if target else min(row, in_flight)
     bases = sources.instances
     if target:
         bases *= -(-2 * target // base_vertices(algorithm, row, needs.edge.id))
@@ -141,11 +137,18 @@ def _shape(
         algorithm.file_digest,
     )
     most = _share(bases, devices, 1 if target else request.group_size)
-    sample = in_flight if target else min(drawn, in_flight)
     shape = Shape(
         store, algorithm, request, needs, layout, in_flight, sample, most, devices > 0, options.detect, sources
     )
     return shape, row
+
+
+def _refuse_induced(algorithm: Algorithm, options: RunOptions) -> None:
+    if options.induced and isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
+        raise OptionError(
+            "--induced: expected none beside --time-strategy, because all edges among the vertices would be in the "
+            "sample, at whatever time; run without one of them"
+        )
 
 
 def _stored_bytes(shape: Shape, row: int) -> int:

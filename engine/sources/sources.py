@@ -167,13 +167,9 @@ class Sources:
             positions = self.seeds.positions(first, last)
             return self.at(np.where(positions < 0, positions[:, :1], positions))
         if flat and self.kind.in_turn and not self.at_random:
-            return self._in_turn(first, last - first, self._counts_on(xp, last - first))
-        frontiers = self._frontiers(first, last, self._counts_on(xp, (last - first) * self.frontier_size))
+            return self._in_turn(first, last - first, xp)
+        frontiers = self._frontiers(first, last, xp)
         return frontiers[:, 0] if flat else frontiers
-
-    def _counts_on(self, xp: ModuleType, sources: int) -> ModuleType:
-        """Whose arrays so many sources are."""
-        return xp if self.listed is None and sources >= MANY else np
 
     def in_turn(self, seeds: SeedOrder) -> "Sources":
         """Return sources that each instance takes as mini-batches take seeds. Where an instance has fewer than others,
@@ -251,7 +247,7 @@ class Sources:
         On the host runs of the list are copied, because a GPU waits for it.
         """
         count = self._count
-        if xp is not np:
+        if self.listed is None and size >= MANY and xp is not np:
             return xp.arange(first, first + size, dtype=np.int64) % count
         at = first % count
 
