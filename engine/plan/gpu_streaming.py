@@ -41,19 +41,17 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
         raise refuse_least(store.path, budget, "--gpu-memory", least, f" on {devices[0].name}, or use --device cpu")
     scratch, more = scratch_room(shape, free - cut.least_bytes - one, sums=layout.has_sums)
     free, parts["candidates"] = free - more, parts["candidates"] + more
-    share = STEPS_SHARE if shape.by_steps else HOPS_SHARE
-    room_of_batch = min(DEVICE_BATCH_BYTES, budget // share, free // 2, free - cut.least_bytes)
+    room_of_batch = min(DEVICE_BATCH_BYTES, budget // _share(shape), free // 2, free - cut.least_bytes)
     in_flight = limits.batch or max(1, min(shape.most, room_of_batch // row))
     largest = cut.largest(most := cut.most_edges(free - in_flight * row))
     parts["table_scratch"] = cut.scratch_bytes(largest)
     fixed, slot = sum(parts.values()), largest * cut.edge
     host = host_room(limits, in_flight * shape.sample * len(devices))
-    fits = store.edges * edge.kept <= host
-    residency = limits.residency or (Residency.STREAMED if fits else Residency.DISK)
-    in_slots, in_host = (budget - fixed - in_flight * row) // max(slot, 1), host // max(largest * edge.stored, 1)
-    room = in_slots + in_host * residency.from_store  # host memory holds other partitions than slots do
-    in_place = _cost_in_place(shape, limits, residency, layout)
-    strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
+    residency = limits.residency or (Residency.STREAMED if store.edges * edge.kept <= host else Residency.DISK)
+    in_host = host // max(largest * edge.stored, 1) * residency.from_store  # other partitions than those in slots
+    room = (budget - fixed - in_flight * row) // max(slot, 1) + in_host
+    alone = _cost_in_place(shape, limits, residency, layout)
+    strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, alone, limits.rates)
     return MemoryPlan(
         layout,
         "search",
@@ -71,6 +69,11 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
         strategies=strategies,
         expected=taken(strategies),
     )
+
+
+def _share(shape: Shape) -> int:
+    """The part of a budget that batches have: one in so many."""
+    return STEPS_SHARE if shape.by_steps else HOPS_SHARE
 
 
 def host_room(limits: Limits, samples: int) -> int:
