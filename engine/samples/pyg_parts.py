@@ -12,6 +12,7 @@ from csaw.partition.base.plain_data import Record
 
 Batch = Record
 OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64}  # what batches may have of each edge
+OF_NODES, OF_SEEDS = ("n_id", "batch", "node_time"), ("input_id", "seed_time")  # and of each node and seed
 CLASSES = "classes"  # in a part: how many nodes of each class it has, int64
 
 
@@ -29,7 +30,7 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
 
     def move(part: Batch, first: int, of_nodes: "_Share", of_edges: "_Share") -> Batch:
         part["batch"] += first
-        for name in ("n_id", "batch"):
+        for name in (name for name in OF_NODES if name in part):
             of_nodes.copy(part.pop(name), out[name])
         numbers: Batch = {
             name: of_nodes.moved(part.pop(name)) for name in ("edge_index", "seed", "walk") if name in part
@@ -49,6 +50,8 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
         "batch",
         "batch_size",
         "input_id",
+        "seed_time",
+        "node_time",
         "seed",
         "num_sampled_nodes",
         "num_sampled_edges",
@@ -79,12 +82,11 @@ def _table(rows: list[np.ndarray]) -> np.ndarray:
 def _room(parts: list[Batch], nodes: np.ndarray, edges: np.ndarray) -> Batch:
     """A batch of the size of all parts: empty arrays of nodes and edges, and what is summed or joined at once."""
     beside = {name: np.empty(int(edges.sum()), dtype) for name, dtype in OF_EDGES.items() if name in parts[0]}
+    beside |= {name: np.empty(int(nodes.sum()), parts[0][name].dtype) for name in OF_NODES if name in parts[0]}
+    beside |= {name: np.concatenate([part[name] for part in parts]) for name in OF_SEEDS if name in parts[0]}
     return beside | {
         "edge_index": np.empty((2, int(edges.sum())), np.int64),
-        "n_id": np.empty(int(nodes.sum()), parts[0]["n_id"].dtype),
-        "batch": np.empty(int(nodes.sum()), np.int64),
         "batch_size": sum(part["batch_size"] for part in parts),
-        "input_id": np.concatenate([part["input_id"] for part in parts]),
         "num_sampled_nodes": _table([part["num_sampled_nodes"] for part in parts]).sum(axis=0),
         "num_sampled_edges": edges.sum(axis=0),
     }

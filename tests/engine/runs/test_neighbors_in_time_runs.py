@@ -25,6 +25,13 @@ CASES = {
     "replace": ("neighbor", {"fanout": (4, 3), "time_strategy": "uniform", "replace": True, "time_window": 60}),
     "subgraphs": ("neighbor", {"fanout": (-1, 3), "time_strategy": "uniform", "time_order": "strict"}),
     "many": ("neighbor", {"fanout": (90, 2), "time_strategy": "uniform"}),
+    "labor": ("labor", {"fanout": (4, 3), "time_strategy": "uniform", "frontier_size": 7}),
+    "all of labor": ("labor", {"fanout": (-1, 2), "time_strategy": "uniform", "time_against": "previous"}),
+    "layer": ("layer", {"neighbor_size": 9, "time_strategy": "uniform", "frontier_size": 4, "depth": 3}),
+    "layer without limits": (
+        "layer",
+        {"neighbor_size": 40, "time_strategy": "uniform", "depth": None, "time_against": "previous", "total": 500},
+    ),
     "batches": ("minibatch", BATCHES | {"time_strategy": "uniform"}),
     "last batches": ("minibatch", BATCHES | {"time_strategy": "last", "shuffle": True}),
 }
@@ -63,7 +70,7 @@ def test_the_times_of_sources_are_part_of_the_request(tmp_path, stores, case):
     assert asked[0] != asked[1]
 
 
-@pytest.mark.parametrize("case", ["uniform", "subgraphs", "batches"])
+@pytest.mark.parametrize("case", ["uniform", "subgraphs", "labor", "layer", "batches"])
 def test_samples_streams_and_virtual_samples_are_the_same(tmp_path, stores, case):
     algo, given = CASES[case]
     given = given | {"sources": SOURCES, "seed": 2}
@@ -83,7 +90,7 @@ def test_samples_streams_and_virtual_samples_are_the_same(tmp_path, stores, case
     assert files_of(tmp_path / "t.zarr") == files_of(tmp_path / "s.zarr")
 
 
-@pytest.mark.parametrize("case", ["uniform", "subgraphs", "batches"])
+@pytest.mark.parametrize("case", ["uniform", "subgraphs", "labor", "layer", "batches"])
 def test_runs_go_on_and_shards_add_up_to_the_same_bytes(tmp_path, stores, case, monkeypatch):
     monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 4000)
     algo, given = CASES[case]

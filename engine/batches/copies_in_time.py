@@ -1,0 +1,167 @@
+"""Batches in time whose frontiers select together: copies of vertices, and the edges that they may select.
+
+A copy is a vertex with the time that it knows. A frontier has each copy once, so that a vertex may be in it at several
+times, and each of its copies has the edges before its own time. Kernels list these edges, and the rules of the
+algorithm decide among all that the copies of an instance have.
+"""
+
+from types import ModuleType
+
+import numpy as np
+
+from csaw.engine.batches.in_time import InTime
+from csaw.engine.batches.ordered import begins
+from csaw.engine.plan.contracts import Array
+from csaw.engine.samples.layouts.declared import OF_COPIES
+from csaw.engine.schedule.backend import Backend
+
+ALL_EDGES = -1
+
+
+class Copies:
+    """The copies that the instances of a batch have met. ``xp``: NumPy or CuPy."""
+
+    def __init__(self, xp: ModuleType, vertices: int) -> None:
+        self.xp, self.vertices = xp, vertices
+        self.key, self.time = xp.zeros(0, np.int64), xp.zeros(0, np.int64)
+
+    def news(self, local: Array, vertex: Array, time: Array) -> Array:
+        """bool [n]: whether copies are new to their instances ``local``."""
+        known = self.key.size
+        order, run, begin = self._runs(local, vertex, time)
+        out = self.xp.empty(order.size, bool)
+        out[order] = order[begin][run] >= known
+        return out[known:]
+
+    def first(self, local: Array, vertex: Array, time: Array) -> Array:
+        """Numbers of the new copies, of equal ones the first, in order of instance, vertex and time."""
+        order, _, begin = self._runs(local, vertex, time)
+        found = order[begin] - self.key.size
+        return found[found >= 0]
+
+    def meet(self, local: Array, vertex: Array, time: Array) -> None:
+        """Add copies that are new and differ."""
+        xp, key = self.xp, local * self.vertices + vertex
+        self.key, self.time = xp.concatenate([self.key, key]), xp.concatenate([self.time, time])
+
+    def counts(self, instances: int) -> Array:
+        """int64 [instances]: how many copies each has met."""
+        return self.xp.bincount(self.key // self.vertices, minlength=instances)
+
+    def _runs(self, local: Array, vertex: Array, time: Array) -> tuple[Array, Array, Array]:
+        """All copies, those that were met and then these, in order: their numbers, the run of equal ones that each is
+        in, and where runs begin.
+        """
+        xp = self.xp
+        key = xp.concatenate([self.key, local * self.vertices + vertex])
+        time = xp.concatenate([self.time, time])
+        order = xp.lexsort((time, key))  # stable, so that what was met comes first in a run
+        fresh = xp.ones(order.size, bool)
+        fresh[1:] = (xp.diff(key[order]) != 0) | (time[order][1:] != time[order][:-1])
+        return order, xp.cumsum(fresh) - 1, xp.flatnonzero(fresh)
+
+
+class Together(InTime):
+    """A batch of the instances from number ``first`` on, whose frontiers are copies, each once.
+
+    ``sources`` int64 [instances, frontier size, 2]: the vertices that they start from, and their times.
+    """
+
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+        self.known: list[tuple[Array, ...]] = []  # the times that both ends of the edges of each depth know
+        self.met = Copies(backend.xp, backend.store.vertices)
+        super().__init__(backend, first, sources)
+
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        """Begin the next depth with the copies of these vertices at the times ``then``."""
+        new = self.met.first(local, vertex, self.then)
+        local, vertex, self.then = local[new], vertex[new], self.then[new]
+        if self.algorithm.visited_once:
+            self.met.meet(local, vertex, self.then)
+        zero = self.xp.zeros(local.size, np.int64)
+        super()._enter(local, zero, vertex, zero - 1)
+
+    def _capacities(self, size: int) -> Array:
+        return self.degree if size else self.xp.zeros_like(self.degree)
+
+    def _select(self, entries: Array) -> None:
+        self.backend.list_in_time(self, entries, ALL_EDGES)
+
+    def _next_depth(self) -> None:
+        """Keep some of the edges that were listed, and make the next frontier of their ends."""
+        xp = self.xp
+        self._count_dead()
+        cell = xp.flatnonzero(self.out != self.none)
+        entry = xp.repeat(xp.arange(self.capacity.size), self.capacity)[cell]
+        kept = self._kept(self.local[entry], self.out[cell].astype(np.int64), self._times_after(entry, cell))
+        entry, cell = entry[kept], cell[kept]
+        local, dst = self.local[entry], self.out[cell].astype(np.int64)
+        self.sampled.append((local, self.vertex[entry], dst))
+        self.times.append(self.time[cell])
+        self.then = self._times_after(entry, cell)
+        self.known.append((self.now[entry], self.then))
+        self._go_on(local, dst)
+
+    def _times_after(self, entry: Array, cell: Array) -> Array:
+        """The times that the ends of edges know."""
+        return self.time[cell] if self.algorithm.against_previous else self.now[entry]
+
+    def _kept(self, local: Array, dst: Array, then: Array) -> Array:
+        """Numbers of the edges to keep, of those that lead to the copies ``dst`` at the times ``then``."""
+        return self.xp.arange(local.size)
+
+    def _go_on(self, local: Array, dst: Array) -> None:
+        none = self.xp.zeros(local.size, np.int64)
+        self._enter(local, none, dst, none)
+
+    def _samples(self) -> dict[str, Array]:
+        xp, none = self.xp, self.xp.zeros(0, np.int64)
+        order = xp.argsort(xp.concatenate([none, *(one[0] for one in self.sampled)]), kind="stable")
+        known = (xp.concatenate([none, *(one[k] for one in self.known)])[order] for k in range(2))
+        return super()._samples() | dict(zip(OF_COPIES, known, strict=True))
+
+    def _drop(self) -> None:
+        super()._drop()
+        if self.xp is np:
+            self.known, self.met = [], Copies(np, self.backend.store.vertices)
+
+
+class SharedDrawsInTime(Together):
+    """LABOR-0 in time: a copy that may select d edges keeps that to u if u's number of [0, 1) is below k / d.
+
+    All copies of an instance, of one vertex too, decide by the same number of u, so that each edge has the chance of a
+    selection of k among the d.
+    """
+
+    def _select(self, entries: Array) -> None:
+        self.backend.list_in_time(self, entries, self.sizes[self.depth])
+
+
+class PoolsInTime(Together):
+    """Layers in time: the edges that all copies of an instance may select are one pool, of which k are drawn.
+
+    A copy enters an instance once, and edges to copies that it has met are not in the pool. Every set of k edges of
+    the pool is equally likely: they come first of all that arrive at exponential times of one rate.
+    """
+
+    def _kept(self, local: Array, dst: Array, then: Array) -> Array:
+        xp, size = self.xp, self.sizes[self.depth]
+        pool = xp.arange(local.size)
+        if self.algorithm.only_new:
+            pool = pool[self.met.news(local, dst, then)]
+        if size < 0:
+            return pool
+        owner = local[pool]
+        begin = begins(xp, owner, self.instances)
+        number, slot = xp.arange(owner.size) - begin[owner], xp.full(owner.size, self.depth, np.int64)
+        race = self.backend.race_numbers(owner + self.first, slot, number, xp.ones(owner.size, np.int64))
+        order = xp.lexsort((race, owner))  # of equal times, the lower number
+        return pool[order[xp.arange(order.size) - begin[owner[order]] < size]]
+
+    def _go_on(self, local: Array, dst: Array) -> None:
+        if self.algorithm.total is not None:
+            new = self.met.first(local, dst, self.then)
+            met = self.met.counts(self.instances) + self.xp.bincount(local[new], minlength=self.instances)
+            on = self.xp.flatnonzero((met < self.algorithm.total)[local])
+            local, dst, self.then = local[on], dst[on], self.then[on]
+        super()._go_on(local, dst)
