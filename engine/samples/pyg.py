@@ -57,7 +57,7 @@ from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays
 from csaw.engine.samples.numbers import edge_numbers
 from csaw.engine.samples.opened import OpenedSamples
-from csaw.engine.samples.pyg_parts import CLASSES, Batch, joined
+from csaw.engine.samples.pyg_parts import CLASSES, Batch, in_order_of_names, joined
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.store import GraphStore
 
@@ -102,7 +102,7 @@ def _made(samples: OpenedSamples, start: int, stop: int, threads: int) -> Batch:
         return joined(parts, [first for first, _ in spans], threads)
     made = of(start, stop)
     made.pop(CLASSES, None)
-    return made
+    return in_order_of_names(made) if samples.layout.joins_batches else made
 
 
 def _signed(samples: OpenedSamples, ids: np.ndarray) -> np.ndarray:

@@ -13,6 +13,20 @@ from csaw.partition.base.plain_data import Record
 Batch = Record
 OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64}  # what batches may have of each edge
 OF_NODES, OF_SEEDS = ("n_id", "batch", "node_time"), ("input_id", "seed_time")  # and of each node and seed
+ORDER = (
+    "edge_index",
+    "n_id",
+    "batch",
+    "batch_size",
+    "input_id",
+    "seed",
+    "num_sampled_nodes",
+    "num_sampled_edges",
+    "node_time",
+    "seed_time",
+    *OF_EDGES,
+    "walk",
+)
 CLASSES = "classes"  # in a part: how many nodes of each class it has, int64
 
 
@@ -44,21 +58,12 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
         numbers = list(pool.map(move, parts, firsts, *shares))
     for name in list(numbers[0]):
         out[name] = np.concatenate(_as_wide([some.pop(name) for some in numbers]))
-    order = (
-        "edge_index",
-        "n_id",
-        "batch",
-        "batch_size",
-        "input_id",
-        "seed_time",
-        "node_time",
-        "seed",
-        "num_sampled_nodes",
-        "num_sampled_edges",
-        *OF_EDGES,
-        "walk",
-    )
-    return {name: out[name] for name in order if name in out}
+    return in_order_of_names(out)
+
+
+def in_order_of_names(batch: Batch) -> Batch:
+    """The arrays of a batch in the same order, in how many parts it was made."""
+    return {name: batch[name] for name in (*ORDER, *batch) if name in batch}
 
 
 def _as_wide(parts: list[np.ndarray]) -> list[np.ndarray]:

@@ -111,3 +111,11 @@ def test_batches_of_pyg_have_the_times_of_edges_and_seeds(tmp_path, samples):
         assert np.unique(nodes, axis=1).shape == nodes.shape
     else:
         assert (found["edge_time"] <= found["seed_time"][found["batch"][found["edge_index"][1]]]).all()
+
+
+def test_neither_threads_nor_pieces_change_a_batch_of_pyg(tmp_path, samples, monkeypatch):
+    export(samples.path, tmp_path / "whole.npz", threads=1)
+    for piece in (1, 24):
+        monkeypatch.setattr("csaw.engine.samples.ahead.PIECE", piece)
+        export(samples.path, tmp_path / "out.npz", threads=3, overwrite=True)
+        assert (tmp_path / "out.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()
