@@ -10,12 +10,14 @@ from types import ModuleType
 import numpy as np
 
 from csaw.engine.batches.in_time import InTime
-from csaw.engine.batches.ordered import begins
+from csaw.engine.batches.ordered import begins, in_pieces
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.parts import LISTED_EDGES
 from csaw.engine.samples.layouts.declared import OF_COPIES
 from csaw.engine.schedule.backend import Backend
 
 ALL_EDGES = -1
+CELL_BYTES = 32  # of an edge that is listed, at most
 
 
 class Copies:
@@ -84,27 +86,52 @@ class Together(InTime):
     def _capacities(self, size: int) -> Array:
         return self.degree if size else self.xp.zeros_like(self.degree)
 
+    def _reserve(self, capacity: Array) -> None:
+        """Let the entries that have edges wait: there is room for those of some entries at a time."""
+        super()._reserve(self.xp.zeros_like(capacity))
+        self.capacity, self.pending = capacity, self.xp.flatnonzero(capacity)
+        self.listed: list[tuple[Array, Array, Array]] = []  # entry, neighbor and time of edges
+
     def _select(self, entries: Array) -> None:
-        self.backend.list_in_time(self, entries, ALL_EDGES)
+        for some in in_pieces(self.xp, self.capacity[entries], LISTED_EDGES):
+            self._list(entries[some])
+
+    def _list(self, entries: Array) -> None:
+        """List the edges that these entries may select: a hub may be there in many copies, most of them without most of
+        its edges.
+        """
+        xp, many = self.xp, self.capacity[entries]
+        upto = xp.cumsum(many)
+        total, held = int(upto[-1]), sum(one[0].size for one in (*self.sampled, *self.listed))
+        self.backend.claim(self.edge_bytes * held + CELL_BYTES * total)
+        self.start[entries] = upto - many
+        self.out, self.time = xp.full(total, self.none, self.dtype), xp.empty(total, np.int64)
+        self.backend.list_in_time(self, entries, self._asked())
+        cell = xp.flatnonzero(self.out != self.none)
+        entry = entries[xp.searchsorted(upto, cell, side="right")]
+        self.listed.append((entry, self.out[cell].astype(np.int64), self.time[cell]))
+
+    def _asked(self) -> int:
+        """The number of edges that numbers of vertices are to keep of each entry, on average; -1 lists all."""
+        return ALL_EDGES
 
     def _next_depth(self) -> None:
         """Keep some of the edges that were listed, and make the next frontier of their ends."""
-        xp = self.xp
+        xp, none = self.xp, self.xp.zeros(0, np.int64)
         self._count_dead()
-        cell = xp.flatnonzero(self.out != self.none)
-        entry = xp.repeat(xp.arange(self.capacity.size), self.capacity)[cell]
-        kept = self._kept(self.local[entry], self.out[cell].astype(np.int64), self._times_after(entry, cell))
-        entry, cell = entry[kept], cell[kept]
-        local, dst = self.local[entry], self.out[cell].astype(np.int64)
+        entry, dst, time = (xp.concatenate([none, *(one[k] for one in self.listed)]) for k in range(3))
+        kept = xp.argsort(entry, kind="stable")  # rows may have come in any order
+        kept = kept[self._kept(self.local[entry[kept]], dst[kept], self._times_after(entry[kept], time[kept]))]
+        entry, dst, time = entry[kept], dst[kept], time[kept]
+        local, self.then = self.local[entry], self._times_after(entry, time)
         self.sampled.append((local, self.vertex[entry], dst))
-        self.times.append(self.time[cell])
-        self.then = self._times_after(entry, cell)
+        self.times.append(time)
         self.known.append((self.now[entry], self.then))
         self._go_on(local, dst)
 
-    def _times_after(self, entry: Array, cell: Array) -> Array:
-        """The times that the ends of edges know."""
-        return self.time[cell] if self.algorithm.against_previous else self.now[entry]
+    def _times_after(self, entry: Array, time: Array) -> Array:
+        """The times that the ends of edges know, which begin at these entries."""
+        return time if self.algorithm.against_previous else self.now[entry]
 
     def _kept(self, local: Array, dst: Array, then: Array) -> Array:
         """Numbers of the edges to keep, of those that lead to the copies ``dst`` at the times ``then``."""
@@ -123,7 +150,7 @@ class Together(InTime):
     def _drop(self) -> None:
         super()._drop()
         if self.xp is np:
-            self.known, self.met = [], Copies(np, self.backend.store.vertices)
+            self.known, self.listed, self.met = [], [], Copies(np, self.backend.store.vertices)
 
 
 class SharedDrawsInTime(Together):
@@ -133,8 +160,8 @@ class SharedDrawsInTime(Together):
     selection of k among the d.
     """
 
-    def _select(self, entries: Array) -> None:
-        self.backend.list_in_time(self, entries, self.sizes[self.depth])
+    def _asked(self) -> int:
+        return self.sizes[self.depth]
 
 
 class PoolsInTime(Together):

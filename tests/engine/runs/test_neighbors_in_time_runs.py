@@ -60,6 +60,15 @@ def test_the_request_decides(tmp_path, stores, case):
         assert_same(expected, arrays_of(parts, tmp_path / "s.zarr", algo, seed=5, in_flight=7, **how))
 
 
+@pytest.mark.parametrize("case", ["labor", "all of labor", "layer", "layer without limits"])
+@pytest.mark.parametrize("most", [1, 50])
+def test_edges_that_are_listed_piece_by_piece_are_the_same(tmp_path, stores, monkeypatch, case, most):
+    algo, given = CASES[case]
+    expected = arrays_of(stores[0], tmp_path / "s.zarr", algo, sources=SOURCES, **given)
+    monkeypatch.setattr("csaw.engine.batches.copies_in_time.LISTED_EDGES", most)
+    assert_same(expected, arrays_of(stores[1], tmp_path / "s.zarr", algo, sources=SOURCES, **given))
+
+
 @every_case
 def test_the_times_of_sources_are_part_of_the_request(tmp_path, stores, case):
     algo, given = CASES[case]

@@ -109,11 +109,11 @@ def test_a_fault_of_numbers_is_found(tmp_path, monkeypatch, store, fault):
 
 def test_a_time_of_another_edge_is_found(tmp_path, monkeypatch, store):
     """The root's time in place of the edge before, and the other way round."""
-    monkeypatch.setattr(Together, "_times_after", lambda self, entry, cell: self.time[cell])
+    monkeypatch.setattr(Together, "_times_after", lambda self, entry, time: time)
     for algo in ("labor", "layer"):
         drawn(store, tmp_path / "s.zarr", algo)
         assert "sources" in wrong(tmp_path / "s.zarr")
-    monkeypatch.setattr(Together, "_times_after", lambda self, entry, cell: self.now[entry])
+    monkeypatch.setattr(Together, "_times_after", lambda self, entry, time: self.now[entry])
     drawn(store, tmp_path / "s.zarr", "labor", time_against="previous")
     assert "sources" in wrong(tmp_path / "s.zarr")
 
