@@ -13,7 +13,6 @@ class Labor(InTime, Traversal):
     paper = "Balin and Catalyurek, NeurIPS 2023"
     shares_draws = True
     visited_once = False
-    no_last = "the last edges are sure, and need no number that vertices share: neighbor selects them"
     fanout: tuple = option(
         (10, 10),
         help="neighbors that a vertex selects on average, for each hop, separated by commas; -1 selects all",

@@ -13,7 +13,6 @@ class Layer(InTime, ChosenBias, Traversal):
 
     paper = "Gao et al., KDD 2018"
     collective = True
-    no_last = "edges of several vertices at one time have no order"
     depth: int | None = option(
         2,
         help="number of layers beyond the sources; none: no limit, until an instance has as many vertices as --total "

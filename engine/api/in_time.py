@@ -1,7 +1,5 @@
 """Options of traversals whose vertices select among the edges before a time: neighbors in time, as mixins."""
 
-from typing import ClassVar
-
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.option import flag_of, option
 from csaw.partition.errors import OptionError
@@ -18,9 +16,6 @@ class InTime(Algorithm):
     A vertex then selects among its edges whose time is at most that of its source, or less where ``time_order`` is
     strict, and not longer before it than ``time_window``: any of them, or the last by time.
     """
-
-    no_last: ClassVar[str] = ""
-    """The reason for which the last edges by time cannot be selected; empty where they can."""
 
     time_strategy: str | None = option(
         None,
@@ -58,10 +53,6 @@ class InTime(Algorithm):
         if self.time_strategy is None:
             self._refuse_alone()
             return
-        if self.time_strategy == "last" and self.no_last:
-            raise OptionError(
-                f"--time-strategy last: expected uniform, which {self.name()} alone can draw, because {self.no_last}"
-            )
         if getattr(self, "replace", False):
             self._refuse_replace()
         if getattr(self, "unique", False):

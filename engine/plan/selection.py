@@ -132,6 +132,12 @@ def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
             f"--time-strategy: {name} cannot select in time: expected a traversal whose vertices each select among "
             "their own edges, and all go on, as neighbor and minibatch, or that selects as labor or layer; see InTime"
         )
+    if a.time_strategy == "last" and not _selects_alone(a):
+        pooled, sure = "edges of several vertices at one time have no order", "the last edges need no shared number"
+        raise OptionError(
+            f"--time-strategy last: expected uniform for {name}, because {pooled if a.collective else sure}; neighbor "
+            "selects the last edges of each vertex"
+        )
     return {Method.TIME}
 
 

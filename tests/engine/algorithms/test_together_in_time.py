@@ -8,6 +8,7 @@ from helpers.neighbors_in_time import rows_in_order
 from helpers.temporal import TIED, events_store, random_events
 
 from csaw.engine import prepare
+from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError
 
 CASES = {
@@ -161,8 +162,16 @@ BESIDE = UNIFORM | {"start_time": 3}
     ("algo", "options", "said"),
     [
         ("labor", UNIFORM, "--time-strategy: expected a time for each source, found none"),
-        ("labor", {"time_strategy": "last", "start_time": 3}, "last: expected uniform.* neighbor selects them$"),
-        ("layer", {"time_strategy": "last", "start_time": 3}, "last: expected uniform.* at one time have no order$"),
+        (
+            "labor",
+            {"time_strategy": "last", "start_time": 3},
+            "last: expected uniform for labor, .* need no shared number; neighbor",
+        ),
+        (
+            "layer",
+            {"time_strategy": "last", "start_time": 3},
+            "last: expected uniform for layer, .* have no order; neighbor selects",
+        ),
         ("labor", {"time_against": "previous"}, "--time-against: expected --time-strategy"),
         ("layer", {"start_time": 3}, "--start-time: expected --time-strategy"),
         ("labor", BESIDE | {"induced": True}, "--induced: expected none beside --time-strategy"),
@@ -185,3 +194,50 @@ def test_a_graph_needs_times(tmp_path, algo):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=True, vertices=2)
     with pytest.raises(OptionError, match=f"expected times of the edges for {algo}, found none"):
         prepare(store, algo, weighted=False, **BESIDE)
+
+
+OWN = """
+from csaw.engine.algorithm import InTime, Traversal, against_option
+
+class Shared(InTime, Traversal):
+    shares_draws = True
+    visited_once = False
+    frontier_size = 3
+    time_against: str = against_option()
+
+    def edge_bias(self, e):
+        return 2.0
+
+    def sizes(self):
+        return (2, 1)
+
+class Pool(InTime, Traversal):
+    collective = True
+    visited_once = False
+    frontier_size = 3
+
+    def edge_bias(self, e):
+        return 1.0
+
+    def sizes(self):
+        return (2, -1)
+"""
+
+
+def test_classes_of_ones_own_select_together_in_time(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN)
+    store, sources = events_store(tmp_path / "g.zarr", TIED, 5), sources_of(TIED, 5)
+    given, options = {"sources": sources, "instances": 2000}, UNIFORM | {"time_against": "previous"}
+    found = arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'mine.py'}:Shared", **given, **options)
+    assert_shared_in_time(found, TIED, 5, (2, 1), options)
+    found = arrays_of(store, tmp_path / "t.zarr", f"{tmp_path / 'mine.py'}:Pool", **given, **UNIFORM)
+    rows = rows_in_order(TIED, 5)
+    for depth, frontier, _, edges in followed(found, 2, UNIFORM):
+        may = candidates(frontier, rows, UNIFORM)
+        assert len(edges) == (min(2, len(may)) if depth == 0 else len(may))
+    for name in ("Shared", "Pool"):
+        with pytest.raises(OptionError, match="--time-strategy last: expected uniform for"):
+            prepare(store, f"{tmp_path / 'mine.py'}:{name}", time_strategy="last", start_time=3)
+    assert verify(tmp_path / "s.zarr").ok
+    assert verify(tmp_path / "t.zarr", algo=f"{tmp_path / 'mine.py'}:Pool").ok
+    assert verify(tmp_path / "s.zarr", algo=f"{tmp_path / 'mine.py'}:Shared").ok
