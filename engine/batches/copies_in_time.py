@@ -10,7 +10,8 @@ from types import ModuleType
 import numpy as np
 
 from csaw.engine.batches.in_time import InTime
-from csaw.engine.batches.ordered import begins, in_pieces
+from csaw.engine.batches.layers import LATER, SPARE
+from csaw.engine.batches.ordered import begins, counts, in_pieces
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.parts import LISTED_EDGES
 from csaw.engine.samples.layouts.declared import OF_COPIES
@@ -18,6 +19,7 @@ from csaw.engine.schedule.backend import Backend
 
 ALL_EDGES = -1
 CELL_BYTES = 32  # of an edge that is listed, at most
+LAST = 64.0  # no time of rate 1 is later: -log of 2^-64 is 44.4
 
 
 class Copies:
@@ -173,17 +175,26 @@ class PoolsInTime(Together):
 
     def _kept(self, local: Array, dst: Array, then: Array) -> Array:
         xp, size = self.xp, self.sizes[self.depth]
-        pool = xp.arange(local.size)
-        if self.algorithm.only_new:
-            pool = pool[self.met.news(local, dst, then)]
         if size < 0:
-            return pool
-        owner = local[pool]
-        begin = begins(xp, owner, self.instances)
-        number, slot = xp.arange(owner.size) - begin[owner], xp.full(owner.size, self.depth, np.int64)
-        race = self.backend.race_numbers(owner + self.first, slot, number, xp.ones(owner.size, np.int64))
-        order = xp.lexsort((race, owner))  # of equal times, the lower number
-        return pool[order[xp.arange(order.size) - begin[owner[order]] < size]]
+            return self._new(xp.arange(local.size), local, dst, then)
+        begin = begins(xp, local, self.instances)
+        number, slot = xp.arange(local.size) - begin[local], xp.full(local.size, self.depth, np.int64)
+        race = self.backend.race_numbers(local + self.first, slot, number, xp.ones(local.size, np.int64))
+        count = xp.diff(begin)
+        until = xp.where(count > size, SPARE * size / xp.maximum(count, 1), LAST)
+        while True:  # a few that come first in each instance, or all where that takes more
+            early = self._new(xp.flatnonzero(race <= until[local]), local, dst, then)
+            few = (counts(xp, local[early], self.instances) < size) & (until < LAST)
+            if not bool(few.any()):
+                break
+            until = xp.where(few, until * LATER, until)
+        order = early[xp.lexsort((race[early], local[early]))]  # of equal times, the lower number
+        owner = local[order]
+        return order[xp.arange(order.size) - begins(xp, owner, self.instances)[owner] < size]
+
+    def _new(self, some: Array, local: Array, dst: Array, then: Array) -> Array:
+        """The numbers among ``some`` of edges that are in a pool."""
+        return some[self.met.news(local[some], dst[some], then[some])] if self.algorithm.only_new else some
 
     def _go_on(self, local: Array, dst: Array) -> None:
         if self.algorithm.total is not None:
