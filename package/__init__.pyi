@@ -82,8 +82,13 @@ class _Jump(_Run, total=False):
     jump_prob: SupportsFloat | str
 
 class _Labor(_Run, total=False):
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsIndex | str | None
+    time_order: Literal["monotone", "strict"]
+    time_window: SupportsIndex | str | None
     fanout: Sequence[int] | str
     frontier_size: SupportsIndex | str
+    time_against: Literal["root", "previous"]
 
 class _Ladies(_Run, total=False):
     normalize: Literal["symmetric", "row", "none"]
@@ -93,10 +98,15 @@ class _Ladies(_Run, total=False):
 
 class _Layer(_Run, total=False):
     bias: Literal["weight", "degree", "none"]
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsIndex | str | None
+    time_order: Literal["monotone", "strict"]
+    time_window: SupportsIndex | str | None
     depth: SupportsIndex | str | None
     neighbor_size: SupportsIndex | str
     frontier_size: SupportsIndex | str
     unique: bool
+    time_against: Literal["root", "previous"]
     total: SupportsIndex | str | None
 
 class _Minibatch(_Run, total=False):
@@ -196,7 +206,12 @@ class _OfAll(_Run, total=False):
     burn_prob: SupportsFloat | str
     depth: SupportsIndex | str | None
     jump_prob: SupportsFloat | str
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsIndex | str | None
+    time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
+    time_window: SupportsIndex | str | None
     fanout: Sequence[int] | str
+    time_against: Literal["root", "previous"]
     replace: bool
     neighbor_size: SupportsIndex | str
     unique: bool
@@ -206,12 +221,7 @@ class _OfAll(_Run, total=False):
     shuffle: bool
     drop_last: bool
     disjoint: bool
-    time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsIndex | str | None
-    time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
-    time_window: SupportsIndex | str | None
     norms: str | None
-    time_against: Literal["root", "previous"]
     p: SupportsFloat | str
     q: SupportsFloat | str
     termination_prob: SupportsFloat | str

@@ -2,12 +2,12 @@
 3.2).
 """
 
-from csaw.engine.algorithm import Traversal, option
+from csaw.engine.algorithm import InTime, Traversal, against_option, option
 
 
-class Labor(Traversal):
+class Labor(InTime, Traversal):
     """Each vertex u has one random number of [0, 1) in an instance and hop; a frontier vertex of degree d keeps its
-    edge to u if that is below FANOUT / d.
+    edge to u if that is below FANOUT / d. In time, d counts the edges that it may select.
     """
 
     paper = "Balin and Catalyurek, NeurIPS 2023"
@@ -19,6 +19,7 @@ class Labor(Traversal):
         low=-1,
     )
     frontier_size: int = option(1024, help="number of sources of an instance, its batch", low=1)
+    time_against: str = against_option()
 
     def edge_bias(self, e):
         return 1.0

@@ -2,13 +2,13 @@
 all layers (NextDoor).
 """
 
-from csaw.engine.algorithm import ChosenBias, Traversal, every_hop, option, unique_option
+from csaw.engine.algorithm import ChosenBias, InTime, Traversal, against_option, every_hop, option, unique_option
 from csaw.partition.errors import OptionError
 
 
-class Layer(ChosenBias, Traversal):
+class Layer(InTime, ChosenBias, Traversal):
     """At each depth, the frontier as a whole selects NEIGHBOR_SIZE of its edges to unvisited vertices, without
-    replacement.
+    replacement. In time, of the edges that its vertices may select.
     """
 
     paper = "Gao et al., KDD 2018"
@@ -24,6 +24,7 @@ class Layer(ChosenBias, Traversal):
     neighbor_size: int = option(10, help="edges that the frontier selects at each depth", low=0)
     frontier_size: int = option(1, help="number of sources of an instance", low=1)
     unique: bool = unique_option()
+    time_against: str = against_option()
     total: int | None = option(
         None,
         kind=int,

@@ -51,8 +51,6 @@ MOST_STEPS = 2**31 - 2  # of a walk
 LENGTH_HELP = (
     "number of steps of a walk, L edges and L + 1 vertices; none: no limit, where the algorithm ends walks by itself"
 )
-
-
 DEPTH_HELP = "number of hops from the source; none: no limit, until nothing new is met"
 PLANNED_HOPS = 64  # of a traversal without a limit, which a plan counts on
 
@@ -97,6 +95,8 @@ class Algorithm:
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""
 
+    lacks: ClassVar[Mapping[str, str]] = {}  # the reason, ", because ...", for each option that similar ones have
+
     file_digest: str = ""
     """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
 
@@ -126,8 +126,8 @@ class Algorithm:
             if name not in known:
                 flags = [flag_of(one) for one in known]
                 raise OptionError(
-                    f"{flag_of(name)} is not an option of {cls.name()}; it has {', '.join(flags)}"
-                    f"{meant(flag_of(name), [*flags, *map(flag_of, of_the_run)])}"
+                    f"{flag_of(name)} is not an option of {cls.name()}{cls.lacks.get(name, '')}; it has "
+                    f"{', '.join(flags)}{meant(flag_of(name), [*flags, *map(flag_of, of_the_run)])}"
                 )
 
     def parameters(self) -> Record:

@@ -1,6 +1,10 @@
 """Biases that several algorithms share, as mixins with the options that choose them."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.in_time import BESIDE
 from csaw.engine.api.option import option
 from csaw.engine.api.views import EdgeView
 
@@ -68,6 +72,12 @@ class MatrixEntries(Algorithm):
 
 class LayerEntries(MatrixEntries):
     """Mixin of samplers of layers: ``class Mine(LayerEntries, Traversal)``."""
+
+    lacks: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("time_strategy", *BESIDE),
+        ", because it draws by the entries of one matrix, and the degrees in these would be others at each time: labor "
+        "and layer draw in time",
+    )
 
     layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
     frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)

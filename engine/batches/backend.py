@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from csaw.engine.batches.clusters import ClusterSets
+from csaw.engine.batches.copies_in_time import PoolsInTime, SharedDrawsInTime
 from csaw.engine.batches.in_time import InTime, MiniBatchesInTime
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.minibatches import MiniBatches
@@ -23,6 +24,8 @@ ANYWHERE: Mapping[BatchKind, Callable[[Backend, int, np.ndarray], Batch]] = {
     BatchKind.WHOLE_IN_TIME: MiniBatchesInTime,
     BatchKind.MINIBATCHES_IN_TIME: MiniBatchesInTime,
     BatchKind.IN_TIME: InTime,
+    BatchKind.SHARED_DRAWS_IN_TIME: SharedDrawsInTime,
+    BatchKind.POOLS_IN_TIME: PoolsInTime,
     BatchKind.SHARED_DRAWS: SharedDraws,
     BatchKind.UNIQUE: Unique,
     BatchKind.POOLS: Pools,

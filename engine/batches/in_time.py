@@ -32,9 +32,13 @@ class Clocked(Traversals):
         self.backend.select_in_time(self, entries)
 
     def _next_depth(self) -> None:
+        self._count_dead()
+        super()._next_depth()
+
+    def _count_dead(self) -> None:
+        """Count the entries that have edges, but none that they may select."""
         if self.sizes[self.depth] != 0:  # those without any edge are counted already
             self.dead += int(((self.degree > 0) & (self.found == 0)).sum())
-        super()._next_depth()
 
 
 class InTime(Clocked):

@@ -7,11 +7,11 @@ a streamed graph brings as for any frontier.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
 from csaw.engine.batches.fixed import scaled, shifts
+from csaw.engine.batches.ordered import in_pieces
 from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.plan.parts import LISTED_EDGES, RANGE
 from csaw.engine.schedule.backend import Backend
@@ -50,13 +50,8 @@ class Columns:
     def _pieces(self, vertices: Array) -> Iterator[tuple[Array, Array]]:
         """Vertices with their degrees, so few at a time that their edges fit the memory."""
         degree = self.backend.graph.degrees(vertices)
-        upto = self.xp.cumsum(degree)
-        total = int(upto[-1]) if vertices.size else 0
-        marks = self.xp.searchsorted(
-            upto, self.xp.arange(LISTED_EDGES, max(total, LISTED_EDGES), LISTED_EDGES)
-        ).tolist()
-        for low, high in pairwise(sorted({0, *marks, vertices.size})):
-            yield vertices[low:high], degree[low:high]
+        for some in in_pieces(self.xp, degree, LISTED_EDGES):
+            yield vertices[some], degree[some]
 
     def _weigh(self, vertices: Array, degree: Array) -> None:
         xp, upto = self.xp, self.xp.cumsum(degree)

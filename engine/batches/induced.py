@@ -6,12 +6,11 @@ order in which rows came to memory.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import cast
 
 import numpy as np
 
-from csaw.engine.batches.ordered import fresh
+from csaw.engine.batches.ordered import fresh, in_pieces
 from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
 from csaw.engine.plan.parts import LISTED_EDGES
 from csaw.engine.schedule.backend import ALL, Backend
@@ -95,13 +94,8 @@ class Induced:
         assert self.met is not None
         vertices = self.met[entries] % self.vertices
         degree = self.backend.graph.degrees(vertices)
-        upto = self.xp.cumsum(degree)
-        total = int(upto[-1]) if entries.size else 0
-        marks = self.xp.searchsorted(
-            upto, self.xp.arange(LISTED_EDGES, max(total, LISTED_EDGES), LISTED_EDGES)
-        ).tolist()
-        for low, high in pairwise(sorted({0, *marks, entries.size})):
-            yield entries[low:high], vertices[low:high], degree[low:high]
+        for some in in_pieces(self.xp, degree, LISTED_EDGES):
+            yield entries[some], vertices[some], degree[some]
 
     def _list(self, entries: Array, vertices: Array, degree: Array) -> None:
         """Keep the edges of these entries that lead to a vertex of their instance."""

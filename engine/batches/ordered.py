@@ -1,5 +1,7 @@
 """Arrays in order: where equal elements begin, how many they are, and which are the first. ``xp``: NumPy or CuPy."""
 
+from collections.abc import Iterator
+from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
@@ -32,6 +34,15 @@ def fresh(xp: ModuleType, values: Array) -> Array:
     first = xp.ones(values.size, bool)
     first[1:] = values[1:] != values[:-1]
     return first
+
+
+def in_pieces(xp: ModuleType, sizes: Array, most: int) -> Iterator[slice]:
+    """Yield consecutive elements whose ``sizes`` add up to about ``most``, or one of a larger size."""
+    upto = xp.cumsum(sizes)
+    total = int(upto[-1]) if upto.size else 0
+    marks = xp.searchsorted(upto, xp.arange(most, max(total, most), most)).tolist()
+    for low, high in pairwise(sorted({0, *marks, upto.size})):
+        yield slice(low, high)
 
 
 def rank(xp: ModuleType, values: Array) -> Array:

@@ -65,6 +65,14 @@ class CpuSelector(CpuRunner):
         given = (self.graph.arrays, np.uint64(self.seed), arrays_of(f), f.now, f.time, self.time_rules)
         self.in_slices(entries, SLICE, lambda some, *_: kernel(some, *given))
 
+    def list_in_time(self, f: TimedFrontier, entries: np.ndarray, size: int) -> None:
+        kernel, given = (
+            self.kernels.list_in_time,
+            (self.graph.arrays, np.uint64(self.seed), arrays_of(f), f.now, f.time),
+        )
+        drawn = f.depth, size, self.time_rules
+        self.in_slices(entries, SLICE, lambda some, *_: kernel(some, *given, *drawn))
+
     def _look_up(self, f: Frontier, entries: np.ndarray) -> None:
         kernel, given = self.kernels.look_up, (self.graph.arrays, arrays_of(f), f.offset)
         self.in_slices(entries, SLICE, lambda some, *_: kernel(some, *given))

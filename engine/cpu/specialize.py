@@ -39,6 +39,7 @@ FILES = (
     "select.py",
     "traverse.py",
     "neighbors_in_time.py",
+    "lists_in_time.py",
     "frontiers.py",
     "pools.py",
     "rows.py",

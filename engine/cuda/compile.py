@@ -16,6 +16,7 @@ from pathlib import Path
 from csaw.engine.api.hook_scope import CALLED, INLINED
 from csaw.engine.api.hooks import ARGUMENTS, Hook
 from csaw.engine.cuda.constants import SHARED
+from csaw.engine.schedule.time_rules import OFF
 from csaw.partition.base import stages
 from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.kernel_time import compiles, finds
@@ -53,20 +54,7 @@ CONSTANTS: dict[str, int] = {
     "ASKS_LATER": 0,
     "QUESTIONS": 1,
     "UNLIMITED": 0,
-    "TIMED": 0,
-    "BY_TIME": 0,
-    "TIME_COLUMN": 0,
-    "TIME_ORDER": 0,
-    "HAS_START": 0,
-    "HAS_WINDOW": 0,
-    "HAS_LAST": 0,
-    "BACKWARD": 0,
-    "STRICT": 0,
-    "TIME_BIAS": 0,
-    "FAR": 0,
-    "PER_TIME": 0,
-    "FROM_EDGES": 0,
-    "LATEST": 0,
+    **OFF,
     "BUILDS": 0,
     "MEMBER_WEIGHTS": 0,
     "EDGE_COLUMNS": 0,

@@ -30,6 +30,8 @@ FILES = {
     BatchKind.WHOLE_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.MINIBATCHES_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.IN_TIME: ("neighbors_in_time.cu",),
+    BatchKind.SHARED_DRAWS_IN_TIME: ("lists_in_time.cu",),
+    BatchKind.POOLS_IN_TIME: ("lists_in_time.cu", "rows.cu"),
     BatchKind.SHARED_DRAWS: ("shared.cu",),
     BatchKind.LAYERS: ("rows.cu", "layers.cu"),
     BatchKind.UNIQUE: ("select.cu",),

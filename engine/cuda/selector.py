@@ -109,6 +109,10 @@ class CudaSelector(CudaRunner):
 
         self._over_queues(f, entries, select)
 
+    def list_in_time(self, f: TimedFrontier, entries: Array, size: int) -> None:
+        window, seed = time_rules(self.algorithm).window, np.uint64(self.seed)
+        self._over_rows("list_in_time", entries, _struct_of(f), f.now, f.time, window, seed, f.depth, size)
+
     def _over_queues(self, f: Frontier, entries: Array, select: Callable[[Frontier, Array], None]) -> None:
         """Have ``select`` serve the entries, together unless the plan's policy splits them."""
         if not isinstance(self.graph, StreamedGraph):

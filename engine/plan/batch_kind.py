@@ -4,6 +4,7 @@ The plan chooses one. A backend has a class for each kind that it draws, and a G
 """
 
 from enum import StrEnum
+from typing import Any
 
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.termination import is_unlimited
@@ -35,6 +36,10 @@ class BatchKind(StrEnum):
     """Mini-batches, hop by hop, whose nodes select among edges before the times of their seeds."""
     IN_TIME = "in-time"
     """Frontiers whose vertices select among edges before a time."""
+    SHARED_DRAWS_IN_TIME = "shared-draws-in-time"
+    """Frontiers of copies, vertices with times, that decide on their edges to a vertex by one random number."""
+    POOLS_IN_TIME = "pools-in-time"
+    """Picks from all edges that the copies of an instance's frontier may select, together."""
     SHARED_DRAWS = "shared-draws"
     """Frontiers whose vertices decide on their edges to a vertex by one random number."""
     LAYERS = "layers"
@@ -64,7 +69,8 @@ class BatchKind(StrEnum):
     @property
     def in_time(self) -> bool:
         """Whether an instance's sources have times, behind what else is known of them."""
-        return self in (BatchKind.IN_TIME, BatchKind.WHOLE_IN_TIME, BatchKind.MINIBATCHES_IN_TIME)
+        of_frontiers = (BatchKind.IN_TIME, BatchKind.SHARED_DRAWS_IN_TIME, BatchKind.POOLS_IN_TIME)
+        return self in (*of_frontiers, BatchKind.WHOLE_IN_TIME, BatchKind.MINIBATCHES_IN_TIME)
 
     @property
     def no_sources(self) -> tuple[int, ...]:
@@ -85,10 +91,7 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     if algorithm.clocks:
         return BatchKind.CLOCK_WALKS
     if algorithm.time_strategy is not None:
-        if not isinstance(shape.drawn_layout, Batches):
-            return BatchKind.IN_TIME
-        by_hops = shape.on_gpu or memory.residency.streams
-        return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
+        return _kind_in_time(shape, memory)
     if isinstance(shape.drawn_layout, Batches):
         return BatchKind.WHOLE_MINIBATCHES if drawn_whole(shape, memory) else BatchKind.MINIBATCHES
     if algorithm.shares_draws:
@@ -102,3 +105,14 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     if in_tables(shape, memory):
         return BatchKind.HOP_TABLES
     return BatchKind.POOLS if needs.in_pools else BatchKind.FRONTIERS
+
+
+def _kind_in_time(shape: Shape, memory: MemoryPlan) -> BatchKind:
+    """Choose the kind of the batches of a traversal in time."""
+    algorithm: Any = shape.algorithm
+    if isinstance(shape.drawn_layout, Batches):
+        by_hops = shape.on_gpu or memory.residency.streams
+        return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
+    if algorithm.shares_draws:
+        return BatchKind.SHARED_DRAWS_IN_TIME
+    return BatchKind.POOLS_IN_TIME if algorithm.collective else BatchKind.IN_TIME

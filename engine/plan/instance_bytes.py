@@ -60,7 +60,8 @@ def instance_bytes(
     spread = 1 if algorithm.geometric is None else SPREAD
     met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
     each = item if isinstance(layout, Hops) else 3 * item + 24  # also of a node with its edge in a mini-batch
-    each += TIME_BYTES * needs.timed
+    copies = algorithm.shares_draws or algorithm.collective  # whose times are beside that of the edge
+    each += TIME_BYTES * needs.timed * (3 if copies else 1)
     row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
     memory = listed_bytes + _in_flight(algorithm, store.vertices, spread * entries, spread * widest, each)
     return _with_vertices(row, memory, met, item) if induced else (row, memory)
@@ -86,7 +87,7 @@ def _of_traversal(
         if algorithm.collective:
             width = max(size, 0)
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)
-            if algorithm.draws_from != "edges" or algorithm.unique:
+            if algorithm.draws_from != "edges" or algorithm.unique or needs.timed:
                 listed = max(listed, widest * mean)
         else:
             listed = max(listed, widest * mean if algorithm.shares_draws or algorithm.unique else 0)

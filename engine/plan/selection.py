@@ -126,14 +126,31 @@ def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
             f"--time-strategy {a.time_strategy}: expected edges that are equally likely, found a bias of "
             f"{name} that reads {', '.join(sorted(bias.reads)) or 'nothing'}; pass --bias=none"
         )
-    meets_once = a.visited_once and a.layout != "batches"
     others = a.unique or a.pool_size is not None or a.geometric is not None or a.draws_from != "edges"
-    if not _selects_alone(a) or meets_once or others or type(a).update is not Traversal.update:
+    if others or not (_goes_on_in_time(a) or _selects_together(a)) or type(a).update is not Traversal.update:
         raise OptionError(
             f"--time-strategy: {name} cannot select in time: expected a traversal whose vertices each select among "
-            "their own edges, and all go on, as neighbor and minibatch; see InTime"
+            "their own edges, and all go on, as neighbor and minibatch, or that selects as labor or layer; see InTime"
+        )
+    if a.time_strategy == "last" and not _selects_alone(a):
+        pooled, sure = "edges of several vertices at one time have no order", "the last edges need no shared number"
+        raise OptionError(
+            f"--time-strategy last: expected uniform for {name}, because {pooled if a.collective else sure}; neighbor "
+            "selects the last edges of each vertex"
         )
     return {Method.TIME}
+
+
+def _goes_on_in_time(a: Traversal) -> bool:
+    """Whether each vertex of a traversal selects from its own neighbors, and all that are met go on."""
+    return _selects_alone(a) and (a.layout == "batches" or not a.visited_once)
+
+
+def _selects_together(a: Traversal) -> bool:
+    """Whether the frontier of a traversal decides together on its edges: by shared numbers, or as one pool."""
+    apart = a.induced or a.clocks or a.each_edge_once or a.replace or a.sources_from == "every"
+    goes_back = a.visited_once and a.revisits
+    return a.shares_draws != a.collective and a.layout == "subgraphs" and not (apart or goes_back)
 
 
 def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:

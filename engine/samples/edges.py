@@ -1,8 +1,8 @@
-"""Samples of any layout as lists of edges: instance, src, dst, depth, and of samples in time the time of each."""
+"""Samples of any layout as lists of edges: instance, src, dst, depth, and of samples in time their times."""
 
 import numpy as np
 
-from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
+from csaw.engine.samples.layouts.declared import OF_COPIES, SEED_TIME, TIME
 from csaw.engine.samples.layouts.layout import EDGE
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.graph.edge_columns import NO_TIME
@@ -30,8 +30,8 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
 
 
 def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
-    """The columns of ``numbered_edges``: those of all samples, and the time where samples are no walks and in time."""
-    return (*EDGE, TIME) if SEED_TIME in samples else EDGE
+    """The columns of ``numbered_edges``: those of all samples, and times where samples are no walks and in time."""
+    return (*EDGE, *((TIME,) if SEED_TIME in samples else ()), *(name for name in OF_COPIES if name in samples))
 
 
 def edge_arrays(samples: OpenedSamples) -> list[str]:
@@ -45,7 +45,7 @@ def _with_lonely(edges: Edges, met: list[tuple[np.ndarray, np.ndarray]]) -> Edge
     if not instance.size:
         return edges
     columns = dict(zip(EDGE, (instance, vertex, vertex, np.full(instance.size, ALONE, np.int32)), strict=True))
-    columns[TIME] = np.full(instance.size, NO_TIME)
+    columns |= dict.fromkeys((TIME, *OF_COPIES), np.full(instance.size, NO_TIME))
     order = np.argsort(np.concatenate([edges["instance"], instance]), kind="stable")
     return {name: np.concatenate([of_edges, columns[name]])[order] for name, of_edges in edges.items()}
 

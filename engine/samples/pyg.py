@@ -30,6 +30,8 @@
     Only of samples in time: the time of each edge.
 ``seed_time`` int64 [batch_size]
     Only of neighbors in time: the time of each seed.
+``node_time`` int64 [nodes]
+    Only of labor and layer in time: the time that each node knows.
 ``walk`` int64 [instances, walk_length + 1], or [instances, longest walk + 1] without a limit
     Only of walks: the nodes of each, -1 after its end.
 ``e_id`` int64 [edges]
@@ -39,7 +41,8 @@
 Instances share no node. A walk or a tree of hops has a node for each of its places, because each place has drawn its
 own neighbors. A model with as many layers as hops therefore gives each seed the same result as on the seed's own tree.
 A subgraph has a node for each vertex, at the hop at which it is first met; of random edges, to which no source leads,
-one end is at hop 0. Mini-batches keep the nodes that they have.
+one end is at hop 0. Of labor and layer in time it has a node for each copy of a vertex, at a time that it knows.
+Mini-batches keep the nodes that they have.
 Vertices without edges are nodes too, where the sample has its vertices: of induced subgraphs, and of layers, where the
 hop is the layer.
 
@@ -54,7 +57,7 @@ from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays
 from csaw.engine.samples.numbers import edge_numbers
 from csaw.engine.samples.opened import OpenedSamples
-from csaw.engine.samples.pyg_parts import CLASSES, Batch, joined
+from csaw.engine.samples.pyg_parts import CLASSES, Batch, in_order_of_names, joined
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.store import GraphStore
 
@@ -99,7 +102,7 @@ def _made(samples: OpenedSamples, start: int, stop: int, threads: int) -> Batch:
         return joined(parts, [first for first, _ in spans], threads)
     made = of(start, stop)
     made.pop(CLASSES, None)
-    return made
+    return in_order_of_names(made) if samples.layout.joins_batches else made
 
 
 def _signed(samples: OpenedSamples, ids: np.ndarray) -> np.ndarray:

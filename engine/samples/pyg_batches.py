@@ -44,7 +44,8 @@ def of_places(hops: list[np.ndarray], fill: int, start: int, *, as_walks: bool) 
 
 
 def of_vertices(arrays: Arrays, edges: Arrays, before: int) -> Batch:
-    """The batch of subgraphs: a node for each vertex of an instance, at the hop at which it is first met.
+    """The batch of subgraphs: a node for each vertex of an instance, or each copy of one, at the hop at which it is
+    first met.
 
     edges: those of the ``arrays``, by instance. before: the number of sources of all instances before.
     """
@@ -61,7 +62,8 @@ def of_vertices(arrays: Arrays, edges: Arrays, before: int) -> Batch:
     )
     kind = np.repeat(MET, [sources.size, dst.size, src.size, others.size])
     met = np.argsort(hop, kind="stable")
-    first, number = _first_met(owner[met], vertices[met])
+    known = _times_of(arrays, order)
+    first, number = _first_met(owner[met], vertices[met], *(times[met] for times in known.values()))
     number[met] = number.copy()
     of_sources, of_dst, of_src, _ = np.split(number, np.cumsum([sources.size, dst.size, src.size]))
     seeds = int(of_sources.max(initial=-1)) + 1
@@ -72,6 +74,7 @@ def of_vertices(arrays: Arrays, edges: Arrays, before: int) -> Batch:
     return (
         of_edges
         | of_seeds
+        | {name: times[met][first] for name, times in known.items()}
         | {
             "edge_index": np.stack([of_dst, of_src]),
             "n_id": vertices[met][first],
@@ -84,6 +87,14 @@ def of_vertices(arrays: Arrays, edges: Arrays, before: int) -> Batch:
             CLASSES: np.bincount((len(MET) * hop + kind)[met][first]),
         }
     )
+
+
+def _times_of(arrays: Arrays, order: np.ndarray) -> Arrays:
+    """The times that sources and both ends of edges, in this ``order``, know; none where vertices have no copies."""
+    if "src_time" not in arrays:
+        return {}
+    of_ends = (arrays[name][order] for name in ("dst_time", "src_time"))
+    return {"node_time": np.concatenate([arrays["seed_time"], *of_ends])}
 
 
 def of_minibatches(arrays: Arrays) -> Batch:
@@ -116,13 +127,15 @@ def of_minibatches(arrays: Arrays) -> Batch:
     }
 
 
-def _first_met(owner: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places at which pairs of instance and vertex are first met, ascending.
+def _first_met(owner: np.ndarray, *met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places at which pairs of instance and vertex, or triples with a time, are first met, ascending.
 
-    Returns also the number of each pair in that order.
+    Returns also the number of each in that order.
     """
-    known, vertex = np.unique(vertices, return_inverse=True)
-    _, first, number = np.unique(owner * np.int64(known.size) + vertex, return_index=True, return_inverse=True)
+    first, number = np.zeros(0, np.int64), owner
+    for values in met:
+        known, value = np.unique(values, return_inverse=True)
+        _, first, number = np.unique(number * np.int64(known.size) + value, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)

@@ -12,6 +12,21 @@ from csaw.partition.base.plain_data import Record
 
 Batch = Record
 OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64}  # what batches may have of each edge
+OF_NODES, OF_SEEDS = ("n_id", "batch", "node_time"), ("input_id", "seed_time")  # and of each node and seed
+ORDER = (
+    "edge_index",
+    "n_id",
+    "batch",
+    "batch_size",
+    "input_id",
+    "seed",
+    "num_sampled_nodes",
+    "num_sampled_edges",
+    "node_time",
+    "seed_time",
+    *OF_EDGES,
+    "walk",
+)
 CLASSES = "classes"  # in a part: how many nodes of each class it has, int64
 
 
@@ -29,7 +44,7 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
 
     def move(part: Batch, first: int, of_nodes: "_Share", of_edges: "_Share") -> Batch:
         part["batch"] += first
-        for name in ("n_id", "batch"):
+        for name in (name for name in OF_NODES if name in part):
             of_nodes.copy(part.pop(name), out[name])
         numbers: Batch = {
             name: of_nodes.moved(part.pop(name)) for name in ("edge_index", "seed", "walk") if name in part
@@ -43,19 +58,12 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
         numbers = list(pool.map(move, parts, firsts, *shares))
     for name in list(numbers[0]):
         out[name] = np.concatenate(_as_wide([some.pop(name) for some in numbers]))
-    order = (
-        "edge_index",
-        "n_id",
-        "batch",
-        "batch_size",
-        "input_id",
-        "seed",
-        "num_sampled_nodes",
-        "num_sampled_edges",
-        *OF_EDGES,
-        "walk",
-    )
-    return {name: out[name] for name in order if name in out}
+    return in_order_of_names(out)
+
+
+def in_order_of_names(batch: Batch) -> Batch:
+    """The arrays of a batch in the same order, in how many parts it was made."""
+    return {name: batch[name] for name in (*ORDER, *batch) if name in batch}
 
 
 def _as_wide(parts: list[np.ndarray]) -> list[np.ndarray]:
@@ -79,12 +87,11 @@ def _table(rows: list[np.ndarray]) -> np.ndarray:
 def _room(parts: list[Batch], nodes: np.ndarray, edges: np.ndarray) -> Batch:
     """A batch of the size of all parts: empty arrays of nodes and edges, and what is summed or joined at once."""
     beside = {name: np.empty(int(edges.sum()), dtype) for name, dtype in OF_EDGES.items() if name in parts[0]}
+    beside |= {name: np.empty(int(nodes.sum()), parts[0][name].dtype) for name in OF_NODES if name in parts[0]}
+    beside |= {name: np.concatenate([part[name] for part in parts]) for name in OF_SEEDS if name in parts[0]}
     return beside | {
         "edge_index": np.empty((2, int(edges.sum())), np.int64),
-        "n_id": np.empty(int(nodes.sum()), parts[0]["n_id"].dtype),
-        "batch": np.empty(int(nodes.sum()), np.int64),
         "batch_size": sum(part["batch_size"] for part in parts),
-        "input_id": np.concatenate([part["input_id"] for part in parts]),
         "num_sampled_nodes": _table([part["num_sampled_nodes"] for part in parts]).sum(axis=0),
         "num_sampled_edges": edges.sum(axis=0),
     }

@@ -169,6 +169,15 @@ class Backend(Specialization, ABC):
         """
 
     @abstractmethod
+    def list_in_time(self, f: TimedFrontier, entries: Array, size: int) -> None:
+        """Write the neighbors behind the edges of each entry before ``f.now`` whose random number, which all entries
+        share, is below ``size`` / their number; -1 lists all.
+
+        They are in the order of time, with cells between them that stay as they are. ``f.time`` gets the time of the
+        edge to each, ``f.found`` the number of edges before ``f.now``.
+        """
+
+    @abstractmethod
     def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
         """int64 [n]: the number of neighbors that coins say each frontier entry asks for, at most ``most``."""
 

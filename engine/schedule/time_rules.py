@@ -10,6 +10,26 @@ from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 LEAST, LARGEST = -(2**63), 2**63 - 1
 BIASES = ("uniform", "linear", "exponential")
+OFF = dict.fromkeys(
+    (
+        "TIMED",  # walks know the times of their edges
+        "BY_TIME",  # edges are taken from the order of rows by time
+        "TIME_COLUMN",  # numbers of the edge columns time
+        "TIME_ORDER",  # and time_order
+        "HAS_START",
+        "HAS_WINDOW",
+        "HAS_LAST",
+        "BACKWARD",
+        "STRICT",
+        "TIME_BIAS",
+        "FAR",
+        "PER_TIME",
+        "FROM_EDGES",
+        "LATEST",  # of neighbors in time: the last ones before a time are selected
+    ),
+    0,
+)
+"""All constants of runs in time, with the values of others: those of CUDA's kernels, and a test compares the CPU's."""
 
 
 class TimeRules(NamedTuple):
@@ -34,10 +54,8 @@ def _columns(columns: Sequence[EdgeColumn]) -> dict[str, int]:
 def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     """The constants of a walk, of which all are 0 where it is none in time."""
     a: Any = walk
-    names = ("HAS_START", "HAS_WINDOW", "HAS_LAST", "BACKWARD", "STRICT", "TIME_BIAS", "FAR", "PER_TIME", "FROM_EDGES")
-    none = dict.fromkeys(("TIMED", "BY_TIME", "TIME_COLUMN", "TIME_ORDER", *names), 0)
     if not walk.timed:
-        return none
+        return OFF
     found = {"TIMED": 1, "HAS_START": int(a.start_time is not None), "BACKWARD": int(a.backward)} | _columns(columns)
     if walk.by_time:
         found |= {
@@ -50,23 +68,26 @@ def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
             "PER_TIME": int(a.per == "time"),
             "FROM_EDGES": int(a.start == "edge"),
         }
-    return none | found
+    return OFF | found
 
 
 def neighbor_constants(traversal: Traversal, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     """The constants of a traversal in time: edges are taken back in time, from a time that each vertex knows."""
     a: Any = traversal
     if a.time_strategy is None:
-        return {}
-    return {
-        "BY_TIME": 1,
-        "BACKWARD": 1,
-        "HAS_START": 1,
-        "HAS_WINDOW": int(a.time_window is not None),
-        "HAS_LAST": 0,
-        "STRICT": int(a.time_order == "strict"),
-        "LATEST": int(a.time_strategy == "last"),
-    } | _columns(columns)
+        return OFF
+    return (
+        OFF
+        | {
+            "BY_TIME": 1,
+            "BACKWARD": 1,
+            "HAS_START": 1,
+            "HAS_WINDOW": int(a.time_window is not None),
+            "STRICT": int(a.time_order == "strict"),
+            "LATEST": int(a.time_strategy == "last"),
+        }
+        | _columns(columns)
+    )
 
 
 def time_rules(walk: Algorithm) -> TimeRules:

@@ -7,6 +7,7 @@ import numpy as np
 from csaw.engine.samples.layouts.declared import SEED_TIME
 from csaw.engine.sources.digest import digest_of
 from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.copies_in_time import Pools, SharedDraws, Together
 from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
 from csaw.partition.graph.edge_columns import NO_TIME
 
@@ -62,10 +63,9 @@ class SeedTimes:
 
 def verify_in_time(subject: Subject, checks: Checks) -> None:
     """Check neighbors in time, of samples that are hops or subgraphs."""
-    judged, seeds, strange = InTime(subject), SeedTimes(subject), 0
+    judged, seeds, strange = _judge_of(subject), SeedTimes(subject), 0
     listed = subject.asked.count or 0  # 0: not known, where a list has no times
     shown = Shown(subject.asked.digest, listed)
-    of_group = _subgraphs if subject.samples.layout == "subgraphs" else _hops
     for start, arrays in subject.samples.iter_groups():
         sources, counts = subject.samples.layout.sources(arrays)
         numbers = subject.samples.first + start
@@ -77,11 +77,25 @@ def verify_in_time(subject: Subject, checks: Checks) -> None:
         seeds.add(positions % max(listed, 1), arrays[SEED_TIME].ravel())
         if listed:
             shown.add(positions % listed, dense.ravel())
-        strange += of_group(subject, judged, arrays, numbers)
+        strange += _of_group(subject, judged, arrays, numbers)
     strange += shown.judged() if listed else 0
     checks.count("sources", strange, "sources or edges missing, other than asked for, without times or out of order")
     seeds.judge(checks)
     judged.judge(checks)
+
+
+def _judge_of(subject: Subject) -> InTime | Together:
+    """The checks of what frontiers select together, or each vertex by itself."""
+    if subject.traversal.shares_draws:
+        return SharedDraws(subject)
+    return Pools(subject) if subject.traversal.collective else InTime(subject)
+
+
+def _of_group(subject: Subject, judged: InTime | Together, arrays: Arrays, first: int) -> int:
+    """Check a group, from instance ``first`` on; returns the number of cells, edges and instances out of order."""
+    if isinstance(judged, Together):
+        return judged.add(arrays, first)
+    return (_subgraphs if subject.samples.layout == "subgraphs" else _hops)(subject, judged, arrays, first)
 
 
 def _hops(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> int:

@@ -15,6 +15,7 @@ from csaw.engine.verify.statistics import BINS, even
 
 QUICKER = 50  # times as fast as biases evaluated in Python
 PLACES = 20240303  # seed, fixed: the verdict on a sample never changes
+THRESHOLDS = "vertices that some frontier vertices select and others, with as good a chance, do not"
 
 
 def verify_shared_draws(subject: Subject, checks: Checks) -> None:
@@ -25,11 +26,12 @@ def verify_shared_draws(subject: Subject, checks: Checks) -> None:
     for group in groups(subject, checks, wrong):
         numbers += _numbers(subject, group, wrong, draw)
     count(checks, {name: wrong[name] for name in ("edges", "sources", "depths")})
-    checks.count(
-        "thresholds",
-        wrong["sizes"],
-        "vertices that some frontier vertices select and others, with as good a chance, do not",
-    )
+    checks.count("thresholds", wrong["sizes"], THRESHOLDS)
+    judge_numbers(checks, numbers)
+
+
+def judge_numbers(checks: Checks, numbers: list[np.ndarray]) -> None:
+    """Add the tests that numbers of vertices are uniform and independent: random points of the ranges that show."""
     places = np.concatenate([np.zeros(0), *numbers])
     few = "too few vertices whose edges may be left out"
     results = even(places, BINS, MOVED.format("numbers of vertices", "[0, 1)")) if places.size else []
@@ -85,10 +87,21 @@ def _ranges(
         wrong["sizes"] += 1
         return np.zeros(0)
     kept = np.isin(np.repeat(frontier, degree) * vertices + ends, found)
+    places, faults = shown(ends, chance, kept, draw)
+    wrong["sizes"] += faults
+    return places
+
+
+def shown(ends: np.ndarray, chance: np.ndarray, kept: np.ndarray, draw: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Random points of the ranges in which the numbers of vertices are, where there is a choice; and how many vertices
+    can have no number.
+
+    ``ends``, ``chance``, ``kept``: of each edge that may be kept, the vertex that it leads to, the chance that it is,
+    and whether it was.
+    """
     targets, number = np.unique(ends, return_inverse=True)
     low, high = np.zeros(targets.size), np.ones(targets.size)
     np.minimum.at(high, number[kept], chance[kept])
     np.maximum.at(low, number[~kept], chance[~kept])
-    wrong["sizes"] += int((low >= high).sum())
     choice = (high - low < 1.0) & (low < high)
-    return low[choice] + draw.random(int(choice.sum())) * (high - low)[choice]
+    return low[choice] + draw.random(int(choice.sum())) * (high - low)[choice], int((low >= high).sum())

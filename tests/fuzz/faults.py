@@ -43,6 +43,8 @@ IN_TIME = {
     "apart": ("--algo", "temporal", "--walk-length", "4", "--time-bias", "exponential", "--start", "edge"),
     "earlier": ("--algo", "neighbor", "--fanout", "3,2", *BEFORE, "--time-strategy", "uniform"),
     "latest": ("--algo", "minibatch", "--fanout", "3,2", *BEFORE, "--time-strategy", "last", "--seeds-per-batch", "9"),
+    "shared": ("--algo", "labor", "--fanout", "3,2", *BEFORE[2:], "--time-strategy", "uniform", "--frontier-size", "9"),
+    "pools": ("--algo", "layer", *BEFORE, "--time-strategy", "uniform", "--time-against", "previous"),
     "all": ("--algo", "neighbor", "--fanout", "2,-1", *BEFORE, "--time-strategy", "last", "--time-against", "previous"),
 }
 """The same, of a graph whose edges have times."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.copies_in_time import assert_pools_in_time, assert_shared_in_time
 from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore, arrays_of, stored_arrays
 from helpers.invariance import assert_same
@@ -33,6 +34,27 @@ CASES = {
         "neighbor",
         {"fanout": (3, -1), "time_strategy": "last", "time_against": "previous", "time_order": "strict"},
     ),
+    "labor": ("labor", {"fanout": (4, 3), "time_strategy": "uniform", "frontier_size": 30}),
+    "labor of the edge before": (
+        "labor",
+        {"fanout": (9, -1), "time_strategy": "uniform", "time_against": "previous", "time_window": 60},
+    ),
+    "all of labor": ("labor", {"fanout": (-1, 2), "time_strategy": "uniform", "time_order": "strict"}),
+    "labor of a hub": (
+        "labor",
+        {
+            "fanout": (700, 1),
+            "time_strategy": "uniform",
+            "frontier_size": 8,
+            "sources": {"ids": [0] * 40, "time": [*range(20, 60)]},
+        },
+    ),
+    "layer": ("layer", {"neighbor_size": 9, "time_strategy": "uniform", "frontier_size": 8, "depth": 3}),
+    "layer without limits": (
+        "layer",
+        {"neighbor_size": 40, "time_strategy": "uniform", "depth": None, "time_against": "previous", "total": 500},
+    ),
+    "all of a layer": ("layer", {"neighbor_size": 10**6, "time_strategy": "uniform", "time_window": 9}),
     "batches": ("minibatch", BATCHES | {"time_strategy": "uniform"}),
     "last batches": ("minibatch", BATCHES | {"time_strategy": "last", "shuffle": True}),
     "all of batches": ("minibatch", BATCHES | {"time_strategy": "uniform", "fanout": (-1, 2)}),
@@ -108,6 +130,19 @@ def test_the_law_on_a_gpu(tmp_path, options):
     found = arrays_of(store, tmp_path / "s.zarr", "neighbor", sources=sources, instances=6000, device="cuda", **given)
     assert_neighbors_in_time(tree_choices(found, (2, 3), given), TIED, 5, given)
     assert verify(tmp_path / "s.zarr").ok
+
+
+@pytest.mark.parametrize("options", [{}, {"time_window": 3}, {"time_against": "previous", "time_order": "strict"}])
+def test_the_law_of_frontiers_that_select_together_on_a_gpu(tmp_path, options):
+    store, given = events_store(tmp_path / "g.zarr", TIED, 5), {"time_strategy": "uniform"} | options
+    sources = {"ids": np.repeat(RNG.integers(0, 5, 18), 2), "time": RNG.integers(-1, 11, 36)}
+    how = {"sources": sources, "instances": 6000, "frontier_size": 3, "device": "cuda"}
+    labor = arrays_of(store, tmp_path / "s.zarr", "labor", fanout=(2, 1), **how, **given)
+    assert_shared_in_time(labor, TIED, 5, (2, 1), given)
+    assert verify(tmp_path / "s.zarr").ok
+    layers = arrays_of(store, tmp_path / "t.zarr", "layer", neighbor_size=2, depth=3, **how, **given)
+    assert_pools_in_time(layers, TIED, 5, (2, 2, 2), given)
+    assert verify(tmp_path / "t.zarr").ok
 
 
 def test_the_law_of_mini_batches_on_a_gpu(tmp_path, stores):

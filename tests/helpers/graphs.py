@@ -129,7 +129,18 @@ def stored_arrays(out):
     }
     names["batches"] = [one.name for one in LAYOUTS["batches"].arrays if (Path(out) / one.name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
-    further = ("times", "weight", "vertices_ptr", "vertices", "layer", "probability", "time", "seed_time")
+    further = (
+        "times",
+        "weight",
+        "vertices_ptr",
+        "vertices",
+        "layer",
+        "probability",
+        "time",
+        "seed_time",
+        "src_time",
+        "dst_time",
+    )
     of_hops = [f"time_{k}" for k in range(1, len(wanted))]
     wanted += [name for name in (*further, *of_hops) if name in samples and name not in wanted]
     import zarr

@@ -59,6 +59,20 @@ def draw_places(seed, instance, slot, low, high, k, places):
     return k
 
 
+@inner
+def find_ranges(entries, group, state, graph, frontier, now, rules):
+    """Find the places of the edges that entries may select, from number ``group`` of ``entries`` on: LOW and HIGH of
+    ``state``, see temporal.py. Returns the number of these entries.
+    """
+    lanes = min(BESIDE, entries.size - group)
+    for j in range(lanes):
+        i = entries[group + j]
+        state[L_WALKER + j], state[L_HERE + j], state[L_NOW + j], state[L_STEP + j] = i, frontier.vertex[i], now[i], 1
+        prefetch(graph.indptr, uint64(frontier.vertex[i]))
+    find_candidates(lanes, state, graph, rules)
+    return lanes
+
+
 @njit(nogil=True)
 def select_in_time(entries, graph, seed, frontier, now, time, rules):
     """Select neighbors of the frontier entries numbered ``entries`` among their edges before ``now`` [entries].
@@ -67,17 +81,7 @@ def select_in_time(entries, graph, seed, frontier, now, time, rules):
     """
     graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
     for group in range(0, entries.size, BESIDE):
-        lanes = min(BESIDE, entries.size - group)
-        for j in range(lanes):
-            i = entries[group + j]
-            state[L_WALKER + j], state[L_HERE + j], state[L_NOW + j], state[L_STEP + j] = (
-                i,
-                frontier.vertex[i],
-                now[i],
-                1,
-            )
-            prefetch(graph.indptr, uint64(frontier.vertex[i]))
-        find_candidates(lanes, state, graph, rules)
+        lanes = find_ranges(entries, group, state, graph, frontier, now, rules)
         for j in range(lanes):
             i, begin = state[L_WALKER + j], frontier.start[state[L_WALKER + j]]
             k, instance, slot = frontier.capacity[i], uint64(frontier.instance[i]), uint64(frontier.slot[i])

@@ -114,7 +114,12 @@ def select_shared(entries, graph, seed, instance, vertex, start, depth, size, ou
         count = degree(graph, vertex[i])
         for j in range(count):
             dst = neighbor_at(graph, row + j)
-            high = uint64(dst) >> SHIFT
-            word = draw64(seed, uint64(instance[i]), uint64(depth) + (high << uint64(16)), uint64(dst) & LOW)
+            word = shared_word(seed, uint64(instance[i]), depth, uint64(dst))
             if size < 0 or below_wide(word, uint64(count)) < uint64(size):
                 out[start[i] + j] = dst
+
+
+@inner
+def shared_word(seed, instance, depth, dst):
+    """The random word of a vertex in an instance and at a depth, by which all entries decide on their edges to it."""
+    return draw64(seed, instance, uint64(depth) + (dst >> SHIFT << uint64(16)), dst & LOW)

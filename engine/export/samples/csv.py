@@ -16,7 +16,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
-from csaw.engine.samples.layouts.declared import TIME
+from csaw.engine.samples.layouts.declared import OF_COPIES, TIME
 from csaw.partition.errors import OptionError
 
 SUFFIXES = (".csv", ".csv.gz")
@@ -34,7 +34,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     )
     names = ["instance", "v0", *steps] if walks else list(edge_columns(samples))
     of_walks = [SIGNED if name.startswith("t") else ids for name in names[1:]]
-    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER, SIGNED][: len(names)]
+    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER, *(SIGNED for _ in names[4:])]
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 
     def made(start: int, stop: int) -> memoryview:
@@ -65,7 +65,9 @@ def _edges(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
     _check(samples, edges["dst"])
     names = edge_columns(samples)
     filled = np.where(edges["depth"] == ALONE, 2, len(names))
-    return rows.text([edges[name].view(np.uint64) if name == TIME else edges[name] for name in names], filled)
+    return rows.text(
+        [edges[name].view(np.uint64) if name in (TIME, *OF_COPIES) else edges[name] for name in names], filled
+    )
 
 
 def _check(samples: Samples, ids: np.ndarray) -> None:

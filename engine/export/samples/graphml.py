@@ -20,7 +20,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_columns, edges_between
-from csaw.engine.samples.layouts.declared import TIME
+from csaw.engine.samples.layouts.layout import EDGE
 
 SUFFIXES = (".graphml", ".graphml.gz")
 SAID = ("algorithm", "seed", "fingerprint")  # of the request
@@ -31,8 +31,9 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     ids = kind_of_ids(samples.vertex_dtype, samples.words)
     inside = b'"><data key="instance">', b'</data><data key="vertex">', b"</data></node>\n"
     nodes = Rows([NODE[0], b":", *inside], [NUMBER, ids, NUMBER, ids], words)
-    timed = [b'</data><data key="time">'] if TIME in edge_columns(samples) else []
-    around = [BETWEEN[0], b":", BETWEEN[1], b":", b'"><data key="depth">', *timed, b"</data></edge>\n"]
+    timed = edge_columns(samples)[len(EDGE) :]
+    keyed = [b'</data><data key="%s">' % column.encode() for column in timed]
+    around = [BETWEEN[0], b":", BETWEEN[1], b":", b'"><data key="depth">', *keyed, b"</data></edge>\n"]
     lines = Rows(around, [NUMBER, ids, NUMBER, ids, NUMBER, *(SIGNED for _ in timed)], words)
 
     def nodes_of(start: int, stop: int) -> memoryview:
@@ -45,7 +46,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     def edges_of(start: int, stop: int) -> memoryview:
         edges = edges_between(samples, start, stop)
         instance = edges["instance"] + samples.first + start
-        times = [edges[TIME].view(np.uint64)] if timed else []
+        times = [edges[column].view(np.uint64) for column in timed]
         return lines.text([instance, edges["src"], instance, edges["dst"], edges["depth"], *times])
 
     request = samples.manifest.get("request", {})
@@ -53,7 +54,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         "instance": ("node", "long"),
         "vertex": ("node", "long" if words is None else "string"),
         "depth": ("edge", "int"),
-    } | ({TIME: ("edge", "long")} if timed else {})
+    } | dict.fromkeys(timed, ("edge", "long"))
     with packed(file, name) as out:
         out.write(document(keys, {key: request[key] for key in SAID if key in request}, directed=True))
         for before, made in ((0, nodes_of), (samples.instances, edges_of)):

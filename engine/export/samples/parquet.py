@@ -13,7 +13,7 @@ from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
 from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
-from csaw.engine.samples.layouts.declared import TIME
+from csaw.engine.samples.layouts.declared import OF_COPIES, TIME
 from csaw.partition.graph.about import COUNT, NUMBER
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def _schema(samples: Samples) -> "Schema":
     }
     if TIME in edge_columns(samples):
         edge[TIME] = (pa.int64(), "time of the edge, in the units of the graph", NUMBER)
+    for name in (name for name in OF_COPIES if name in samples):
+        edge[name] = (pa.int64(), f"time that {name[:3]} knows, with which those of its edges are compared", NUMBER)
     number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
     request = samples.manifest.get("request", {})
     facts = {name: request[name] for name in SAID if name in request} | {"layout": samples.layout, "ids": samples.ids}

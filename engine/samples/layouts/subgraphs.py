@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.layouts.declared import NUMBERS, TIME, VERTEX, pointer, times, values
+from csaw.engine.samples.layouts.declared import NUMBERS, OF_COPIES, TIME, VERTEX, pointer, times, values
 from csaw.engine.samples.layouts.layout import LEAST_VERTICES, Arrays, Ragged, Shapes, Sizes, Stored
 from csaw.engine.samples.pyg_batches import of_vertices
 from csaw.engine.samples.pyg_parts import Batch
@@ -18,7 +18,8 @@ class Subgraphs(Ragged):
 
     Layer samples have ``weight`` [edges]. Induced subgraphs have ``vertices``, all of theirs, ascending; layer samples
     those that were drawn, with ``layer``, 1, 2, ..., and ``probability``, the chance of a draw to give this vertex.
-    Samples in time have ``time`` [edges] and ``seed_time`` [sources].
+    Samples in time have ``time`` [edges] and ``seed_time`` [sources], and where frontiers select together ``src_time``
+    and ``dst_time`` [edges]: with them, both ends are copies of vertices.
     """
 
     name = "subgraphs"
@@ -56,6 +57,10 @@ class Subgraphs(Ragged):
         ),
         values("probability", "<f8", "vertex_counts", "member", "chance that a draw gives this vertex", optional=True),
         *times("counts", "source_counts"),
+        *(
+            values(name, NUMBERS, "counts", "edge", f"time that {name[:3]} of each edge knows", optional=True)
+            for name in OF_COPIES
+        ),
     )
     words = "subgraph", "subgraphs"
     heading = "Subgraphs: a sample is the edges of each instance"
@@ -75,11 +80,11 @@ class Subgraphs(Ragged):
                 files.refuse(path, f"as many elements of {', '.join(same)}", ", ".join(map(str, same.values())))
 
     def edge_arrays(self, names: Collection[str]) -> list[str]:
-        return ["src", "dst", "depth", "sources", *(name for name in ("vertices", TIME) if name in names)]
+        return ["src", "dst", "depth", "sources", *(name for name in ("vertices", TIME, *OF_COPIES) if name in names)]
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         instance = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
-        named = ("src", "dst", "depth", *((TIME,) if TIME in arrays else ()))
+        named = ("src", "dst", "depth", *(name for name in (TIME, *OF_COPIES) if name in arrays))
         return {"instance": instance} | {name: arrays[name] for name in named}
 
     def sizes(self, arrays: Arrays, fill: int) -> Sizes:

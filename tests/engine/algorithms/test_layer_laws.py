@@ -317,11 +317,11 @@ def test_labor_draws_less_vertices_than_neighbor_sampling(tmp_path):
 
 LABOR_FAULTS = {
     "numbers apart": (
-        "draw64(seed, uint64(instance[i]), uint64(depth)",
-        "draw64(seed, uint64(instance[i]), uint64(vertex[i])",
+        "shared_word(seed, uint64(instance[i]), depth, uint64(dst))",
+        "shared_word(seed, uint64(instance[i]), vertex[i], uint64(dst))",
         {"thresholds"},
     ),
-    "one number for all": ("uint64(dst) & LOW)", "uint64(0))", {"neighbors", "neighbors, independence"}),
+    "one number for all": ("dst & LOW)", "uint64(0))", {"neighbors", "neighbors, independence"}),
     "one more": ("< uint64(size)", "<= uint64(size)", {"neighbors"}),
 }
 

@@ -6,10 +6,15 @@ import sys
 
 import pytest
 
+from csaw.engine.algorithms.deepwalk import Deepwalk
+from csaw.engine.algorithms.neighbor import Neighbor
+from csaw.engine.algorithms.temporal import Temporal
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.folding import names_of
 from csaw.engine.cpu.specialize import FILES, Kernels, _body, _parsed
 from csaw.engine.schedule.specialization import WEIGHT
+from csaw.engine.schedule.time_rules import OFF, neighbor_constants, time_constants
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
 
 FUNCTIONS, CONSTANTS = _parsed(tuple(map(_body, FILES)))
 OTHER = {name: not value for name, value in CONSTANTS.items() if isinstance(value, bool)}
@@ -55,3 +60,12 @@ def test_what_a_function_calls_is_part_of_its_name():
     assert wrong.source != WEIGHT.source
     one, other = (Kernels({"NEIGHBOR_WEIGHTS": True}, [hook]).walk_by_row for hook in (WEIGHT, wrong))
     assert one.__module__ != other.__module__
+
+
+def test_constants_of_time_are_those_of_its_rules_and_without_times_off():
+    assert {name: CONSTANTS.get(name) for name in OFF} == OFF
+    asked = {"time_strategy": "last", "start_time": 1, "time_window": 1, "time_order": "strict"}
+    assert neighbor_constants(Neighbor(**asked), [TIME, TIME_ORDER]).keys() == OFF.keys()
+    for walk in (Deepwalk(), Temporal(), Temporal(start_time=1, time_window=1, last_time=9)):
+        assert time_constants(walk, [TIME, TIME_ORDER]).keys() == OFF.keys()
+    assert neighbor_constants(Neighbor(), []) == time_constants(Deepwalk(), []) == OFF

@@ -16,6 +16,7 @@ NAMES = "ABCDE"
 RUNS = {
     "hops": ("neighbor", {"fanout": (3, 2)}),
     "subgraphs": ("neighbor", {"fanout": (-1, 2)}),
+    "labor": ("labor", {"fanout": (3, 2), "frontier_size": 3}),
     "batches": ("minibatch", {"fanout": (3, 2), "disjoint": True, "seeds_per_batch": 2}),
 }
 
@@ -37,13 +38,19 @@ def samples(request, folder, tmp_path):
     return csaw.sample(folder / "g.zarr", tmp_path / "s.zarr", algo, **given)
 
 
+def columns_of(samples):
+    return ["instance", "src", "dst", "depth", "time", *(["src_time", "dst_time"] if "src_time" in samples else [])]
+
+
 def rows_of(samples):
-    """(instance, src, dst, depth, time) of each edge, and (instance, src) of each vertex without one."""
+    """(instance, src, dst, depth, time) of each edge, and the time of src where it has copies; (instance, src) of each
+    vertex without one.
+    """
     edges = numbered_edges(samples, 0, samples.instances)
     named = {
         n: samples.names(edges[n]).tolist() if samples.words is not None else edges[n].tolist() for n in ("src", "dst")
     }
-    columns = [edges["instance"].tolist(), named["src"], named["dst"], edges["depth"].tolist(), edges["time"].tolist()]
+    columns = [named[name] if name in named else edges[name].tolist() for name in columns_of(samples)]
     rows = list(zip(*columns, strict=True))
     assert any(row[3] != ALONE for row in rows)
     return [row if row[3] != ALONE else row[:2] for row in rows]
@@ -53,14 +60,14 @@ def test_csv_has_a_column_of_times(tmp_path, samples):
     export(samples.path, tmp_path / "out.csv")
     with open(tmp_path / "out.csv", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["instance", "src", "dst", "depth", "time"]
+    assert header == columns_of(samples)
     assert [[cell for cell in row if cell] for row in rows] == [list(map(str, row)) for row in rows_of(samples)]
 
 
 def test_parquet_has_a_column_of_times(tmp_path, samples):
     export(samples.path, tmp_path / "out.parquet")
     table = pyarrow.parquet.read_table(tmp_path / "out.parquet")
-    assert table.schema.names == ["instance", "src", "dst", "depth", "time"]
+    assert table.schema.names == columns_of(samples)
     found = zip(*(table[name].to_pylist() for name in table.schema.names), strict=True)
     assert [tuple(cell for cell in row if cell is not None) for row in found] == rows_of(samples)
 
@@ -68,17 +75,19 @@ def test_parquet_has_a_column_of_times(tmp_path, samples):
 def test_records_of_numpy_have_times(tmp_path, samples):
     export(samples.path, tmp_path / "out.npy")
     found = np.load(tmp_path / "out.npy")
-    assert found.dtype.names == ("instance", "src", "dst", "depth", "time")
+    assert found.dtype.names == tuple(columns_of(samples))
     edges = numbered_edges(samples, 0, samples.instances)
-    assert found["time"].tolist() == edges["time"].tolist()
+    for name in columns_of(samples)[4:]:
+        assert found[name].tolist() == edges[name].tolist()
 
 
 def test_graphml_has_the_time_of_each_edge(tmp_path, samples):
     export(samples.path, tmp_path / "out.graphml")
     text = (tmp_path / "out.graphml").read_text()
     assert re.search('<key id="time" for="edge" attr.name="time" attr.type="long"', text)
-    found = re.findall('<data key="time">([-0-9]+)</data>', text)
-    assert list(map(int, found)) == [row[4] for row in rows_of(samples) if len(row) > 2]
+    for place, name in enumerate(columns_of(samples)[4:], 4):
+        found = re.findall(f'<data key="{name}">([-0-9]+)</data>', text)
+        assert list(map(int, found)) == [row[place] for row in rows_of(samples) if len(row) > 2]
 
 
 def test_text_is_the_edges_alone(tmp_path, samples):
@@ -88,8 +97,25 @@ def test_text_is_the_edges_alone(tmp_path, samples):
 
 def test_batches_of_pyg_have_the_times_of_edges_and_seeds(tmp_path, samples):
     export(samples.path, tmp_path / "out.npz")
-    found = np.load(tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as file:
+        found = dict(file)
     assert found["edge_time"].size == found["edge_index"].shape[1]
     assert sorted(found["edge_time"].tolist()) == sorted(row[4] for row in rows_of(samples) if len(row) > 2)
     assert found["seed_time"].tolist() == [-9, 0, 2] * 5
-    assert (found["edge_time"] <= found["seed_time"][found["batch"][found["edge_index"][1]]]).all()
+    if "src_time" in samples:
+        drawn, into = (found["node_time"][ends] for ends in found["edge_index"])
+        ends = [row[5:] for row in rows_of(samples) if len(row) > 2]
+        assert sorted(zip(into.tolist(), drawn.tolist(), strict=True)) == sorted(ends)
+        assert (found["edge_time"] <= into).all()
+        nodes = np.stack([found[name] for name in ("batch", "n_id", "node_time")])
+        assert np.unique(nodes, axis=1).shape == nodes.shape
+    else:
+        assert (found["edge_time"] <= found["seed_time"][found["batch"][found["edge_index"][1]]]).all()
+
+
+def test_neither_threads_nor_pieces_change_a_batch_of_pyg(tmp_path, samples, monkeypatch):
+    export(samples.path, tmp_path / "whole.npz", threads=1)
+    for piece in (1, 24):
+        monkeypatch.setattr("csaw.engine.samples.ahead.PIECE", piece)
+        export(samples.path, tmp_path / "out.npz", threads=3, overwrite=True)
+        assert (tmp_path / "out.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()

@@ -52,6 +52,8 @@ def test_a_plan_knows_the_kind_of_its_batches(tmp_path, algo, options, on_cpu, o
     [
         ("neighbor", {}, "in-time", "in-time"),
         ("neighbor", {"fanout": (-1,), "residency": "disk"}, "in-time", "in-time"),
+        ("labor", {"time_strategy": "uniform"}, "shared-draws-in-time", "shared-draws-in-time"),
+        ("layer", {"time_strategy": "uniform"}, "pools-in-time", "pools-in-time"),
         ("minibatch", {}, "whole-mini-batches-in-time", "mini-batches-in-time"),
         ("minibatch", {"residency": "disk"}, "mini-batches-in-time", "mini-batches-in-time"),
     ],

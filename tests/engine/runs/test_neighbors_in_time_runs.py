@@ -25,6 +25,13 @@ CASES = {
     "replace": ("neighbor", {"fanout": (4, 3), "time_strategy": "uniform", "replace": True, "time_window": 60}),
     "subgraphs": ("neighbor", {"fanout": (-1, 3), "time_strategy": "uniform", "time_order": "strict"}),
     "many": ("neighbor", {"fanout": (90, 2), "time_strategy": "uniform"}),
+    "labor": ("labor", {"fanout": (4, 3), "time_strategy": "uniform", "frontier_size": 7}),
+    "all of labor": ("labor", {"fanout": (-1, 2), "time_strategy": "uniform", "time_against": "previous"}),
+    "layer": ("layer", {"neighbor_size": 9, "time_strategy": "uniform", "frontier_size": 4, "depth": 3}),
+    "layer without limits": (
+        "layer",
+        {"neighbor_size": 40, "time_strategy": "uniform", "depth": None, "time_against": "previous", "total": 500},
+    ),
     "batches": ("minibatch", BATCHES | {"time_strategy": "uniform"}),
     "last batches": ("minibatch", BATCHES | {"time_strategy": "last", "shuffle": True}),
 }
@@ -53,6 +60,15 @@ def test_the_request_decides(tmp_path, stores, case):
         assert_same(expected, arrays_of(parts, tmp_path / "s.zarr", algo, seed=5, in_flight=7, **how))
 
 
+@pytest.mark.parametrize("case", ["labor", "all of labor", "layer", "layer without limits"])
+@pytest.mark.parametrize("most", [1, 50])
+def test_edges_that_are_listed_piece_by_piece_are_the_same(tmp_path, stores, monkeypatch, case, most):
+    algo, given = CASES[case]
+    expected = arrays_of(stores[0], tmp_path / "s.zarr", algo, sources=SOURCES, **given)
+    monkeypatch.setattr("csaw.engine.batches.copies_in_time.LISTED_EDGES", most)
+    assert_same(expected, arrays_of(stores[1], tmp_path / "s.zarr", algo, sources=SOURCES, **given))
+
+
 @every_case
 def test_the_times_of_sources_are_part_of_the_request(tmp_path, stores, case):
     algo, given = CASES[case]
@@ -63,7 +79,7 @@ def test_the_times_of_sources_are_part_of_the_request(tmp_path, stores, case):
     assert asked[0] != asked[1]
 
 
-@pytest.mark.parametrize("case", ["uniform", "subgraphs", "batches"])
+@pytest.mark.parametrize("case", ["uniform", "subgraphs", "labor", "layer", "batches"])
 def test_samples_streams_and_virtual_samples_are_the_same(tmp_path, stores, case):
     algo, given = CASES[case]
     given = given | {"sources": SOURCES, "seed": 2}
@@ -83,7 +99,7 @@ def test_samples_streams_and_virtual_samples_are_the_same(tmp_path, stores, case
     assert files_of(tmp_path / "t.zarr") == files_of(tmp_path / "s.zarr")
 
 
-@pytest.mark.parametrize("case", ["uniform", "subgraphs", "batches"])
+@pytest.mark.parametrize("case", ["uniform", "subgraphs", "labor", "layer", "batches"])
 def test_runs_go_on_and_shards_add_up_to_the_same_bytes(tmp_path, stores, case, monkeypatch):
     monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 4000)
     algo, given = CASES[case]

@@ -1,0 +1,37 @@
+"""Lists of edges in time: those that each frontier entry may select, all or some by numbers that entries share.
+
+The twin of engine/cuda/kernels/lists_in_time.cu.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
+from csaw.engine.cpu.kernels.neighbors_in_time import find_ranges
+from csaw.engine.cpu.kernels.rows import shared_word
+from csaw.engine.cpu.kernels.temporal import BESIDE, FIELDS, L_COUNT, L_HIGH, L_LOW, L_ROW, L_WALKER, place_at
+from csaw.engine.cpu.kernels.times import time_at
+from csaw.engine.draws.random import below_wide
+from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import full
+
+
+@njit(nogil=True)
+def list_in_time(entries, graph, seed, frontier, now, time, depth, size, rules):
+    """Write the neighbors behind the edges before ``now`` that entries keep, and the ``time`` [cells] of these edges.
+
+    An entry with d such edges keeps those to neighbors whose number of [0, 1) is below size / d; -1 keeps all. Edge k
+    of the d has the cell k of its entry; ``found`` gets d.
+    """
+    graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
+    for group in range(0, entries.size, BESIDE):
+        for j in range(find_ranges(entries, group, state, graph, frontier, now, rules)):
+            i, low, count = state[L_WALKER + j], state[L_LOW + j], max(int64(0), state[L_HIGH + j] - state[L_LOW + j])
+            frontier.found[i] = count
+            for k in range(count):
+                position = place_at(graph, state[L_ROW + j], state[L_COUNT + j], low + k)
+                dst, cell = neighbor_at(graph, position), frontier.start[i] + k
+                if size < 0 or below_wide(
+                    shared_word(seed, uint64(frontier.instance[i]), depth, uint64(dst)), uint64(count)
+                ) < uint64(size):
+                    frontier.out[cell], time[cell] = dst, time_at(graph, position)
