@@ -37,7 +37,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     cut = Cut(store, edge.in_slot(layout), build_bytes(shape), needs.partitions_at_once, uniform=True)
     free, one = budget - sum(parts.values()), (limits.batch or 1) * row
     if cut.least_bytes + one > free:
-        least = {**cut.least, **parts, "samples in flight": one}
+        least = cut.least | parts | {"samples in flight": one}
         raise refuse_least(store.path, budget, "--gpu-memory", least, f" on {devices[0].name}, or use --device cpu")
     scratch, more = scratch_room(shape, free - cut.least_bytes - one, sums=layout.has_sums)
     free, parts["candidates"] = free - more, parts["candidates"] + more
@@ -47,7 +47,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
     parts["table_scratch"] = cut.scratch_bytes(largest)
     fixed, slot = sum(parts.values()), largest * cut.edge
     host = host_room(limits, in_flight * shape.sample * len(devices))
-    residency = limits.residency or (Residency.STREAMED if store.edges * edge.kept <= host else Residency.DISK)
+    residency = limits.residency or (Residency.STREAMED if _fits(shape, len(devices), host) else Residency.DISK)
     in_host = host // max(largest * edge.stored, 1) * residency.from_store  # other partitions than those in slots
     room = (budget - fixed - in_flight * row) // max(slot, 1) + in_host
     alone = _cost_in_place(shape, limits, residency, layout)
@@ -69,6 +69,16 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
         strategies=strategies,
         expected=taken(strategies),
     )
+
+
+def _fits(shape: Shape, gpus: int, room: int) -> bool:
+    """Whether all partitions fit ``room`` bytes of host memory.
+
+    A table takes the place of the rows that it is made of, unless another GPU may be copying them.
+    """
+    edge = shape.needs.edge
+    each = edge.kept if gpus == 1 or not shape.needs.alias_tables else edge.stored + edge.alias
+    return shape.store.edges * each <= room
 
 
 def _share(shape: Shape) -> int:

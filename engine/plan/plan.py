@@ -88,7 +88,7 @@ class Plan:
         """Whether original ids of so many bytes are kept in memory, rather than read from disk as they are written."""
         if id_bytes == 0 or self.request.ids == "dense":
             return True
-        return self.fixed["ids"] > 0 if "ids" in self.fixed else id_bytes <= self.host_bytes // IDS_SHARE
+        return self.fixed["ids"] > 0 if "ids" in self.fixed else id_bytes <= self.host_bytes // (2 * IDS_SHARE)
 
     @property
     def select(self) -> Method:

@@ -242,10 +242,7 @@ class Sources:
         return (np.arange(first, last, dtype=np.int64)[:, None] * m + np.arange(m)) % self._count
 
     def _in_turn(self, first: int, size: int, xp: ModuleType) -> Any:
-        """int64 [size]: ``size`` sources one after the other, starting the list again at its end.
-
-        On the host runs of the list are copied, because a GPU waits for it.
-        """
+        """int64 [size]: sources one after the other, in runs of the list, which begins again at its end."""
         count = self._count
         if self.listed is None and size >= MANY and xp is not np:
             return xp.arange(first, first + size, dtype=np.int64) % count
@@ -256,6 +253,8 @@ class Sources:
 
         if at + size <= count:
             return run(at, at + size)
+        if size <= count:
+            return np.concatenate([run(at, count), run(0, at + size - count)])
         around = np.concatenate([run(at, count), run(0, at)])
         return np.tile(around, -(-size // count))[:size]  # np.resize would append one copy at a time
 

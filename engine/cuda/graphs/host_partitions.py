@@ -5,6 +5,7 @@ Memory is written by the threads that read, and locked then: pages that are ther
 """
 
 import threading
+from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -44,9 +45,9 @@ class HostPartitions:
 
     If ``room`` is None, memory holds them all: once a GPU takes one, threads read the others, too. Otherwise it is the
     bytes for partitions, each of which is read when a GPU takes it, or ahead of that. One for which few wait makes way,
-    and of several the one that was read last, so that others stay: the partitions that are here are served again and
-    again from memory, and those that are not pass through one buffer. There are at least two buffers a GPU, so that one
-    is read while the other is used. ``read_bytes``: of what was read from the store.
+    and of several the one that was asked for last, so that others stay: the partitions that are here are served again
+    and again from memory, and those that are not pass through one buffer. There are at least two buffers a GPU, so that
+    one is read while the other is used.
     """
 
     def __init__(self, store: Store, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
@@ -55,8 +56,10 @@ class HostPartitions:
         each = max(self.largest * needs.edge.stored, 1)
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
         self.whole = room is None
-        self.edge_bytes, self.read_bytes = needs.edge.stored, 0
-        self.waiting: dict[int, int] = {}  # instances that waited for each partition when they were last counted
+        # By the number of the GPU: instances that waited for each partition when they were last counted, and bytes
+        # that it has had read from the store.
+        self.waiting, self.read_bytes = dict[int, dict[int, int]](), Counter[int]()
+        self.edge_bytes = needs.edge.stored
         self.held: dict[int, Buffer] = {}  # in the order in which they were asked for
         # Alias tables of partitions, made by a GPU, and weights where they are read beside: see streamed_tables.py.
         self.tables: dict[int, EdgeArrays] = {}
@@ -90,11 +93,10 @@ class HostPartitions:
     def lend(self, number: int) -> Buffer | None:
         """A partition's buffer, which stays until ``give_back``; None if the partition is not here yet."""
         with self.changed:
-            buffer = self.held.get(number)
-            if buffer is None or not buffer.read.done() or buffer.read.exception() is not None:
+            if not self._is_here(number):
                 return None
-            buffer.uses += 1
-            return buffer
+            self.held[number].uses += 1
+            return self.held[number]
 
     def keep_table(self, number: int, table: Array) -> None:
         """Copy a partition's alias table from a GPU, unless another GPU did so before.
@@ -109,16 +111,21 @@ class HostPartitions:
 
     def has(self, number: int) -> bool:
         """Whether a partition is here, all of it."""
+        with self.changed:
+            return self._is_here(number)
+
+    def _is_here(self, number: int) -> bool:
         buffer = self.held.get(number)
-        return buffer is not None and buffer.read.done()
+        return buffer is not None and buffer.read.done() and buffer.read.exception() is None
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Begin to read the missing partition that most instances wait for, unless one is being read.
+        """Begin to read the missing partition that most instances of the current GPU wait for, unless one is being
+        read.
 
-        This needs a buffer that is free or holds one that fewer wait for.
+        This needs a buffer that is free or holds one that fewer wait for, on all GPUs together.
         """
         with self.changed:
-            self.waiting = waiting
+            self.waiting[cupy.cuda.Device().id] = waiting
             missing = [number for number in waiting if number not in self.held]
             if missing and all(buffer.read.done() for buffer in self.held.values()):
                 self._begin(max(missing, key=lambda number: waiting[number]), waiting)
@@ -133,6 +140,7 @@ class HostPartitions:
         buffer = self._room(number, waiting)
         if buffer is not None:
             self.held[number] = buffer
+            self.count_read(self.store.partitions[number].edges)
             self._submit(self.reader, number, buffer)
         return buffer
 
@@ -140,10 +148,14 @@ class HostPartitions:
         if len(self.held) < self.most:
             return Buffer()
         idle = [k for k, buffer in self.held.items() if buffer.uses == 0 and buffer.read.done()]
-        least = min(reversed(idle), key=lambda k: self.waiting.get(k, 0), default=None)
-        if least is None or (waiting and waiting.get(least, 0) >= waiting.get(number, 0)):
+        least = min(reversed(idle), key=self._wait_for, default=None)
+        if least is None or (waiting and self._wait_for(least) >= self._wait_for(number)):
             return None
         return self.held.pop(least)
+
+    def _wait_for(self, number: int) -> int:
+        """The instances that wait for a partition, on all GPUs."""
+        return sum(waiting.get(number, 0) for waiting in self.waiting.values())
 
     def _submit(self, readers: ThreadPoolExecutor, number: int, buffer: Buffer) -> None:
         buffer.read = readers.submit(self._read, number, buffer)
@@ -163,7 +175,6 @@ class HostPartitions:
     def _read(self, number: int, buffer: Buffer) -> None:
         """Read a partition into its buffer, which gets its memory now if it has none, and lock that."""
         edges = self.store.partitions[number].edges
-        self.count_read(edges)
         new = None if buffer.arrays else self._memory_for(buffer, edges if self.whole else self.largest)
         self.store.read_edges(number, {name: array[:edges] for name, array in buffer.arrays.items()})
         if new is not None:
@@ -191,9 +202,8 @@ class HostPartitions:
         return room
 
     def count_read(self, edges: int) -> None:
-        """Count edges that are read from the store."""
-        with self.changed:
-            self.read_bytes += edges * self.edge_bytes
+        """Count edges that are read from the store for the current GPU."""
+        self.read_bytes[cupy.cuda.Device().id] += edges * self.edge_bytes
 
     def _tell(self, _: Future) -> None:
         with self.changed:

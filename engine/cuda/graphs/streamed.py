@@ -48,6 +48,7 @@ class StreamedGraph(Pieces, Partitions):
         self.builder, self.host, self.stored_columns = builder, host, needs.stored_columns
         self.edge_bytes = needs.edge.in_slot(layout)
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
+        self.device = cupy.cuda.Device().id
         self.disk_cost, self.round_bytes = rates.disk_cost, round(rates.round_bytes)
         self.fetches = len(store.partitions) if host.whole else 1  # a copy from the disk keeps a buffer
         self.edges = store.largest_partition  # that a slot has room for
@@ -95,8 +96,7 @@ class StreamedGraph(Pieces, Partitions):
 
     @property
     def read_bytes(self) -> int:  # type: ignore[override]
-        """This GPU's share of the bytes that all GPUs of the run have had read."""
-        return 0 if self.host.whole else self.host.read_bytes // self.host.gpus
+        return 0 if self.host.whole else self.host.read_bytes[self.device]
 
     def partition_of(self, vertices: Array) -> Array:
         number = super().partition_of(vertices)

@@ -202,3 +202,18 @@ def test_a_graph_of_one_partition_is_shared_by_several_gpus(tmp_path):
     assert set(owners(pieces, 2)) == {0, 1}
     with pytest.raises(BudgetError, match="the graph's share; .*raise --gpu-memory to .* or name more GPUs"):
         planned(store, gpu_memory=1000)
+
+
+def test_tables_beside_the_rows_of_several_gpus_need_more_of_the_host(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=500, edges=6000, partitions=8)
+    pair = (Device(0, "none", "sm_90", 132, 1 << 20), Device(1, "none", "sm_90", 132, 1 << 20))
+    walks = registry.build("deepwalk", {"walk_length": 5}, None)
+    sources = Sources(store, walks, "random:10", None, 1)
+    options = RunOptions(
+        seed=1, ids="dense", in_flight=10, threads=1, gpu_memory=100_000, memory=16 * store.edges * 8 // 7
+    )
+    found = [
+        make_plan(store, walks, sources, devices, name="deepwalk", weighted=True, options=options).residency
+        for devices in (pair[:1], pair)
+    ]
+    assert found == ["streamed", "disk"], "12 bytes an edge, and 20"
