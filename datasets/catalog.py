@@ -1,9 +1,9 @@
 """Graphs of the SNAP and SuiteSparse collections: their addresses and published counts.
 
-Among them are the graphs of the C-SAW and NextDoor papers that are published as text, and some of Gunrock's papers on
-several GPUs and on triangle counting. The collections publish no checksums and no sizes. RECORDED has what at least two
-projects that fetched a file on their own have recorded alike; of the other files both are unknown, and check.py
-compares them with the published counts.
+Among them are the graphs of the C-SAW and NextDoor papers that are published as text, some of Gunrock's papers on
+several GPUs and on triangle counting, and SNAP's networks whose edges have times. The collections publish no checksums
+and no sizes. RECORDED has what at least two projects that fetched a file on their own have recorded alike; of the other
+files both are unknown, and check.py compares them with the published counts.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,9 @@ ARCHIVE = ".tar.gz"
 class Entry:
     """A dataset: ``vertices`` and ``edges`` as its collection publishes them, an undirected edge once.
 
-    ``sha256`` and ``nbytes``: those of the file, where they are known.
+    ``sha256`` and ``nbytes``: those of the file, where they are known. A temporal network has the column of its file
+    with the times of edges, ``time_column``; its ``edges`` count an edge once for each time, ``static_edges`` once in
+    all, and its times span ``days``.
     """
 
     name: str
@@ -31,6 +33,9 @@ class Entry:
     papers: str = ""  # papers that sample or traverse it
     sha256: str | None = None
     nbytes: int | None = None
+    time_column: int | None = None  # from 1; in seconds
+    static_edges: int | None = None
+    days: int | None = None
 
     @property
     def url(self) -> str:
@@ -40,6 +45,11 @@ class Entry:
     def member(self) -> str:
         """The name of the Matrix Market file in an archive; empty for a file that is the graph itself."""
         return f"{self.name}.mtx" if self.file.endswith(ARCHIVE) else ""
+
+
+def temporal(name: str, vertices: int, edges: int, static_edges: int, days: int) -> Entry:
+    """A temporal network of SNAP: rows of source, target and time, in seconds."""
+    return Entry(name, f"{name}.txt.gz", vertices, edges, True, time_column=3, static_edges=static_edges, days=days)
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,7 @@ LISTED = (
     Entry("cit-HepTh", "cit-HepTh.txt.gz", 27_770, 352_807, True),
     Entry("cit-Patents", "cit-Patents.txt.gz", 3_774_768, 16_518_948, True, "C-SAW, NextDoor, Gunrock"),
     Entry("coAuthorsCiteseer", "DIMACS10/coAuthorsCiteseer.tar.gz", 227_320, 814_134, False, "Gunrock"),
+    temporal("CollegeMsg", 1_899, 59_835, 20_296, 193),
     Entry("com-Amazon", "bigdata/communities/com-amazon.ungraph.txt.gz", 334_863, 925_872, False),
     Entry("com-DBLP", "bigdata/communities/com-dblp.ungraph.txt.gz", 317_080, 1_049_866, False),
     Entry(
@@ -116,6 +127,7 @@ LISTED = (
     Entry("ego-Facebook", "facebook_combined.txt.gz", 4_039, 88_234, False),
     Entry("email-Enron", "email-Enron.txt.gz", 36_692, 183_831, False),
     Entry("email-Eu-core", "email-Eu-core.txt.gz", 1_005, 25_571, True),
+    temporal("email-Eu-core-temporal", 986, 332_334, 24_929, 803),
     Entry("email-EuAll", "email-EuAll.txt.gz", 265_214, 420_045, True),
     Entry("p2p-Gnutella04", "p2p-Gnutella04.txt.gz", 10_876, 39_994, True),
     Entry("p2p-Gnutella31", "p2p-Gnutella31.txt.gz", 62_586, 147_892, True),
@@ -128,12 +140,17 @@ LISTED = (
     Entry("soc-Pokec", "soc-pokec-relationships.txt.gz", 1_632_803, 30_622_564, True),
     Entry("soc-Slashdot0811", "soc-Slashdot0811.txt.gz", 77_360, 905_468, True),
     Entry("soc-Slashdot0902", "soc-Slashdot0902.txt.gz", 82_168, 948_464, True),
+    temporal("sx-askubuntu", 159_316, 964_437, 596_933, 2613),
+    temporal("sx-mathoverflow", 24_818, 506_550, 239_978, 2350),
+    temporal("sx-stackoverflow", 2_601_977, 63_497_050, 36_233_450, 2774),
+    temporal("sx-superuser", 194_085, 1_443_339, 924_886, 2773),
     Entry("twitter-2010", "twitter-2010.txt.gz", 41_652_230, 1_468_364_884, True, "C-SAW"),
     Entry("web-BerkStan", "web-BerkStan.txt.gz", 685_230, 7_600_595, True),
     Entry("web-Google", "web-Google.txt.gz", 875_713, 5_105_039, True, "C-SAW"),
     Entry("web-NotreDame", "web-NotreDame.txt.gz", 325_729, 1_497_134, True),
     Entry("web-Stanford", "web-Stanford.txt.gz", 281_903, 2_312_497, True),
     Entry("wiki-Talk", "wiki-Talk.txt.gz", 2_394_385, 5_021_410, True),
+    temporal("wiki-talk-temporal", 1_140_149, 7_833_140, 3_309_592, 2320),
     Entry("wiki-Vote", "wiki-Vote.txt.gz", 7_115, 103_689, True),
 )
 ENTRIES = tuple(

@@ -14,11 +14,12 @@ from csaw.datasets.catalog import Entry
 from csaw.partition.errors import StoreError
 from csaw.partition.ingestion.text.sniff import SNAP_COUNTS
 
-ROW_BYTES = 24  # of text, at most: two ids of ten digits, a separator, the end of the line
+ROW_BYTES = 24  # of text, at most: two ids of ten digits, a separator, the end of the line; with a time less than 48
 PACKED_ROW_BYTES = ROW_BYTES // 2  # gzip needs less than half a byte for a digit
 HEAD_BYTES = 1 << 20  # of comments, beside the rows
 MAGIC = b"\x1f\x8b"
 ROW = re.compile(rb"\d+[ \t,]+\d+\s*")
+ROW_WITH_TIME = re.compile(rb"\d+[ \t,]+\d+[ \t,]+\d+\s*")
 SHOWN = 60  # bytes of a file in a message
 
 
@@ -113,13 +114,14 @@ def _check_counts(text: Text, entry: Entry, shown: str) -> list[str]:
     Returns the names of the counts that agree.
     """
     first = next((line for line in text.head.splitlines() if line.strip() and not line.startswith(b"#")), b"")
-    if not ROW.fullmatch(first):
-        raise WrongFileError(f"{shown}: expected rows of two numbers, found {_quoted(first)}")
-    if not entry.edges <= text.rows <= 2 * entry.edges:
+    row, cells = (ROW, "two") if entry.time_column is None else (ROW_WITH_TIME, "three")
+    if not row.fullmatch(first):
+        raise WrongFileError(f"{shown}: expected rows of {cells} numbers, found {_quoted(first)}")
+    most = entry.edges if entry.time_column else 2 * entry.edges  # an edge without times may stand there both ways
+    if not entry.edges <= text.rows <= most:
+        rows = f"{entry.edges:,}" if most == entry.edges else f"{entry.edges:,} to {most:,}"
         raise WrongFileError(
-            f"{shown}: expected {entry.edges:,} to {2 * entry.edges:,} rows, as {entry.name} has "
-            f"{entry.edges:,} edges; "
-            f"found {text.rows:,}"
+            f"{shown}: expected {rows} rows, as {entry.name} has {entry.edges:,} edges; found {text.rows:,}"
         )
     comments = b"\n".join(line for line in text.head.splitlines() if line.startswith(b"#"))
     if not (counts := SNAP_COUNTS.search(comments)):

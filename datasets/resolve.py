@@ -121,13 +121,15 @@ def refuse_name(argument: str) -> None:
 def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path | None:
     """The path of a dataset that is on disk already; None where it is not.
 
-    It is its store or file in the cache, or its store NAME.zarr or file in the current folder. A store or file with
-    other counts than the dataset is ignored with a warning.
+    It is its store or file in the cache, or its store NAME.zarr or file in the current folder; only a store where a
+    path alone does not say how to read the file. A store or file with other counts than the dataset is ignored with a
+    warning.
     """
     folder, places = _folder(cache_dir), [Path(f"{entry.name}.zarr")]
     if isinstance(entry, Entry):
         file = Path(entry.file).name
-        texts = [] if entry.member else [folder / file, Path(file)]  # an archive is no text
+        is_read_alone = not entry.member and entry.time_column is None  # an archive is no text, and times no weights
+        texts = [folder / file, Path(file)] if is_read_alone else []
         places = [_place(folder, entry.url), *places, *texts]
     for path in filter(Path.exists, places):
         if not (fault := _fault(entry, path, folder)):
@@ -252,11 +254,11 @@ def _remove(store: Path) -> None:
     shutil.rmtree(gone)
 
 
-def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> "GraphStore":
+def _ingest(path: str | Path, out: Path, directed: bool | None = None, time_column: int | None = None) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
     try:
-        store = ingest(str(path), out, IngestOptions(directed=directed))
+        store = ingest(str(path), out, IngestOptions(directed=directed, time_column=time_column))
     except (FormatError, OptionError) as error:
         raise type(error)(f"{error}{_where_to_say_so(path, str(error))}") from error
     for warning in store.report["warnings"]:
@@ -292,7 +294,7 @@ def _made(entry: Entry, file: Path, out: Path, directed: bool | None) -> "GraphS
     """The store ``out`` of a dataset's file; one in an archive is unpacked beside it first."""
     directed = entry.directed if directed is None else directed
     if not entry.member:
-        return _ingest(file, out, directed)
+        return _ingest(file, out, directed, entry.time_column)
     from csaw.datasets.archive import unpacked
 
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:

@@ -20,7 +20,8 @@ def datasets() -> None:
 def list_(as_json: bool) -> None:
     """List the graphs that csaw can fetch, of the SNAP and SuiteSparse collections.
 
-    The download is the size of the file, where it is known; the last column names the papers that sample a graph.
+    The download is the size of the file, where it is known; the last column names the papers that sample a graph. A
+    temporal network counts an edge once for each time, and its edges have times wherever its name is a GRAPH.
 
     \b
     Example:
@@ -40,7 +41,7 @@ def list_(as_json: bool) -> None:
             e.name,
             f"{e.vertices:,}",
             f"{e.edges:,}",
-            "directed" if e.directed else "undirected",
+            f"times, {e.days:,} days" if e.days else "directed" if e.directed else "undirected",
             format_size(e.nbytes) if e.nbytes else "",
             e.papers,
         )
@@ -124,5 +125,6 @@ def fetch(name: str, folder: str) -> None:
     with console.progress("fetching") as update:
         update.begin("fetching", 0, "bytes")
         path, said = download(entry, folder, lambda done, total: update(done))
-    console.say(f"csaw: {said}", next_is("partition", str(path), f"{entry.name}.zarr"), err=True)
+    times = ["--time-column", str(entry.time_column)] if entry.time_column else []
+    console.say(f"csaw: {said}", next_is("partition", str(path), f"{entry.name}.zarr", *times), err=True)
     console.say(str(path))

@@ -7,6 +7,9 @@ from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.job import Job, Tally
 from csaw.partition.ingestion.text.pieces import InputRows
 
+YEARS = (315_532_800, 4_102_444_800)  # 1980 and 2100, in seconds since 1970
+TIMES = [tuple(year * unit for year in YEARS) for unit in (1, 1000)]  # in seconds, in milliseconds
+
 
 def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, files: Sequence[str]) -> Record:
     """Return what was read, and what has become of it in the store that ``writer`` writes, as plain data."""
@@ -39,8 +42,12 @@ def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, file
 
 
 def _of_weights(writer: StoreWriter) -> list[str]:
-    """Return a warning about weights that are all equal, as a list of one line or none."""
-    if writer.facts.lightest != writer.facts.heaviest:
+    """Return a warning about weights that are all equal or look like times, as a list of one line or none."""
+    lightest, heaviest = writer.facts.lightest, writer.facts.heaviest
+    if any(first <= lightest <= heaviest < last for first, last in TIMES):
+        said = "as times since 1970 are; if they are times, name their column with --time-column"
+        return [f"weights are {lightest:g} to {heaviest:g}, {said}"]
+    if lightest != heaviest:
         return []
     said = (
         "sample with --unweighted, or leave the weights out with --weight-column none: the law is the same, "

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from csaw.datasets.catalog import BY_HAND, ENTRIES, RECORDED, find, known
+from csaw.datasets.check import check
 from csaw.datasets.resolve import disagreement, resolve
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
@@ -42,6 +43,39 @@ def test_what_was_recorded_of_files_is_in_their_entries():
     assert len({entry.sha256 for entry in ENTRIES if entry.sha256}) == len(RECORDED)
     for entry in ENTRIES:
         assert entry.nbytes is None or entry.edges // 2 < entry.nbytes < 24 * entry.edges
+
+
+def test_temporal_networks_have_all_counts_that_their_pages_publish():
+    assert [e.name for e in ENTRIES if e.time_column is not None] == [
+        "CollegeMsg",
+        "email-Eu-core-temporal",
+        "sx-askubuntu",
+        "sx-mathoverflow",
+        "sx-stackoverflow",
+        "sx-superuser",
+        "wiki-talk-temporal",
+    ]
+    for entry in ENTRIES:
+        if entry.time_column is None:
+            assert entry.static_edges is entry.days is None
+        else:
+            assert entry.file == f"{entry.name}.txt.gz"
+            assert entry.vertices < entry.static_edges < entry.edges
+            assert entry.directed
+            assert 100 < entry.days < 3000
+
+
+@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
+def test_the_messages_of_a_college_have_the_published_counts_and_times(tmp_path):
+    entry = known("CollegeMsg")
+    file = Path(DATA) / "weighted" / entry.file
+    assert "59,835 rows agree" in check(file, entry, "here")
+    store = ingest(str(file), tmp_path / "g.zarr", IngestOptions(time_column=entry.time_column))
+    assert disagreement(entry, store) == ""
+    times = store.report["times"]
+    assert (times["last"] - times["first"]) // 86400 == entry.days
+    once = ingest(str(file), tmp_path / "once.zarr", IngestOptions(weight_column="none"))
+    assert once.edges == entry.static_edges
 
 
 def test_the_graphs_of_each_paper_have_its_name():

@@ -85,6 +85,75 @@ def test_a_dataset_has_the_direction_of_the_catalog_and_its_counts(tmp_path, ent
     assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
 
 
+TIMED = b"1 2 1082040961\n2 1 1082155839\n1 2 1082414391\n3 3 1082439619\n1 2 1082414391\n"
+
+
+@pytest.fixture
+def network(tmp_path, monkeypatch):
+    """A temporal network whose file lies in the cache already."""
+    known = Entry("calls", "calls.txt.gz", 3, 5, True, time_column=3, static_edges=3, days=4)
+    (tmp_path / "graphs").mkdir()
+    (tmp_path / "graphs" / "calls.txt.gz").write_bytes(gzip.compress(TIMED))
+    for place in (module, catalog):
+        monkeypatch.setattr(place, "find", lambda name: known if name == "calls" else None)
+    monkeypatch.setattr(catalog, "SNAP", "http://127.0.0.1:9/")
+    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
+    return known
+
+
+def test_the_times_of_a_dataset_are_times_and_no_weights(tmp_path, network, caplog):
+    store = open_graph(resolve("calls", tmp_path))
+    assert (store.vertices, store.edges, store.weighted) == (3, 5, False)
+    assert store.report["times"]["first"] == 1082040961
+    assert store.report["times"]["last"] == 1082439619
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+    both = open_graph(resolve("calls", tmp_path, directed=False))
+    assert (both.directed, both.edges, both.weighted) == (False, 9, False)
+
+
+def test_one_command_draws_temporal_walks_of_a_dataset(tmp_path, network, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    done = CliRunner().invoke(
+        cli, ["sample", "calls", str(tmp_path / "w.zarr"), "--algo", "temporal", "--device", "cpu"]
+    )
+    assert done.exit_code == 0, done.output
+    fetched = CliRunner().invoke(cli, ["datasets", "fetch", "calls", str(tmp_path / "graphs")])
+    assert "calls.zarr --time-column 3" in fetched.output
+
+
+def test_a_file_of_times_on_disk_is_not_taken_for_the_dataset(tmp_path, network):
+    assert module.on_disk(network, tmp_path) is None
+    made = resolve("calls", tmp_path)
+    assert module.on_disk(network, tmp_path) == made
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (b"1 2\n" * 5, "expected rows of three numbers, found '1 2'"),
+        (TIMED + b"1 3 1082439619\n", "expected 5 rows, as calls has 5 edges; found 6"),
+        (TIMED[15:], "expected 5 rows, as calls has 5 edges; found 4"),
+    ],
+)
+def test_a_file_without_the_times_of_all_edges_is_another_one(tmp_path, network, caplog, rows, said):
+    (tmp_path / "graphs" / "calls.txt.gz").write_bytes(gzip.compress(rows))
+    with pytest.raises(CsawError, match="cannot be fetched"):
+        resolve("calls", tmp_path)
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_weights_that_look_like_times_are_said(tmp_path, caplog, unit):
+    file = tmp_path / "calls.txt"
+    file.write_text(f"1 2 {1082040961 * unit}\n2 1 {1082155839 * unit}\n")
+    resolve(str(file), tmp_path)
+    assert "as times since 1970 are; if they are times, name their column with --time-column; csaw" in caplog.text
+    caplog.clear()
+    file.write_text(f"1 2 {1082040961 * unit}\n2 1 3\n")
+    resolve(str(file), tmp_path)
+    assert "1970" not in caplog.text
+
+
 def files(tmp_path):
     return sorted(p.name for p in (tmp_path / "graphs").iterdir() if p.suffix != ".lock")
 
