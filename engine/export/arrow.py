@@ -3,6 +3,9 @@ of its fields.
 
 The metadata of a schema say what made the rows: ``csaw_version``, ``fingerprint`` of the graph, and of samples
 ``algorithm``, ``parameters`` (JSON) and ``seed``. Those of a field are its ``description`` and ``units``.
+
+Integers are packed by their differences (DELTA_BINARY_PACKED), in as many bits as these need, and not compressed
+again: of ids, dictionaries and Snappy took three times as long and made files half as large again.
 """
 
 import base64
@@ -22,7 +25,7 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, Schema
+    from pyarrow import Array, DataType, Field, Schema
     from pyarrow.parquet import ParquetWriter
 
 
@@ -57,12 +60,26 @@ def writer(file: IO[bytes], schema: "Schema") -> "ParquetWriter":
     """
     import pyarrow.parquet as pq
 
-    shown = pyarrow().schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
+    pa = pyarrow()
+    columns = dict(map(_column, schema))
+    numbers = [name for name, kind in columns.items() if pa.types.is_integer(kind)]
+    packed = {
+        "use_dictionary": [name for name in columns if name not in numbers],
+        "column_encoding": dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
+        "compression": dict.fromkeys(columns, "SNAPPY") | dict.fromkeys(numbers, "NONE"),
+    }
+    shown = pa.schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
     if shown.equals(schema):
-        return pq.ParquetWriter(file, schema)
-    made = pq.ParquetWriter(file, schema, store_schema=False)
+        return pq.ParquetWriter(file, schema, **packed)
+    made = pq.ParquetWriter(file, schema, store_schema=False, **packed)
     made.add_key_value_metadata({**schema.metadata, "ARROW:schema": base64.b64encode(shown.serialize().to_pybytes())})
     return made
+
+
+def _column(field: "Field") -> tuple[str, "DataType"]:
+    """The path of a field's values in a file, and their type."""
+    is_list = pyarrow().types.is_list(field.type)
+    return (f"{field.name}.list.element", field.type.value_type) if is_list else (field.name, field.type)
 
 
 def _plain(kind: "DataType") -> "DataType":

@@ -5,6 +5,7 @@ an edge. Vertices are int64, however many there are.
 A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
 """
 
+from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -34,17 +35,22 @@ def parts(samples: Samples) -> list[Span]:
     return [(start, min(start + step, samples.instances)) for start in starts]
 
 
-def write_part(samples: Samples, file: IO[bytes], start: int, stop: int) -> None:
-    """Write the instances ``start`` to before ``stop``, which are whole groups, as one file."""
+def write_part(samples: Samples, file: IO[bytes], start: int, stop: int, update: Callable[[int], None]) -> None:
+    """Write the instances ``start`` to before ``stop``, which are whole groups, as one file.
+
+    ``update`` is called with the number after the last instance that is written.
+    """
     pa, schema = pyarrow(), _schema(samples)
     with writer(file, schema) as out:
         for first in range(start, stop, samples.group_size):
-            table = _columns(samples, first, min(first + samples.group_size, stop))
+            last = min(first + samples.group_size, stop)
+            table = _columns(samples, first, last)
             arrays = [
                 values if isinstance(values, pa.Array) else pa.array(values, schema.field(column).type)
                 for column, values in table.items()
             ]
             out.write_table(pa.table(arrays, schema=schema))
+            update(last)
 
 
 def _schema(samples: Samples) -> "Schema":

@@ -146,7 +146,10 @@ def test_parquet_has_the_bytes_that_one_writer_would_have_written(tmp_path, layo
     lists = [f.with_type(pa.list_(f.type.value_type)) if pa.types.is_list(f.type) else f for f in read]
     schema = pa.schema(lists, metadata=read.metadata)
     whole = pq.read_table(tmp_path / "out.parquet").cast(schema)
-    with pq.ParquetWriter(tmp_path / "one.parquet", schema) as writer:
+    paths = [column.path for column in map(pq.ParquetFile(tmp_path / "out.parquet").schema.column, range(len(schema)))]
+    encoding = dict.fromkeys(paths, "DELTA_BINARY_PACKED")
+    how = {"use_dictionary": False, "compression": "NONE", "column_encoding": encoding}
+    with pq.ParquetWriter(tmp_path / "one.parquet", schema, **how) as writer:
         for instance in range(open_samples(path).instances):
             writer.write_table(whole.filter(pc.field("instance") == instance).combine_chunks())
     assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
