@@ -43,9 +43,9 @@ class TextRows(Recorded):
         self.said = Record(NOTHING_READ | {"lines": span.lines if span.begin else self.shape.skip_lines})
         self.warnings: list[str] = list(self.shape.warnings)
         given = path, self.shape, self.skip_errors, self.said
-        room = min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads))
+        self.room = min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads))
         self.parser: Any = (
-            WordRows(*given, rows_before=span.begin > 0) if self.shape.strings else NumberRows(*given, room)
+            WordRows(*given, rows_before=span.begin > 0) if self.shape.strings else NumberRows(*given, self.room)
         )
         self.ranges: Ranges | None = None
 
@@ -97,7 +97,15 @@ class TextRows(Recorded):
             yield from ((block,) for block in self.rest)
             return
         newline = self.blocks.newline or bytes([self.shape.newline])
-        self.ranges = Ranges(self.path, self.blocks.raw.fileno(), self.blocks.given, newline)
+        most = 0 if self.shape.strings or self.shape.read.further else self.room // 4
+        self.ranges = Ranges(
+            self.path,
+            self.blocks.raw.fileno(),
+            self.blocks.given,
+            newline,
+            threads=self.crew.threads,
+            most=most,
+        )
         for begin, end in self.ranges.between(self.span.begin, self.span.end):
             yield begin, end
             if self.progress:
