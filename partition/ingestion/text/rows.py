@@ -8,6 +8,7 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.blocks import BLOCK, Blocks
+from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.ranges import Ranges
@@ -21,7 +22,10 @@ WORD_PIECE_BYTES = WORD_BYTES * BLOCK
 
 
 class TextRows(Recorded):
-    """The rows of a text file, as FileRows has them. Ids are uint32, int64, uint64 or words."""
+    """The rows of a text file, as FileRows has them. Ids are uint32, int64, uint64 or words.
+
+    ``files``: how many are read side by side, which share the threads of the ``crew``.
+    """
 
     def __init__(
         self,
@@ -30,10 +34,11 @@ class TextRows(Recorded):
         crew: Crew,
         progress: Callable[[int, int], None] | None = None,
         span: Span = WHOLE,
+        files: int = 1,
     ) -> None:
         self.path, self.skip_errors, self.crew, self.progress = path, options.on_error == "skip", crew, progress
         self.span = span
-        self.blocks = Blocks(path, progress)
+        self.blocks = Blocks(path, progress, Unpackers(max(1, crew.threads // files), crew.work_bytes // (2 * files)))
         self.rest = self.blocks.read()
         try:
             self.shape, self.head = sniff(path, self.rest, options)

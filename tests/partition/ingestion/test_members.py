@@ -1,0 +1,113 @@
+"""Members of a gzip file that threads unpack side by side are the file's text, whatever looks like a member in them."""
+
+import gzip
+import threading
+
+import numpy as np
+import pytest
+
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.ingestion.text import members, packed
+
+pytest.importorskip("isal")
+
+LINES = b"".join(b"%d %d\n" % (k * 7919 % 10007, k) for k in range(3000))
+
+
+def cut(text, sizes):
+    ends = np.minimum(np.cumsum(sizes), len(text)).tolist()
+    return [text[begin:end] for begin, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def in_members(parts, level=1):
+    return b"".join(gzip.compress(part, level, mtime=0) for part in parts)
+
+
+FILES = {
+    "one member": (in_members([LINES]), LINES),
+    "many of unequal sizes, some of them empty": (
+        in_members(cut(LINES, np.random.default_rng(1).integers(0, 900, 90))),
+        LINES,
+    ),
+    "heads of members in stored blocks": (
+        in_members([in_members(cut(LINES[:5000], [100] * 49)), LINES, in_members([LINES, LINES])], level=0),
+        in_members(cut(LINES[:5000], [100] * 49)) + LINES + in_members([LINES, LINES]),
+    ),
+    "nothing but heads": (in_members([b"\x1f\x8b\x08\x00" * 5000] * 3, level=0), b"\x1f\x8b\x08\x00" * 15000),
+    "a member that unpacks to a thousand times its size": (
+        in_members([bytes(3_000_000), LINES]),
+        bytes(3_000_000) + LINES,
+    ),
+}
+
+
+@pytest.fixture(
+    params=[(1, 64, 50, 30, 1), (200, 1 << 20, 4096, 1000, 700), (1 << 20, 1 << 30, 1 << 20, 1 << 18, 1 << 20)]
+)
+def sizes(request, monkeypatch):
+    for name, size in zip(("APART", "LOOK", "WINDOW", "PIECE", "TEXT"), request.param, strict=True):
+        monkeypatch.setattr(members, name, max(size, 100) if name == "TEXT" else size)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(("threads", "room"), [(2, 0), (3, 2000), (8, 1 << 20)])
+def test_members_are_the_text_of_the_file(tmp_path, sizes, name, threads, room):
+    data, text = FILES[name]
+    (tmp_path / "e.gz").write_bytes(data)
+    with (tmp_path / "e.gz").open("rb") as file:
+        with packed.gzip_stream(file, str(tmp_path / "e.gz"), members.Unpackers(threads, room)) as stream:
+            assert isinstance(stream.raw.stream, members.Members)
+            assert stream.read() == text
+            assert isinstance(stream.raw.stream, members.Members)  # zlib had nothing to say
+        assert file.tell() == len(data)
+
+
+@pytest.mark.parametrize("taken", [0, 1, 5000])
+def test_who_stops_early_leaves_no_thread(tmp_path, sizes, taken):
+    before = threading.active_count()
+    (tmp_path / "e.gz").write_bytes(FILES["many of unequal sizes, some of them empty"][0])
+    with (
+        (tmp_path / "e.gz").open("rb") as file,
+        packed.gzip_stream(file, str(tmp_path / "e.gz"), members.Unpackers(4, 1000)) as stream,
+    ):
+        assert stream.read(taken) == LINES[:taken]
+    assert threading.active_count() == before
+
+
+def test_members_wait_for_their_turn_in_the_room_there_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(members, "APART", 1)
+    monkeypatch.setattr(members, "TEXT", 100)
+    (tmp_path / "e.gz").write_bytes(in_members(cut(LINES, [1000] * 30)))
+    most = 0
+    with (tmp_path / "e.gz").open("rb") as file:
+        stream = members.Members(packed._isal(), file, members.Unpackers(4, 5000))
+        with stream:
+            while got := stream.read(64):
+                most = max(most, stream.held)
+                del got
+    assert 0 < most <= 5000 + members.IN_TURN * 100
+
+
+def test_a_graph_of_members_is_that_of_the_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(members, "APART", 500)
+    (tmp_path / "e").write_bytes(LINES)
+    (tmp_path / "e.gz").write_bytes(in_members(cut(LINES, [777] * 40)))
+    plain = ingest(tmp_path / "e", tmp_path / "plain.zarr", IngestOptions(threads=1))
+    for threads in (1, 2, 5):
+        told = [(0, 0)]
+        options = IngestOptions(threads=threads, overwrite=True)
+        store = ingest(tmp_path / "e.gz", tmp_path / "g.zarr", options, lambda *done, told=told: told.append(done))
+        assert (store.fingerprint, store.report["lines"]) == (plain.fingerprint, 3000)
+        assert told == sorted(told)
+        assert told[-1] == ((tmp_path / "e.gz").stat().st_size,) * 2
+
+
+def test_heads_are_found_wherever_they_lie():
+    rng = np.random.default_rng(2)
+    data = bytearray(rng.integers(0, 256, 4001, dtype=np.uint8).tobytes())
+    for place in (0, 7, 8, 100, 3997):
+        data[place : place + 4] = b"\x1f\x8b\x08\x04"
+    data[50:54] = b"\x1f\x8b\x08\x20"  # a bit that is reserved
+    wanted = [k for k in range(len(data) - 3) if data[k : k + 3] == b"\x1f\x8b\x08" and data[k + 3] < 32]
+    assert members.heads(bytes(data)).tolist() == wanted
+    assert members.heads(b"\x1f\x8b\x08").size == 0
