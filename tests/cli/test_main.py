@@ -53,6 +53,13 @@ def fail_with(error):
     return body
 
 
+def test_python_looks_for_no_garbage_in_what_a_command_leaves_at_its_end():
+    code = "import atexit, gc, sys; from csaw.cli.__main__ import run; sys.argv = ['csaw', '--version']; "
+    left = "atexit.register(lambda: print(gc.get_freeze_count() > 1000 > len(gc.get_objects()))); run()"
+    said = subprocess.run([sys.executable, "-c", code + left], check=True, env=ENV, stdout=subprocess.PIPE, text=True)
+    assert said.stdout.splitlines()[-1] == "True"
+
+
 def test_every_file_is_a_command_of_its_name_and_help_lists_it():
     said = csaw("--help", stdout=subprocess.PIPE).stdout.split("Commands:")[1]
     assert [line.split()[0] for line in said.splitlines() if line.startswith("  ") and line[2] != " "] == COMMANDS
