@@ -13,6 +13,7 @@ from csaw.partition.ingestion.text.members import ALONE, Unpackers
 from csaw.partition.ingestion.text.packed import Bz2Members, gzip_stream, zstd_stream
 
 BLOCK = 1 << 20  # bytes of text: they and their numbers stay in the processor's cache, and their memory is used again
+LARGEST = 4  # times as large as that, because what Python does for a block is done by one thread at a time
 LONGEST_LINE = 16 << 20
 FOREIGN_MAGIC = {
     b"\xfd7zXZ": "xz",
@@ -55,6 +56,7 @@ class Blocks:
         self.stream, self.raw = open_bytes(path, unpackers)
         self.total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
         self.given, self.newline, self.done = 0, b"", False
+        self.size = BLOCK  # of the next one
 
     @property
     def is_plain(self) -> bool:
@@ -67,7 +69,7 @@ class Blocks:
         with self.raw, self.stream:
             while True:
                 # twice what there is of a line, so that each of its bytes is copied a few times at most
-                block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
+                block, filled = bytearray(min(2 * len(rest) + self.size, max(LONGEST_LINE, self.size) + 1)), len(rest)
                 block[:filled] = rest
                 filled = self._fill(block, filled, lines)
                 ends = (end for end in (b"\n", b"\r") if block.find(end, 0, filled) >= 0)

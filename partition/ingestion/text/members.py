@@ -20,6 +20,7 @@ MAGIC, DEFLATE, RESERVED = 0x8B1F, 8, 0xE0  # two bytes, little-endian; the thir
 APART = 1 << 20  # packed bytes between two begins, at least: a thread takes small members together
 LOOK, WINDOW = 1 << 30, 1 << 20  # packed bytes that begins are looked for in, beyond those that are read; at a time
 PIECE, TEXT = 1 << 18, 1 << 20  # packed bytes read at a time, and bytes of text unpacked
+FIRST = 1 << 14  # of the packed bytes of a member are unpacked first: what lies behind a small one is copied each time
 IN_TURN = 8  # texts that wait for the reader, however little room there is
 AHEAD = 2  # runs of members for each thread that are begun or wait
 
@@ -155,24 +156,32 @@ class Members(io.RawIOBase):
                 self.change.notify_all()
 
     def _texts(self, run: Run) -> Iterator[bytes]:
-        at, data = run.begin, b""
+        packed, used = b"", 0
         while True:
             member = self.isal.igzip_lib.IgzipDecompressor(flag=self.isal.igzip_lib.DECOMP_GZIP)
+            share = FIRST
             while not member.eof:
-                if member.needs_input and not data:
-                    data = os.pread(self.handle, PIECE, at)
-                    at += len(data)
-                    if not data:
-                        raise EOFError
-                    with self.change:
-                        run.at = at
-                        self.change.notify_all()
+                data = b""
+                if member.needs_input:
+                    if used == len(packed):
+                        packed, used = self._read(run), 0
+                    data = packed[used : used + share]
+                    used, share = used + len(data), 2 * share
                 if text := member.decompress(data, TEXT):
                     yield text
-                data = b""
-            data = member.unused_data
-            if self._ends(run, at - len(data)):
+            used -= len(member.unused_data)
+            if self._ends(run, run.at - len(packed) + used):
                 return
+
+    def _read(self, run: Run) -> bytes:
+        """The next packed bytes of a run."""
+        packed = os.pread(self.handle, PIECE, run.at)
+        if not packed:
+            raise EOFError
+        with self.change:
+            run.at += len(packed)
+            self.change.notify_all()
+        return packed
 
     def _ends(self, run: Run, at: int) -> bool:
         """Whether the run ends with the member that ends here: another one begins here, or nothing does."""

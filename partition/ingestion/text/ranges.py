@@ -8,7 +8,7 @@ from csaw.partition.errors import FormatError, StoreError
 from csaw.partition.ingestion.text import blocks
 
 PIECE = 1 << 12  # read beyond a range, until its last line ends
-LARGEST, SHARES = 4, 8  # blocks in a range at most; ranges for a thread at least
+SHARES = 8  # ranges for a thread, at least
 
 
 class Room(threading.local):
@@ -20,14 +20,13 @@ class Room(threading.local):
 class Ranges:
     """Ranges of the file open as ``handle``, from byte ``start``, where a line begins, to its present end.
 
-    ``newline`` ends a line. A range has ``blocks.BLOCK`` bytes; up to ``most`` where ``threads`` have enough of them,
-    because what Python does for each is done by one thread at a time.
+    ``newline`` ends a line. A range has ``most`` bytes; fewer, but ``blocks.BLOCK``, where ``threads`` had too few.
     """
 
     def __init__(self, path: str, handle: int, start: int, newline: bytes, *, threads: int = 1, most: int = 0) -> None:
         self.path, self.handle, self.start, self.newline = path, handle, start, newline
         self.size, self.room = os.fstat(handle).st_size, Room()
-        self.step = max(blocks.BLOCK, min(LARGEST * blocks.BLOCK, most, self.size // (SHARES * threads)))
+        self.step = max(blocks.BLOCK, min(most, self.size // (SHARES * threads)))
 
     def between(self, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
         """Return where each begins and ends, of those of the bytes ``first`` to before ``last``.

@@ -7,7 +7,8 @@ from typing import Any
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.blocks import BLOCK, Blocks
+from csaw.partition.ingestion.text import blocks
+from csaw.partition.ingestion.text.blocks import Blocks
 from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
 from csaw.partition.ingestion.text.pieces import Piece
@@ -18,7 +19,7 @@ from csaw.partition.ingestion.text.word_rows import WordRows
 
 ROOM_BYTES = 32 << 20  # of a thread at most
 NUMBER_BYTES, WORD_BYTES = 2, 6  # that a byte of text takes until its rows are taken, with small numbers or short words
-WORD_PIECE_BYTES = WORD_BYTES * BLOCK
+WORD_PIECE_BYTES = WORD_BYTES * blocks.BLOCK
 
 
 class TextRows(Recorded):
@@ -48,17 +49,19 @@ class TextRows(Recorded):
         self.said = Record(NOTHING_READ | {"lines": span.lines if span.begin else self.shape.skip_lines})
         self.warnings: list[str] = list(self.shape.warnings)
         given = path, self.shape, self.skip_errors, self.said
-        self.room = min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads))
+        room = min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads))
         self.parser: Any = (
-            WordRows(*given, rows_before=span.begin > 0) if self.shape.strings else NumberRows(*given, self.room)
+            WordRows(*given, rows_before=span.begin > 0) if self.shape.strings else NumberRows(*given, room)
         )
+        if not self.shape.strings and not self.shape.read.further:
+            self.blocks.size = max(blocks.BLOCK, min(blocks.LARGEST * blocks.BLOCK, room // 4))
         self.ranges: Ranges | None = None
 
     @staticmethod
     def can_be_cut(path: str) -> bool:
         """Whether processes may read spans of the file: where its bytes are the text."""
-        with closing(Blocks(path)) as blocks:
-            return blocks.is_plain
+        with closing(Blocks(path)) as opened:
+            return opened.is_plain
 
     @staticmethod
     def again(span: Span, lines: int) -> Span:
@@ -102,14 +105,13 @@ class TextRows(Recorded):
             yield from ((block,) for block in self.rest)
             return
         newline = self.blocks.newline or bytes([self.shape.newline])
-        most = 0 if self.shape.strings or self.shape.read.further else self.room // 4
         self.ranges = Ranges(
             self.path,
             self.blocks.raw.fileno(),
             self.blocks.given,
             newline,
             threads=self.crew.threads,
-            most=most,
+            most=self.blocks.size,
         )
         for begin, end in self.ranges.between(self.span.begin, self.span.end):
             yield begin, end

@@ -41,12 +41,17 @@ FILES = {
 }
 
 
-@pytest.fixture(
-    params=[(1, 64, 50, 30, 1), (200, 1 << 20, 4096, 1000, 700), (1 << 20, 1 << 30, 1 << 20, 1 << 18, 1 << 20)]
-)
+SIZES = {
+    "tiny": {"APART": 1, "LOOK": 64, "WINDOW": 50, "PIECE": 30, "FIRST": 7, "TEXT": 100},
+    "small": {"APART": 200, "WINDOW": 4096, "PIECE": 1000, "FIRST": 300, "TEXT": 700},
+    "as they are": {},
+}
+
+
+@pytest.fixture(params=SIZES)
 def sizes(request, monkeypatch):
-    for name, size in zip(("APART", "LOOK", "WINDOW", "PIECE", "TEXT"), request.param, strict=True):
-        monkeypatch.setattr(members, name, max(size, 100) if name == "TEXT" else size)
+    for name, size in SIZES[request.param].items():
+        monkeypatch.setattr(members, name, size)
 
 
 @pytest.mark.parametrize("name", FILES)

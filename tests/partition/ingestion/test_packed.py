@@ -28,7 +28,7 @@ ENDS = [b"", bytes(100), b"garbage", b"\0\0g", b"\x1f", b"\x1f\x8b", b"\0\0\x1f\
 def both(tmp_path, monkeypatch):
     """What a file of the given bytes holds and how it ends, by ISA-L and by zlib; by ISA-L, the same with threads."""
     pytest.importorskip("isal")
-    for name, small in (("APART", 1), ("LOOK", 64), ("WINDOW", 50), ("PIECE", 40), ("TEXT", 100)):
+    for name, small in (("APART", 1), ("LOOK", 64), ("WINDOW", 50), ("PIECE", 40), ("FIRST", 9), ("TEXT", 100)):
         monkeypatch.setattr(members, name, small)
 
     def read(data):
