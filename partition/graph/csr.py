@@ -13,7 +13,7 @@ from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import copied, empty, zeros
 
 KEEP, FIRST, SUM = 0, 1, 2
-DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
+DIGIT_BITS = 12  # of a pass of the radix sort: its counters stay in the first level cache
 
 
 @njit(nogil=True)
@@ -74,10 +74,12 @@ def rank_by_slots(wanted, ids, shift, slots, out):
 
 
 @njit(nogil=True)
-def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
+def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts, src_buckets, dst_buckets):
     """Add the number of directed edges of each bucket to ``counts``; returns the number of self loops.
 
-    ``reached`` is set for each vertex that is a target; threads may share it, as in ``mark``.
+    The buckets of their rows are written down for ``deal``: a look at a large table costs more than all else here.
+    Where edges have one direction, ``reached`` is set for each vertex that is a target; threads may share it, as in
+    ``mark``. Otherwise targets have edges of their own.
     """
     loops = 0
     for i in range(src.size):
@@ -85,16 +87,34 @@ def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
         loops += loop
         if loop and drop_loops:
             continue
-        counts[bucket_of[src[i]]] += 1
-        if not reached[dst[i]]:
-            reached[dst[i]] = True
+        bucket = bucket_of[src[i]]
+        src_buckets[i] = bucket
+        counts[bucket] += 1
         if undirected and not loop:
-            counts[bucket_of[dst[i]]] += 1
+            bucket = bucket_of[dst[i]]
+            dst_buckets[i] = bucket
+            counts[bucket] += 1
+        elif not undirected and not reached[dst[i]]:
+            reached[dst[i]] = True
     return loops
 
 
 @njit(nogil=True)
-def deal(src, dst, weights, number, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights, out_numbers):
+def deal(
+    src,
+    dst,
+    weights,
+    number,
+    undirected,
+    drop_loops,
+    src_buckets,
+    dst_buckets,
+    at,
+    out_src,
+    out_dst,
+    out_weights,
+    out_numbers,
+):
     """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on.
 
     ``number``: that of the first edge among all of the input.
@@ -105,8 +125,9 @@ def deal(src, dst, weights, number, undirected, drop_loops, bucket_of, at, out_s
             continue
         for reverse in range(2 if undirected and not loop else 1):
             a, b = (dst[i], src[i]) if reverse else (src[i], dst[i])
-            cell = at[bucket_of[a]]
-            at[bucket_of[a]] = cell + 1
+            bucket = dst_buckets[i] if reverse else src_buckets[i]
+            cell = at[bucket]
+            at[bucket] = cell + 1
             out_src[cell], out_dst[cell] = a, b
             if weights.size > 0:
                 out_weights[cell] = weights[i]
