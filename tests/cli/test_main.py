@@ -267,6 +267,39 @@ def test_an_interruption_that_python_drops_is_made_again():
     assert (done.stdout, done.stderr) == ("dropped\ninterrupted\n", "")
 
 
+LOCKED = """
+import os, signal, threading, time
+from csaw.cli.__main__ import _interrupted
+
+class Lock:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.acquire, self.release = self.lock.acquire, self.lock.release
+
+    def __enter__(self):
+        self.acquire()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def __exit__(self, *error):
+        self.release()
+
+for number in (signal.SIGINT, signal.SIGALRM):
+    signal.signal(number, _interrupted)
+lock = Lock()
+try:
+    with threading.Condition(lock):
+        print("locked", flush=True)
+        time.sleep(5)
+except KeyboardInterrupt:
+    print("interrupted", lock.acquire(False))
+"""
+
+
+def test_an_interruption_leaves_no_lock_taken():
+    done = subprocess.run([sys.executable, "-c", LOCKED], env=ENV, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("locked\ninterrupted True\n", "")
+
+
 STARTED = """
 import os, runpy, signal, threading
 
