@@ -20,7 +20,8 @@ MAGIC, DEFLATE, RESERVED = 0x8B1F, 8, 0xE0  # two bytes, little-endian; the thir
 APART = 1 << 20  # packed bytes between two begins, at least: a thread takes small members together
 LOOK, WINDOW = 1 << 30, 1 << 20  # packed bytes that begins are looked for in, beyond those that are read; at a time
 PIECE, TEXT = 1 << 18, 1 << 20  # packed bytes read at a time, and bytes of text unpacked
-FIRST = 1 << 14  # of the packed bytes of a member are unpacked first: what lies behind a small one is copied each time
+FIRST = 1 << 14  # of the packed bytes of a member are unpacked first, at most: what lies behind its end is copied
+EXTRA, NAME, COMMENT, CHECK = 4, 8, 16, 2  # bits of the fourth byte of a head: what else it has
 IN_TURN = 8  # texts that wait for the reader, however little room there is
 AHEAD = 2  # runs of members for each thread that are begun or wait
 
@@ -37,13 +38,19 @@ ALONE = Unpackers(1, 0)
 
 class Run:
     """Members from packed byte ``begin`` on, read up to ``at``: their ``texts`` that wait, and where they end, once
-    that is known.
+    that is known. Of the ``piece`` that was read last, ``used`` bytes are unpacked.
     """
 
     def __init__(self, begin: int) -> None:
         self.begin, self.at, self.texts, self.held = begin, begin, deque[bytes](), 0
+        self.piece, self.used = b"", 0
         self.end: int | None = None
         self.wrong = self.dropped = False
+
+    @property
+    def place(self) -> int:
+        """The packed byte that is next."""
+        return self.at - len(self.piece) + self.used
 
 
 class Members(io.RawIOBase):
@@ -61,7 +68,7 @@ class Members(io.RawIOBase):
         self.begun = self.held = 0  # of the begins; bytes of text that wait
         self.runs: deque[Run] = deque()  # in turn, and behind it
         self.pool: ThreadPoolExecutor | None = None
-        self.stopped, self.text = False, memoryview(b"")
+        self.stopped, self.text, self.told = False, memoryview(b""), 0  # where ``packed`` stands
 
     def readable(self) -> bool:
         return True
@@ -70,7 +77,8 @@ class Members(io.RawIOBase):
         """Fill the beginning of ``room``."""
         if not self.text:
             self.text = memoryview(self._next())
-            self.packed.seek(max(self.packed.tell(), self.runs[0].at))
+            if (at := self.runs[0].at) > self.told:
+                self.told = self.packed.seek(at)
         count = min(len(room), len(self.text))
         room[:count], self.text = self.text[:count], self.text[count:]
         return count
@@ -78,7 +86,9 @@ class Members(io.RawIOBase):
     def _next(self) -> bytes:
         """The next text; empty at the end of the file."""
         if self.pool is None:
-            self.pool = ThreadPoolExecutor(self.unpackers.threads + 1)
+            self.pool = ThreadPoolExecutor(
+                max(2, self.unpackers.threads // 2) + 1
+            )  # others parse; one looks for begins
             self.pool.submit(self._scan)
         with self.change:
             while True:
@@ -150,49 +160,83 @@ class Members(io.RawIOBase):
                 with self.change:
                     run.texts.append(text)
                     self._hold(run, len(text))
+            with self.change:
+                run.end = run.place
+                self.change.notify_all()
         except Exception:  # noqa: BLE001 - whoever reads on says what it is
             with self.change:
                 run.wrong = True
                 self.change.notify_all()
 
     def _texts(self, run: Run) -> Iterator[bytes]:
-        packed, used = b"", 0
-        while True:
+        """The texts of a run, up to its end: those of small members together."""
+        texts, size, share, ends = list[bytes](), 0, FIRST, False
+        while not ends:
+            begin = run.place
             member = self.isal.igzip_lib.IgzipDecompressor(flag=self.isal.igzip_lib.DECOMP_GZIP)
-            share = FIRST
+            share = max(share, self._read_head(run))
             while not member.eof:
                 data = b""
                 if member.needs_input:
-                    if used == len(packed):
-                        packed, used = self._read(run), 0
-                    data = packed[used : used + share]
-                    used, share = used + len(data), 2 * share
-                if text := member.decompress(data, TEXT):
-                    yield text
-            used -= len(member.unused_data)
-            if self._ends(run, run.at - len(packed) + used):
-                return
+                    data, share = self._take(run, share), 2 * share
+                text = member.decompress(data, TEXT)
+                texts.append(text)
+                size += len(text)
+                if size >= TEXT // 4:
+                    yield b"".join(texts)
+                    texts, size = [], 0
+            run.used -= len(member.unused_data)
+            share = min(FIRST, 2 * (run.place - begin))
+            self._pass_zeros(run)
+            ends = self._ends(run, run.place)
+        if size:
+            yield b"".join(texts)
 
-    def _read(self, run: Run) -> bytes:
-        """The next packed bytes of a run."""
-        packed = os.pread(self.handle, PIECE, run.at)
-        if not packed:
+    def _read_head(self, run: Run) -> int:
+        """Have the head of the next member in one piece: ISA-L misreads some that it gets in two. Returns its size."""
+        size = head_size(run.piece, run.used)
+        if run.used + size > len(run.piece):
+            self._read(run)
+            size = head_size(run.piece, 0)
+            if size > len(run.piece):
+                raise EOFError
+        return size
+
+    def _take(self, run: Run, size: int) -> bytes:
+        """Up to ``size`` packed bytes of a run."""
+        if run.used == len(run.piece):
+            self._read(run)
+        data = run.piece[run.used : run.used + size]
+        run.used += len(data)
+        return data
+
+    def _pass_zeros(self, run: Run) -> None:
+        """Pass the zeros that may follow a member."""
+        while run.place < self.size:
+            if run.used == len(run.piece):
+                self._read(run)
+            if run.piece[run.used]:
+                return
+            run.used = len(run.piece) - len(run.piece[run.used :].lstrip(b"\0"))
+
+    def _read(self, run: Run) -> None:
+        """Read the piece of a run that begins at its ``place``."""
+        place = run.place
+        piece = os.pread(self.handle, PIECE, place)
+        if not piece or self.stopped or run.dropped:
             raise EOFError
         with self.change:
-            run.at += len(packed)
+            run.piece, run.used, run.at = piece, 0, place + len(piece)
             self.change.notify_all()
-        return packed
 
     def _ends(self, run: Run, at: int) -> bool:
         """Whether the run ends with the member that ends here: another one begins here, or nothing does."""
-        with self.change:
-            self.change.wait_for(lambda: self.stopped or run.dropped or self.scanned > at)
-            place = bisect_left(self.begins, at)
-            ends = at >= self.size or (place < len(self.begins) and self.begins[place] == at)
-            if ends:
-                run.end = at
-                self.change.notify_all()
-            return ends or self.stopped or run.dropped
+        if self.scanned <= at:
+            with self.change:
+                self.change.wait_for(lambda: self.stopped or run.dropped or self.scanned > at)
+        place = bisect_left(self.begins, at)
+        begins = place < len(self.begins) and self.begins[place] == at
+        return at >= self.size or begins or self.stopped or run.dropped
 
     def _has_room(self, run: Run, size: int) -> bool:
         """Wait until ``size`` more bytes may wait; False where nobody waits for them."""
@@ -229,3 +273,17 @@ def heads(data: bytes) -> np.ndarray:
     places = places[places + 3 < len(data)]
     bytes_of = np.frombuffer(data, np.uint8)
     return places[(bytes_of[places + 2] == DEFLATE) & (bytes_of[places + 3] & RESERVED == 0)]
+
+
+def head_size(data: bytes, begin: int) -> int:
+    """The bytes of the head of the member that begins in ``data`` (RFC 1952); more than there are if its end is not
+    among them.
+    """
+    at = begin + 10
+    flags = data[begin + 3] if at <= len(data) else 0
+    if flags & EXTRA:
+        at += 2 + int.from_bytes(data[at : at + 2], "little")
+    for flag in (NAME, COMMENT):
+        if flags & flag:
+            at = data.find(0, at) + 1 or len(data) + 1
+    return at + (2 if flags & CHECK else 0) - begin

@@ -33,7 +33,8 @@ class FastGzip(io.RawIOBase):
 
     def __init__(self, isal: Any, stream: Any, path: str) -> None:
         self.wrong = (EOFError, OSError, zlib.error, isal.isal_zlib.error)
-        self.path, self.given, self.stream = path, 0, stream
+        self.crc32 = isal.isal_zlib.crc32
+        self.path, self.given, self.check, self.stream = path, 0, 0, stream
 
     def readable(self) -> bool:
         return True
@@ -47,15 +48,17 @@ class FastGzip(io.RawIOBase):
                 raise
             self._begin_again()
             return self.readinto(room)
-        self.given += got
+        self.given, self.check = self.given + got, self.crc32(room[:got], self.check)
         return got
 
     def _begin_again(self) -> None:
-        """From where the fast reader came to, by zlib."""
+        """From where the fast reader came to, by zlib. OSError where that reader gave what zlib does not find."""
         self.stream.close()
-        self.stream, left = gzip.GzipFile(self.path), self.given
+        self.stream, left, check = gzip.GzipFile(self.path), self.given, 0
         while left and (piece := self.stream.read(min(left, PIECE))):
-            left -= len(piece)
+            left, check = left - len(piece), self.crc32(piece, check)
+        if left or check != self.check:
+            raise gzip.BadGzipFile("zlib and ISA-L do not agree on what a member holds")
 
     def close(self) -> None:
         self.stream.close()

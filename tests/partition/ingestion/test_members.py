@@ -1,7 +1,10 @@
 """Members of a gzip file that threads unpack side by side are the file's text, whatever looks like a member in them."""
 
 import gzip
+import io
+import struct
 import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -23,6 +26,14 @@ def in_members(parts, level=1):
     return b"".join(gzip.compress(part, level, mtime=0) for part in parts)
 
 
+def with_head(part, flags):
+    """A member whose head has what ``flags`` say."""
+    head = b"\x1f\x8b\x08" + bytes([flags]) + bytes(6)
+    head += struct.pack("<H2s", 2, b"ab") * bool(flags & 4) + b"n\0" * bool(flags & 8) + b"co\0" * bool(flags & 16)
+    head += struct.pack("<H", zlib.crc32(head) & 0xFFFF) * bool(flags & 2)
+    return head + gzip.compress(part, 1)[10:]
+
+
 FILES = {
     "one member": (in_members([LINES]), LINES),
     "many of unequal sizes, some of them empty": (
@@ -37,6 +48,14 @@ FILES = {
     "a member that unpacks to a thousand times its size": (
         in_members([bytes(3_000_000), LINES]),
         bytes(3_000_000) + LINES,
+    ),
+    "heads with all that heads may have": (
+        b"".join(with_head(part, flags % 32) for flags, part in enumerate(cut(LINES, [400] * 99))),
+        LINES,
+    ),
+    "zeros between members and behind the last": (
+        in_members([LINES]) + bytes(99) + in_members([LINES]) + bytes(2000),
+        LINES + LINES,
     ),
 }
 
@@ -91,6 +110,50 @@ def test_members_wait_for_their_turn_in_the_room_there_is(tmp_path, monkeypatch)
                 most = max(most, stream.held)
                 del got
     assert 0 < most <= 5000 + members.IN_TURN * 100
+
+
+def test_texts_of_small_members_wait_together(tmp_path):
+    (tmp_path / "e.gz").write_bytes(in_members(cut(LINES * 20, [100] * 10**4)))
+    with (tmp_path / "e.gz").open("rb") as file:
+        stream = members.Members(packed._isal(), file, members.Unpackers(2, 0))
+        with stream:
+            sizes = [stream.readinto(bytearray(1 << 22)) for _ in range(5)]
+    assert sum(sizes) == len(LINES * 20)
+    assert sizes[0] >= members.TEXT // 4
+
+
+class Wrong(io.RawIOBase):
+    """Gives other bytes than the file has, and fails then."""
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def readinto(self, room):
+        if not self.texts:
+            raise EOFError
+        text = self.texts.pop()
+        room[: len(text)] = text
+        return len(text)
+
+
+@pytest.mark.parametrize("text", [b"9 9\n", b"1 2\n3 4\n5 6\n7 8\n"])
+def test_what_zlib_does_not_find_is_an_error(tmp_path, text):
+    (tmp_path / "e.gz").write_bytes(gzip.compress(b"1 2\n3 4\n5 6\n"))
+    stream = packed.FastGzip(packed._isal(), Wrong([text]), str(tmp_path / "e.gz"))
+    room = bytearray(100)
+    assert stream.readinto(room) == len(text)
+    with pytest.raises(OSError, match="zlib and ISA-L do not agree"):
+        stream.readinto(room)
+    good = packed.FastGzip(packed._isal(), Wrong([b"1 2\n3"]), str(tmp_path / "e.gz"))
+    assert (good.readinto(room), good.read()) == (5, b" 4\n5 6\n")
+
+
+def test_the_size_of_a_head_is_more_than_there_is_where_it_is_cut():
+    for flags in range(32):
+        head = with_head(b"", flags)
+        size = len(head) - len(gzip.compress(b"", 1)) + 10
+        assert members.head_size(b"xyz" + head, 3) == members.head_size(head, 0) == size
+        assert all(members.head_size(head[:cut], 0) > cut for cut in range(size))
 
 
 def test_a_graph_of_members_is_that_of_the_text(tmp_path, monkeypatch):
