@@ -5,13 +5,14 @@ The metadata of a schema say what made the rows: ``csaw_version``, ``fingerprint
 ``algorithm``, ``parameters`` (JSON) and ``seed``. Those of a field are its ``description`` and ``units``.
 
 Integers are packed by their differences (DELTA_BINARY_PACKED), in as many bits as these need, and not compressed
-again: of ids, dictionaries and Snappy took three times as long and made files half as large again.
+again: of ids, dictionaries and Snappy took three times as long and made files half as large again. Vertices whose ids
+need many more bits than their number, as hashes do, are smaller as numbers of a dictionary.
 """
 
 import base64
 import json
-from collections.abc import Mapping
-from itertools import filterfalse
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, filterfalse, islice
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING
@@ -25,8 +26,12 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, Field, Schema
+    from pyarrow import Array, ChunkedArray, DataType, Field, Schema, Table
     from pyarrow.parquet import ParquetWriter
+
+VERTICES = ("walk", "src", "dst", "source", "target")  # columns of them
+DICTIONARY = 1 << 17  # ids that a dictionary has room for; pyarrow writes the others plainly
+SPARE, PLAIN = 4, 40  # bits that ids may need more than the number of vertices does, or in all where these are more
 
 
 def pyarrow() -> ModuleType:
@@ -52,8 +57,42 @@ def schema_of(fields: Mapping[str, tuple["DataType", str, str]], facts: Mapping[
     )
 
 
-def writer(file: IO[bytes], schema: "Schema") -> "ParquetWriter":
-    """Open a ParquetWriter.
+def write_tables(
+    file: IO[bytes],
+    schema: "Schema",
+    tables: Iterable[tuple[int, "Table"]],
+    vertices: int,
+    update: Callable[[int], None],
+) -> None:
+    """Write ``tables`` of a graph of so many ``vertices``, each a row group.
+
+    ``update`` is called with the number beside a table once that is written. How columns are packed depends on the
+    first table.
+    """
+    rest = iter(tables)
+    first = list(islice(rest, 1))
+    held = [name for name in VERTICES if name in schema.names]
+    sparse = [name for _, table in first for name in held if _is_sparse(table[name], vertices)]
+    with _writer(file, schema, sparse) as out:
+        for done, table in chain(first, rest):
+            first.clear()  # its memory, too, is free once it is written
+            out.write_table(table)
+            update(done)
+
+
+def _is_sparse(ids: "ChunkedArray", vertices: int) -> bool:
+    """Whether ids, or lists of them, need many more bits than their number."""
+    from pyarrow import compute, types
+
+    ids = compute.list_flatten(ids) if types.is_nested(ids.type) else ids
+    if not types.is_integer(ids.type):
+        return False
+    ends, most = compute.min_max(ids).as_py(), vertices.bit_length() + SPARE if vertices <= DICTIONARY else PLAIN
+    return ends["min"] is not None and (ends["max"] - ends["min"]).bit_length() > most
+
+
+def _writer(file: IO[bytes], schema: "Schema", sparse: list[str]) -> "ParquetWriter":
+    """Open a ParquetWriter; ``sparse`` columns are not packed by their differences.
 
     Readers find plain strings where a field of the schema is a dictionary: that each word comes once is how the file is
     made, not what it says.
@@ -62,7 +101,8 @@ def writer(file: IO[bytes], schema: "Schema") -> "ParquetWriter":
 
     pa = pyarrow()
     columns = dict(map(_column, schema))
-    numbers = [name for name, kind in columns.items() if pa.types.is_integer(kind)]
+    apart = {_column(schema.field(name))[0] for name in sparse}
+    numbers = [name for name, kind in columns.items() if pa.types.is_integer(kind) and name not in apart]
     packed = {
         "use_dictionary": [name for name in columns if name not in numbers],
         "column_encoding": dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
