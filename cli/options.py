@@ -32,6 +32,7 @@ BESIDE = 34  # columns that click takes for the left side of a list
 MANY = 4  # algorithms that share an option: from so many on, its help does not list them
 OF = "Of "  # begins the words of some of the algorithms that share an option
 SPREAD = ("cluster", "shard")
+IN_TIME = ("time_strategy", "start_time", "time_order", "time_window")  # that all neighbors in time share
 LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json", "verbose", "quiet")
 
 
@@ -119,15 +120,24 @@ def _write(formatter: click.HelpFormatter, text: str) -> None:
 
 
 def _taken(width: int) -> list[tuple[str, str]]:
-    """Names of algorithms with their options, walks first; those that take the same ones stand together.
+    """Names of algorithms with their options, walks first; those that take the same ones stand together, and those of
+    neighbors in time once, behind all.
 
     No option is cut at its hyphens.
     """
+    from csaw.engine.api.in_time import InTime
+
+    kinds = sorted(map(registry.find, registry.names()), key=lambda kind: (kind.layout != "walks", kind.layout))
     together: dict[tuple[str, ...], list[str]] = {}
-    for kind in sorted(map(registry.find, registry.names()), key=lambda kind: (kind.layout != "walks", kind.layout)):
-        together.setdefault(tuple(map(flag_of, kind.options())), []).append(kind.name())
-    lines = {flags: wrap(" ".join(flags), max(width - BESIDE, 20), break_on_hyphens=False) for flags in together}
-    return [(", ".join(those), "\n".join(("\b", *lines[flags]))) for flags, those in together.items()]
+    for kind in kinds:
+        apart = IN_TIME if issubclass(kind, InTime) else ()
+        together.setdefault(tuple(flag_of(key) for key in kind.options() if key not in apart), []).append(kind.name())
+    rows = [(", ".join(those), flags) for flags, those in together.items()]
+    rows.append((", ".join(kind.name() for kind in kinds if issubclass(kind, InTime)), tuple(map(flag_of, IN_TIME))))
+    return [
+        (names, "\n".join(("\b", *wrap(" ".join(flags), max(width - BESIDE, 20), break_on_hyphens=False))))
+        for names, flags in rows
+    ]
 
 
 def _algo(args: list[str]) -> str | None:

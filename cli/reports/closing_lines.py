@@ -7,8 +7,6 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from csaw.cli import console
-from csaw.cli.reports.graphs import graph_sections
-from csaw.cli.reports.run import run_sections, worker_sections
 from csaw.cli.reports.sections import Facts, print_report, rate, seconds, size
 
 if TYPE_CHECKING:
@@ -39,6 +37,8 @@ def report_run(results: Facts, place: str, as_json: bool, as_undirected: str = "
         console.print_json({**identified(Path(place)), **results, **({"warnings": [warning]} if warning else {})})
         return
     if console.is_verbose():
+        from csaw.cli.reports.run import run_sections, worker_sections
+
         print_report([*run_sections(results, place), *worker_sections(results)])
         console.say(" ")
     *said, following = of_sample(results, place)
@@ -128,9 +128,10 @@ def _speed(results: Facts) -> str:
 
 def report_graph(store: "GraphStore", report: Facts) -> None:
     """Print what a graph store holds in a few lines, with ``--verbose`` after all that was found when it was made."""
-    from csaw.partition.graph.describe import describe
-
     if console.is_verbose():
+        from csaw.cli.reports.graphs import graph_sections
+        from csaw.partition.graph.describe import describe
+
         print_report(graph_sections(describe(store), report))
         console.say(" ")
     console.say(*of_graph(store, report))

@@ -4,14 +4,17 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import BinaryIO
 
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import group_bytes, in_order
 from csaw.engine.samples.edges import edge_arrays
+from csaw.engine.samples.files import begin_writing
 from csaw.partition.arrays.own_files import PART_NAME, PARTS
 from csaw.partition.arrays.replace import Draft, cannot_be_written
 
+EARLY = 1 << 24  # bytes of a file that the disk gets at a time, while the rest is made
 WORKING = 8  # bytes that a thread takes for each byte of a group: its ids, those present, its pages and packed pages
 
 
@@ -32,7 +35,7 @@ def write_parts(
 
         def written(start: int, stop: int) -> int:
             with (draft.folder / PART_NAME.format(numbers[start])).open("xb") as file:
-                format.write_part(samples, file, start, stop)
+                format.write_part(samples, file, start, stop, begins_early(file))
                 file.flush()
                 os.fsync(file.fileno())
                 return file.tell()
@@ -46,3 +49,19 @@ def write_parts(
         except OSError as error:
             raise cannot_be_written(out, error) from error
     return {"bytes": size} | ({"parts": len(spans)} if len(spans) > 1 else {})
+
+
+def begins_early(file: BinaryIO, update: Callable[[int], None] = lambda done: None) -> Callable[[int], None]:
+    """``update``, which also lets the disk begin with what has been written: else it waits for the end, when the file
+    is synced.
+    """
+    begun = 0
+
+    def updated(done: int) -> None:
+        nonlocal begun
+        if (end := file.tell()) - begun >= EARLY:
+            begin_writing(file.fileno(), begun, end - begun)
+            begun = end
+        update(done)
+
+    return updated

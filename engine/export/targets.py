@@ -10,15 +10,13 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from csaw.engine.export.parts import write_parts
+from csaw.engine.export.parts import begins_early, write_parts
 from csaw.engine.export.registry import chosen, is_binary, known
 from csaw.engine.samples import Samples
-from csaw.engine.samples.files import begin_writing
 from csaw.partition.arrays.replace import cannot_be_written, check_export, new_file
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
-EARLY = 1 << 25  # bytes of a file that the disk gets at a time, while the rest is made
 STREAMED = "text"  # the format of a stream, which has no suffix
 Update = Callable[[int], None]
 Write = Callable[[BinaryIO, Update], None]
@@ -39,7 +37,7 @@ class PathTarget:
         """Write one file; its ``bytes``."""
         try:
             with new_file(self.path, overwrite=self.overwrite) as file:
-                write(file, _begins_early(file, update))
+                write(file, begins_early(file, update))
         except StoreError:
             raise
         except OSError as error:
@@ -90,8 +88,7 @@ class StreamTarget:
         """Write what would be a folder of files as one file."""
 
         def write(file: BinaryIO, update: Update) -> None:
-            format.write_part(samples, file, 0, samples.instances)
-            update(samples.instances)
+            format.write_part(samples, file, 0, samples.instances, update)
 
         return self.write(write, update)
 
@@ -118,19 +115,3 @@ class _Counted(io.RawIOBase):
             rest = rest[self.stream.write(rest.data) :]
         self.count += size
         return size
-
-
-def _begins_early(file: BinaryIO, update: Update) -> Update:
-    """``update``, which also lets the disk begin with what has been written: else it waits for the end, when the file
-    is synced.
-    """
-    begun = 0
-
-    def updated(done: int) -> None:
-        nonlocal begun
-        if (end := file.tell()) - begun >= EARLY:
-            begin_writing(file.fileno(), begun, end - begun)
-            begun = end
-        update(done)
-
-    return updated

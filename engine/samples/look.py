@@ -5,6 +5,8 @@ As many instances are read as hold about NUMBERS ids, in a few runs that are spr
 look takes a moment of any sample.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from csaw.engine.samples.opened import OpenedSamples
@@ -31,13 +33,15 @@ def look(samples: OpenedSamples) -> Record | None:
     if (each := layout.ids_of_one(samples.arrays, samples.instances)) > LARGEST:
         return None
     wanted = min(samples.instances, max(1, int(NUMBERS / max(each, 1))))
-    found = [layout.look(samples.group(first, last), samples.fill) for first, last in _runs(samples.instances, wanted)]
+    runs = _runs(samples.instances, wanted)
+    with ThreadPoolExecutor(len(runs)) as readers:  # a file is compared with its checksum as a whole
+        found = list(readers.map(lambda run: layout.look(samples.group(*run), samples.fill), runs))
     sizes, ids, met = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    vertices, numbers = np.unique(np.concatenate([ids, met]), return_inverse=True)
-    times = np.bincount(numbers[: ids.size], minlength=vertices.size)
+    vertices, times = np.unique(ids, return_counts=True)
+    times = np.append(times, np.zeros(np.setdiff1d(met, vertices).size, np.int64))
     return {
         "instances": int(sizes.size),
-        "vertices": int(vertices.size),
+        "vertices": int(times.size),
         "sizes": _clipped(sizes),
         "vertices_by": {"visits" if layout.counts_visits else "degree": _clipped(times)},
     }

@@ -13,71 +13,16 @@ from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import copied, empty, zeros
 
 KEEP, FIRST, SUM = 0, 1, 2
-DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
+DIGIT_BITS = 12  # of a pass of the radix sort: its counters stay in the first level cache
 
 
 @njit(nogil=True)
-def mark(ids, base, seen):
-    """Set ``seen[id - base]`` for each id that occurs, modulo 2^64, for ids of any sign.
-
-    Several threads may mark entries of one table, since all write the same value. Each writes only entries that are not
-    marked, because a write takes the cache line from other threads.
-    """
-    for i in range(ids.size):
-        if not seen[np.uint64(ids[i]) - base]:
-            seen[np.uint64(ids[i]) - base] = True
-
-
-@njit(nogil=True)
-def rank_seen(seen, base, first, ids, table):
-    """The ids of a slice that begins at ``base``, ranks counted from ``first``: their bits to ``ids[rank]``, their
-    ranks to ``table``.
-    """
-    rank = np.int64(first)
-    for i in range(seen.size):
-        if seen[i]:
-            ids[rank] = base + np.uint64(i)
-            table[i] = rank
-            rank += 1
-
-
-@njit(nogil=True)
-def rank_by_table(ids, base, table, out):
-    for i in range(ids.size):
-        out[i] = table[np.uint64(ids[i]) - base]
-
-
-MIX = np.uint64(0x9E3779B97F4A7C15)  # of Fibonacci hashing: the upper bits of a product depend on all bits of a number
-
-
-@njit(nogil=True)
-def fill_slots(ids, shift, slots):
-    """A hash table of ranks, counted from 1, by their ids (uint64, each once): ``slots`` has 2^(64 - shift) places,
-    more than there are ids.
-    """
-    for rank in range(ids.size):
-        place = np.int64((ids[rank] * MIX) >> shift)
-        while slots[place] != 0:
-            place = (place + 1) & (slots.size - 1)
-        slots[place] = rank + 1
-
-
-@njit(nogil=True)
-def rank_by_slots(wanted, ids, shift, slots, out):
-    """The rank of each wanted id, all of which are there."""
-    for i in range(wanted.size):
-        bits = np.uint64(wanted[i])
-        place = np.int64((bits * MIX) >> shift)
-        while ids[np.int64(slots[place]) - 1] != bits:
-            place = (place + 1) & (slots.size - 1)
-        out[i] = slots[place] - 1
-
-
-@njit(nogil=True)
-def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
+def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts, src_buckets, dst_buckets):
     """Add the number of directed edges of each bucket to ``counts``; returns the number of self loops.
 
-    ``reached`` is set for each vertex that is a target; threads may share it, as in ``mark``.
+    The buckets of their rows are written down for ``deal``: a look at a large table costs more than all else here.
+    Where edges have one direction, ``reached`` is set for each vertex that is a target; threads may share it, as in
+    ``id_kernels.mark``. Otherwise targets have edges of their own.
     """
     loops = 0
     for i in range(src.size):
@@ -85,16 +30,34 @@ def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
         loops += loop
         if loop and drop_loops:
             continue
-        counts[bucket_of[src[i]]] += 1
-        if not reached[dst[i]]:
-            reached[dst[i]] = True
+        bucket = bucket_of[src[i]]
+        src_buckets[i] = bucket
+        counts[bucket] += 1
         if undirected and not loop:
-            counts[bucket_of[dst[i]]] += 1
+            bucket = bucket_of[dst[i]]
+            dst_buckets[i] = bucket
+            counts[bucket] += 1
+        elif not undirected and not reached[dst[i]]:
+            reached[dst[i]] = True
     return loops
 
 
 @njit(nogil=True)
-def deal(src, dst, weights, number, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights, out_numbers):
+def deal(
+    src,
+    dst,
+    weights,
+    number,
+    undirected,
+    drop_loops,
+    src_buckets,
+    dst_buckets,
+    at,
+    out_src,
+    out_dst,
+    out_weights,
+    out_numbers,
+):
     """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on.
 
     ``number``: that of the first edge among all of the input.
@@ -105,8 +68,9 @@ def deal(src, dst, weights, number, undirected, drop_loops, bucket_of, at, out_s
             continue
         for reverse in range(2 if undirected and not loop else 1):
             a, b = (dst[i], src[i]) if reverse else (src[i], dst[i])
-            cell = at[bucket_of[a]]
-            at[bucket_of[a]] = cell + 1
+            bucket = dst_buckets[i] if reverse else src_buckets[i]
+            cell = at[bucket]
+            at[bucket] = cell + 1
             out_src[cell], out_dst[cell] = a, b
             if weights.size > 0:
                 out_weights[cell] = weights[i]

@@ -5,6 +5,7 @@ A bucket is a contiguous range of vertices. The ranges are cut by a sample of th
 the same size.
 """
 
+import threading
 from collections.abc import Iterable, Iterator
 from math import inf
 from threading import Lock
@@ -23,7 +24,7 @@ from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Tally
 from csaw.partition.ingestion.run_files import RunReader, RunWriter
 
 BUCKET_ENTRIES = 1 << 16
-MOST_BUCKETS = 1 << 10
+MOST_BUCKETS, BUCKETS_BYTES = 1 << 10, 4  # bytes of the buckets of both ends of an edge
 TOGETHER_BYTES = 16 << 20  # of neighboring buckets that are a piece of work, at most
 SHARES = 8  # such pieces for a thread, at least
 STRIPES, STRIDE = 64, 37  # degrees are counted in parts that threads take one by one
@@ -61,6 +62,18 @@ class Rows(NamedTuple):
         return Rows(first, indptr, self.indices[edges], columns)
 
 
+class Room(threading.local):
+    """Where a thread writes down the buckets of edges, again and again: new memory costs as much as filling it."""
+
+    buckets = np.empty((2, 0), np.uint16)
+
+    def take(self, sizes: list[int]) -> list[np.ndarray]:
+        """Room for both ends of some pieces of edges: uint16 [2, size] each."""
+        if self.buckets.shape[1] < sum(sizes):
+            self.buckets = np.empty((2, sum(sizes)), np.uint16)
+        return np.split(self.buckets[:, : sum(sizes)], np.cumsum(sizes)[:-1], axis=1)
+
+
 class Buckets:
     """The entries of all rows of a graph by bucket.
 
@@ -82,7 +95,7 @@ class Buckets:
         self.reached = np.zeros(layout.vertices, np.bool_)
         self.stripes = np.linspace(0, self.count, min(STRIPES, self.count) + 1).astype(np.int64)
         self.locks = [Lock() for _ in self.stripes[1:]]
-        self.loops = 0
+        self.room, self.loops = Room(), 0
 
     @property
     def tally(self) -> Tally:
@@ -100,7 +113,7 @@ class Buckets:
         ``row``: number of the first one in the input.
         """
         ends = []
-        held = piece_rows * (2 + self.job.directions) * self.entry_bytes
+        held = piece_rows * ((2 + self.job.directions) * self.entry_bytes + BUCKETS_BYTES)
         pieces = _numbered(grouped(read.drain(), piece_rows), row)
         for columns, piece_ends, loops, used in self.crew.in_order(self._deal, pieces, held):
             read.let_go(used)
@@ -118,17 +131,19 @@ class Buckets:
         of memory that held the pieces.
         """
         used = sum(column.nbytes for piece in pieces for column in piece if isinstance(column, np.ndarray))
-        how, number_of_first = (self.job.undirected, self.job.drops_loops, self.bucket_of), row
+        how, number_of_first = (self.job.undirected, self.job.drops_loops), row
         dense = [(self.numbering.dense(src[:]), self.numbering.dense(dst[:]), *beside) for src, dst, *beside in pieces]
-        counts = np.zeros(self.count, np.int64)
-        loops = sum(count_buckets(src, dst, *how, self.reached, counts) for src, dst, *_ in dense)
+        buckets = self.room.take([src.size for src, *_ in dense])
+        counts, loops = np.zeros(self.count, np.int64), 0
+        for (src, dst, *_), numbers in zip(dense, buckets, strict=True):
+            loops += count_buckets(src, dst, *how, self.bucket_of, self.reached, counts, *numbers)
         ends = np.concatenate([[0], np.cumsum(counts)])
         a, b = np.empty((2, ends[-1]), self.layout.ids)
         w = np.empty(ends[-1], np.float32) if self.weighted else NO_WEIGHTS
         n = np.empty(ends[-1], np.int64) if self.numbered else NO_NUMBERS
         at = ends[:-1].copy()
-        for src, dst, *beside in dense:
-            deal(src, dst, beside[0][:] if self.weighted else NO_WEIGHTS, row, *how, at, a, b, w, n)
+        for (src, dst, *beside), numbers in zip(dense, buckets, strict=True):
+            deal(src, dst, beside[0][:] if self.weighted else NO_WEIGHTS, row, *how, *numbers, at, a, b, w, n)
             row += src.size
         if self.counts:
             self._count_degrees(a, ends, number)

@@ -21,7 +21,7 @@ from csaw.partition.arrays import checksum_kernels, spool
 from csaw.partition.base.compile import awaited, is_cached
 from csaw.partition.base.parallel import Crew, processors
 from csaw.partition.graph import csr, reciprocity, write
-from csaw.partition.ingestion import buckets
+from csaw.partition.ingestion import buckets, id_kernels
 from csaw.partition.ingestion.ids import number
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import Job, Layout
@@ -67,7 +67,15 @@ SHARES = {  # those that a run needs last first
     "rows": Share(build_rows, (csr.build_buckets,)),
     "store": Share(write_store, (checksum_kernels.block_sums, checksum_kernels.first_damaged, csr.count_present)),
     "deal": Share(
-        deal_edges, (csr.mark, csr.rank_seen, csr.rank_by_table, csr.count_buckets, csr.deal, csr.count_degrees)
+        deal_edges,
+        (
+            id_kernels.mark,
+            id_kernels.rank_seen,
+            id_kernels.rank_by_table,
+            csr.count_buckets,
+            csr.deal,
+            csr.count_degrees,
+        ),
     ),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from csaw.partition.arrays.spool import Column, grouped
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
-from csaw.partition.graph.csr import fill_slots, mark, rank_by_slots, rank_by_table, rank_seen
+from csaw.partition.ingestion.id_kernels import fill_slots, mark, rank_by_slots, rank_by_table, rank_seen
 
 TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
 TABLE_SLICE = 1 << 20  # of it, for a thread

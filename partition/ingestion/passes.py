@@ -20,9 +20,9 @@ from csaw.partition.arrays.sync import sync_tree
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import CsawError
 from csaw.partition.graph.csr import count_degrees as count
-from csaw.partition.graph.csr import rank_by_table
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
 from csaw.partition.ingestion.buckets import Buckets
+from csaw.partition.ingestion.id_kernels import rank_by_table
 from csaw.partition.ingestion.job import Job, Layout, budget_of, crew_of
 from csaw.partition.ingestion.reading import Reading
 from csaw.partition.ingestion.run_files import RunReader, RunWriter, read_column, run_folder, whole_folder

@@ -285,7 +285,8 @@ class Ingest:
 
         They are cut before repeated edges are merged, so they may end up smaller than planned.
         """
-        indptr = np.concatenate([[0], np.cumsum(degrees)])
+        indptr = np.zeros(degrees.size + 1, np.int64)
+        np.cumsum(degrees, out=indptr[1:])
         item = ids.itemsize + sum(column.dtype.itemsize for column in self.job.columns)
         limit = self.job.partition_bytes
         count = partition_count(int(indptr[-1]), degrees.size, item, self.options.partitions, limit)

@@ -53,6 +53,13 @@ def fail_with(error):
     return body
 
 
+def test_python_looks_for_no_garbage_in_what_a_command_leaves_at_its_end():
+    code = "import atexit, gc, sys; from csaw.cli.__main__ import run; sys.argv = ['csaw', '--version']; "
+    left = "atexit.register(lambda: print(gc.get_freeze_count() > 1000 > len(gc.get_objects()))); run()"
+    said = subprocess.run([sys.executable, "-c", code + left], check=True, env=ENV, stdout=subprocess.PIPE, text=True)
+    assert said.stdout.splitlines()[-1] == "True"
+
+
 def test_every_file_is_a_command_of_its_name_and_help_lists_it():
     said = csaw("--help", stdout=subprocess.PIPE).stdout.split("Commands:")[1]
     assert [line.split()[0] for line in said.splitlines() if line.startswith("  ") and line[2] != " "] == COMMANDS
@@ -258,6 +265,39 @@ except KeyboardInterrupt:
 def test_an_interruption_that_python_drops_is_made_again():
     done = subprocess.run([sys.executable, "-c", DROPPED], env=ENV, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("dropped\ninterrupted\n", "")
+
+
+LOCKED = """
+import os, signal, threading, time
+from csaw.cli.__main__ import _interrupted
+
+class Lock:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.acquire, self.release = self.lock.acquire, self.lock.release
+
+    def __enter__(self):
+        self.acquire()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def __exit__(self, *error):
+        self.release()
+
+for number in (signal.SIGINT, signal.SIGALRM):
+    signal.signal(number, _interrupted)
+lock = Lock()
+try:
+    with threading.Condition(lock):
+        print("locked", flush=True)
+        time.sleep(5)
+except KeyboardInterrupt:
+    print("interrupted", lock.acquire(False))
+"""
+
+
+def test_an_interruption_leaves_no_lock_taken():
+    done = subprocess.run([sys.executable, "-c", LOCKED], env=ENV, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("locked\ninterrupted True\n", "")
 
 
 STARTED = """

@@ -279,7 +279,7 @@ def test_the_first_screen_of_help_has_what_each_algorithm_takes(said, monkeypatc
     screen = said("sample", "--help").splitlines()[:40]
     listed = " ".join(" ".join(screen).partition("explains:")[2].split())
     for name in registry.names():
-        flags = re.search(rf"(?<![-\w]){name}(?:, [a-z0-9-]+)* ((?:--[a-z-]+ ?)+)", listed)[1]
+        flags = " ".join(re.findall(rf"(?<![-\w]){name}(?:, [a-z0-9-]+)* ((?:--[a-z-]+ ?)+)", listed))
         assert set(flags.split()) == {f"--{key.replace('_', '-')}" for key in registry.find(name).options()}
     assert not any(line.endswith("-") for line in screen)
 

@@ -6,7 +6,7 @@ An undirected edge is one row.
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
-from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, writer
+from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, write_tables
 from csaw.engine.export.edges import Edges, Piece
 from csaw.partition.graph.about import NUMBER
 
@@ -27,10 +27,7 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
         columns = [*ends, *(pa.array(one) for one in (piece.weights, piece.edge_ids) if one is not None)]
         return pa.table([column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
 
-    with writer(file, schema) as out:
-        for done, table in edges.map(made, once="upper"):
-            out.write_table(table)
-            update(done)
+    write_tables(file, schema, edges.map(made, once="upper"), store.vertices, update)
 
 
 def _schema(edges: Edges) -> "Schema":

@@ -5,11 +5,12 @@ an edge. Vertices are int64, however many there are.
 A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
 """
 
+from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, writer
+from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, write_tables
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
 from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
@@ -17,7 +18,7 @@ from csaw.engine.samples.layouts.declared import OF_COPIES, TIME
 from csaw.partition.graph.about import COUNT, NUMBER
 
 if TYPE_CHECKING:
-    from pyarrow import Array, Schema
+    from pyarrow import Array, Schema, Table
 
 SUFFIXES = (".parquet",)
 IS_BINARY = True
@@ -34,17 +35,24 @@ def parts(samples: Samples) -> list[Span]:
     return [(start, min(start + step, samples.instances)) for start in starts]
 
 
-def write_part(samples: Samples, file: IO[bytes], start: int, stop: int) -> None:
-    """Write the instances ``start`` to before ``stop``, which are whole groups, as one file."""
+def write_part(samples: Samples, file: IO[bytes], start: int, stop: int, update: Callable[[int], None]) -> None:
+    """Write the instances ``start`` to before ``stop``, which are whole groups, as one file.
+
+    ``update`` is called with the number after the last instance that is written.
+    """
     pa, schema = pyarrow(), _schema(samples)
-    with writer(file, schema) as out:
+
+    def tables() -> "Iterator[tuple[int, Table]]":
         for first in range(start, stop, samples.group_size):
-            table = _columns(samples, first, min(first + samples.group_size, stop))
+            last = min(first + samples.group_size, stop)
             arrays = [
                 values if isinstance(values, pa.Array) else pa.array(values, schema.field(column).type)
-                for column, values in table.items()
+                for column, values in _columns(samples, first, last).items()
             ]
-            out.write_table(pa.table(arrays, schema=schema))
+            yield last, pa.table(arrays, schema=schema)
+
+    known = samples.manifest.get("graph", {}).get("vertices", 2**63 - 1)
+    write_tables(file, schema, tables(), known, update)
 
 
 def _schema(samples: Samples) -> "Schema":

@@ -9,9 +9,11 @@ from typing import Any
 
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text.inputs import open_input
+from csaw.partition.ingestion.text.members import ALONE, Unpackers
 from csaw.partition.ingestion.text.packed import Bz2Members, gzip_stream, zstd_stream
 
 BLOCK = 1 << 20  # bytes of text: they and their numbers stay in the processor's cache, and their memory is used again
+LARGEST = 4  # times as large as that, because what Python does for a block is done by one thread at a time
 LONGEST_LINE = 16 << 20
 FOREIGN_MAGIC = {
     b"\xfd7zXZ": "xz",
@@ -23,13 +25,13 @@ FOREIGN_MAGIC = {
 PIECE = 1 << 18  # bytes read at a time, so that lines before a broken end still count
 
 
-def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
+def open_bytes(path: str, unpackers: Unpackers = ALONE) -> tuple[io.BufferedIOBase, Any]:
     """A stream of decompressed bytes, and the raw file below it (for progress). ``-`` is standard input."""
     raw: Any = open_input(path)
     reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
     magic = reader.peek(6)[:6]
     if magic[:2] == b"\x1f\x8b":
-        return gzip_stream(reader, path), raw
+        return gzip_stream(reader, path, unpackers), raw
     if magic[:3] == b"BZh":
         return io.BufferedReader(Bz2Members(reader)), raw
     if magic[:4] == b"\x28\xb5\x2f\xfd":
@@ -47,11 +49,14 @@ class Blocks:
     A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where.
     """
 
-    def __init__(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
+    def __init__(
+        self, path: str, progress: Callable[[int, int], None] | None = None, unpackers: Unpackers = ALONE
+    ) -> None:
         self.path, self.progress = path, progress
-        self.stream, self.raw = open_bytes(path)
+        self.stream, self.raw = open_bytes(path, unpackers)
         self.total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
         self.given, self.newline, self.done = 0, b"", False
+        self.size = BLOCK  # of the next one
 
     @property
     def is_plain(self) -> bool:
@@ -64,7 +69,7 @@ class Blocks:
         with self.raw, self.stream:
             while True:
                 # twice what there is of a line, so that each of its bytes is copied a few times at most
-                block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
+                block, filled = bytearray(min(2 * len(rest) + self.size, max(LONGEST_LINE, self.size) + 1)), len(rest)
                 block[:filled] = rest
                 filled = self._fill(block, filled, lines)
                 ends = (end for end in (b"\n", b"\r") if block.find(end, 0, filled) >= 0)

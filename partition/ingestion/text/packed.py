@@ -8,28 +8,33 @@ import zlib
 from typing import Any
 
 from csaw.partition.errors import MissingDependencyError
+from csaw.partition.ingestion.text.members import ALONE, Members, Unpackers
 
 PIECE = 1 << 18  # packed bytes read at a time
 
 
-def gzip_stream(packed: io.BufferedReader, path: str) -> io.BufferedIOBase:
+def gzip_stream(packed: io.BufferedReader, path: str, unpackers: Unpackers = ALONE) -> io.BufferedIOBase:
     """Unpack a gzip file: by ISA-L where it is installed and the file can be read twice, else by zlib, with the
     same bytes and errors.
     """
     isal = _isal() if path != "-" and os.path.isfile(path) else None
-    return io.BufferedReader(FastGzip(isal, packed, path), PIECE) if isal else gzip.GzipFile(fileobj=packed)
+    if isal is None:
+        return gzip.GzipFile(fileobj=packed)
+    alone = unpackers.threads == 1
+    stream = isal.igzip.IGzipFile(fileobj=packed) if alone else Members(isal, packed, unpackers)
+    return io.BufferedReader(FastGzip(isal, stream, path), PIECE)
 
 
 class FastGzip(io.RawIOBase):
     """gzip by ISA-L, at three times the rate of zlib.
 
-    Where it finds anything wrong, zlib reads on and says what it is.
+    Where ``stream`` finds anything wrong, zlib reads on and says what it is.
     """
 
-    def __init__(self, isal: Any, packed: io.BufferedReader, path: str) -> None:
+    def __init__(self, isal: Any, stream: Any, path: str) -> None:
         self.wrong = (EOFError, OSError, zlib.error, isal.isal_zlib.error)
-        self.path, self.given = path, 0
-        self.stream = isal.igzip.IGzipFile(fileobj=packed)
+        self.crc32 = isal.isal_zlib.crc32
+        self.path, self.given, self.check, self.stream = path, 0, 0, stream
 
     def readable(self) -> bool:
         return True
@@ -43,15 +48,17 @@ class FastGzip(io.RawIOBase):
                 raise
             self._begin_again()
             return self.readinto(room)
-        self.given += got
+        self.given, self.check = self.given + got, self.crc32(room[:got], self.check)
         return got
 
     def _begin_again(self) -> None:
-        """From where the fast reader came to, by zlib."""
+        """From where the fast reader came to, by zlib. OSError where that reader gave what zlib does not find."""
         self.stream.close()
-        self.stream, left = gzip.GzipFile(self.path), self.given
+        self.stream, left, check = gzip.GzipFile(self.path), self.given, 0
         while left and (piece := self.stream.read(min(left, PIECE))):
-            left -= len(piece)
+            left, check = left - len(piece), self.crc32(piece, check)
+        if left or check != self.check:
+            raise gzip.BadGzipFile("zlib and ISA-L do not agree on what a member holds")
 
     def close(self) -> None:
         self.stream.close()
@@ -103,6 +110,7 @@ def _isal() -> Any:
     """The package, or None where it is not installed."""
     try:
         import isal.igzip
+        import isal.igzip_lib
         import isal.isal_zlib
     except ImportError:
         return None

@@ -8,6 +8,7 @@ from csaw.partition.errors import FormatError, StoreError
 from csaw.partition.ingestion.text import blocks
 
 PIECE = 1 << 12  # read beyond a range, until its last line ends
+SHARES = 8  # ranges for a thread, at least
 
 
 class Room(threading.local):
@@ -19,12 +20,13 @@ class Room(threading.local):
 class Ranges:
     """Ranges of the file open as ``handle``, from byte ``start``, where a line begins, to its present end.
 
-    ``newline`` ends a line.
+    ``newline`` ends a line. A range has ``most`` bytes; fewer, but ``blocks.BLOCK``, where ``threads`` had too few.
     """
 
-    def __init__(self, path: str, handle: int, start: int, newline: bytes) -> None:
+    def __init__(self, path: str, handle: int, start: int, newline: bytes, *, threads: int = 1, most: int = 0) -> None:
         self.path, self.handle, self.start, self.newline = path, handle, start, newline
         self.size, self.room = os.fstat(handle).st_size, Room()
+        self.step = max(blocks.BLOCK, min(most, self.size // (SHARES * threads)))
 
     def between(self, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
         """Return where each begins and ends, of those of the bytes ``first`` to before ``last``.
@@ -32,8 +34,8 @@ class Ranges:
         None is the end of the file.
         """
         end = self.size if last is None else min(last, self.size)
-        for begin in range(max(first, self.start), end, blocks.BLOCK):
-            yield begin, min(begin + blocks.BLOCK, end)
+        for begin in range(max(first, self.start), end, self.step):
+            yield begin, min(begin + self.step, end)
 
     def read(self, begin: int, end: int) -> memoryview:
         """The lines of a range, good until this thread reads the next.
@@ -57,7 +59,7 @@ class Ranges:
     def _read(self, begin: int, end: int, place: int) -> int:
         """The bytes begin .. end - 1 to ``place`` of the room; how many they are."""
         if len(self.room.buffer) < place + end - begin:
-            grown = bytearray(2 * (place + end - begin) + PIECE)
+            grown = bytearray(place + max(place, end - begin) + 2 * PIECE)  # bytearray touches all of it
             grown[:place] = memoryview(self.room.buffer)[:place]
             self.room.buffer = grown
         rest = memoryview(self.room.buffer)[place : place + end - begin]

@@ -25,7 +25,14 @@ def reader_of(path: str) -> type[TableRows] | type[TextRows]:
 
 
 def opened(
-    path: str, options: IngestOptions, crew: Crew, progress: Progress | None = None, span: Span = WHOLE
+    path: str,
+    options: IngestOptions,
+    crew: Crew,
+    progress: Progress | None = None,
+    span: Span = WHOLE,
+    files: int = 1,
 ) -> FileRows:
-    """Open a file of edges. Errors: those of its reader."""
-    return reader_of(path)(path, options, crew, progress, span)
+    """Open a file of edges, of ``files`` that are read side by side. Errors: those of its reader."""
+    if (reader := reader_of(path)) is TextRows:
+        return TextRows(path, options, crew, progress, span, files)
+    return reader(path, options, crew, progress, span)

@@ -7,7 +7,9 @@ from typing import Any
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.blocks import BLOCK, Blocks
+from csaw.partition.ingestion.text import blocks
+from csaw.partition.ingestion.text.blocks import Blocks
+from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.ranges import Ranges
@@ -17,11 +19,14 @@ from csaw.partition.ingestion.text.word_rows import WordRows
 
 ROOM_BYTES = 32 << 20  # of a thread at most
 NUMBER_BYTES, WORD_BYTES = 2, 6  # that a byte of text takes until its rows are taken, with small numbers or short words
-WORD_PIECE_BYTES = WORD_BYTES * BLOCK
+WORD_PIECE_BYTES = WORD_BYTES * blocks.BLOCK
 
 
 class TextRows(Recorded):
-    """The rows of a text file, as FileRows has them. Ids are uint32, int64, uint64 or words."""
+    """The rows of a text file, as FileRows has them. Ids are uint32, int64, uint64 or words.
+
+    ``files``: how many are read side by side, which share the threads of the ``crew``.
+    """
 
     def __init__(
         self,
@@ -30,10 +35,11 @@ class TextRows(Recorded):
         crew: Crew,
         progress: Callable[[int, int], None] | None = None,
         span: Span = WHOLE,
+        files: int = 1,
     ) -> None:
         self.path, self.skip_errors, self.crew, self.progress = path, options.on_error == "skip", crew, progress
         self.span = span
-        self.blocks = Blocks(path, progress)
+        self.blocks = Blocks(path, progress, Unpackers(max(1, crew.threads // files), crew.work_bytes // (2 * files)))
         self.rest = self.blocks.read()
         try:
             self.shape, self.head = sniff(path, self.rest, options)
@@ -47,13 +53,15 @@ class TextRows(Recorded):
         self.parser: Any = (
             WordRows(*given, rows_before=span.begin > 0) if self.shape.strings else NumberRows(*given, room)
         )
+        if not self.shape.strings and not self.shape.read.further:
+            self.blocks.size = max(blocks.BLOCK, min(blocks.LARGEST * blocks.BLOCK, room // 4))
         self.ranges: Ranges | None = None
 
     @staticmethod
     def can_be_cut(path: str) -> bool:
         """Whether processes may read spans of the file: where its bytes are the text."""
-        with closing(Blocks(path)) as blocks:
-            return blocks.is_plain
+        with closing(Blocks(path)) as opened:
+            return opened.is_plain
 
     @staticmethod
     def again(span: Span, lines: int) -> Span:
@@ -97,7 +105,14 @@ class TextRows(Recorded):
             yield from ((block,) for block in self.rest)
             return
         newline = self.blocks.newline or bytes([self.shape.newline])
-        self.ranges = Ranges(self.path, self.blocks.raw.fileno(), self.blocks.given, newline)
+        self.ranges = Ranges(
+            self.path,
+            self.blocks.raw.fileno(),
+            self.blocks.given,
+            newline,
+            threads=self.crew.threads,
+            most=self.blocks.size,
+        )
         for begin, end in self.ranges.between(self.span.begin, self.span.end):
             yield begin, end
             if self.progress:

@@ -88,7 +88,7 @@ class Several:
 
     def opened(self, file: str, progress: Progress | None = None) -> FileRows:
         """Open one of the files."""
-        return opened(file, self.options, self.crew, progress)
+        return opened(file, self.options, self.crew, progress, files=len(self.files))
 
     def _look(self) -> None:
         """Open each file to see of what kind it is."""

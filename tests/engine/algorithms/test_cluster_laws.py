@@ -125,12 +125,12 @@ def test_wrong_sets_of_clusters_are_found(tmp_path, monkeypatch):
         if self.samples["vertices"].size:
             self.samples["vertices"][0] = self.samples["vertices"][1]
 
-    def preferred(self, first, last):
+    def preferred(self, first, last, xp=np):
         return np.sort(
             np.concatenate([[[0]] * (last - first), 1 + take(self, first, last)[:, 1:] % 19], axis=1), axis=1
         )
 
-    def runs(self, first, last):
+    def runs(self, first, last, xp=np):
         return (take(self, first, last)[:, :1] + np.arange(3)) % 20
 
     for place, name, fault, check in (

@@ -278,6 +278,24 @@ def test_ids_that_are_commas_or_the_names_of_columns_do_not_become_another_line_
         assert csaw.partition(tmp_path / "out.txt", tmp_path / "g.zarr", overwrite=True).fingerprint == held.fingerprint
 
 
+@pytest.mark.parametrize(
+    ("spread", "encoding"),
+    [(1, "DELTA_BINARY_PACKED"), (3, "DELTA_BINARY_PACKED"), (1 << 40, "RLE_DICTIONARY"), (1 << 62, "RLE_DICTIONARY")],
+)
+def test_parquet_of_sparse_ids_is_no_larger_than_with_a_dictionary(tmp_path, spread, encoding):
+    rng = np.random.default_rng(4)
+    ids = np.sort(rng.choice(max(spread, 500), 500)) if spread > 3 else np.arange(500) * spread
+    ends = ids[rng.integers(0, 500, (8000, 2))]
+    np.savetxt(tmp_path / "e.txt", ends, "%d")
+    held = ingest(tmp_path / "e.txt", tmp_path / "e.zarr", IngestOptions(directed=True))
+    csaw.export(held, tmp_path / "out.parquet")
+    group = pq.ParquetFile(tmp_path / "out.parquet").metadata.row_group(0)
+    assert all(encoding in group.column(place).encodings for place in (0, 1))
+    pq.write_table(pq.read_table(tmp_path / "out.parquet"), tmp_path / "usual.parquet")
+    assert (tmp_path / "out.parquet").stat().st_size < 1.2 * (tmp_path / "usual.parquet").stat().st_size
+    assert csaw.partition(tmp_path / "out.parquet", tmp_path / "again.zarr", directed=True).edges == held.edges
+
+
 def test_targets_alone_that_int64_cannot_hold_come_back_from_parquet(tmp_path):
     held = csaw.graph([(1, 2**63 + 5), (7, 2**64 - 1)])
     csaw.export(held, tmp_path / "out.parquet")

@@ -8,7 +8,7 @@ import pytest
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
-from csaw.partition.ingestion.text import packed
+from csaw.partition.ingestion.text import members, packed
 
 TEXT = "".join(f"{k * 7919 % 10007} {k}\n" for k in range(300)).encode()
 
@@ -26,19 +26,22 @@ ENDS = [b"", bytes(100), b"garbage", b"\0\0g", b"\x1f", b"\x1f\x8b", b"\0\0\x1f\
 
 @pytest.fixture
 def both(tmp_path, monkeypatch):
-    """What a file of the given bytes holds and how it ends, by ISA-L and by zlib."""
+    """What a file of the given bytes holds and how it ends, by ISA-L and by zlib; by ISA-L, the same with threads."""
     pytest.importorskip("isal")
+    for name, small in (("APART", 1), ("LOOK", 64), ("WINDOW", 50), ("PIECE", 40), ("FIRST", 9), ("TEXT", 100)):
+        monkeypatch.setattr(members, name, small)
 
     def read(data):
         path = tmp_path / "e.gz"
         path.write_bytes(data)
         found = []
-        for disabled in (False, True):
+        for disabled, threads in ((False, 3), (False, 1), (True, 1)):
             with monkeypatch.context() as patch, path.open("rb") as file:
                 if disabled:
                     patch.setattr(packed, "_isal", lambda: None)
-                found.append(outcome(packed.gzip_stream(file, str(path))))
-        return found
+                found.append(outcome(packed.gzip_stream(file, str(path), members.Unpackers(threads, 300))))
+        assert found[0] == found[1]
+        return found[1:]
 
     return read
 

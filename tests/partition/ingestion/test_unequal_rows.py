@@ -143,7 +143,7 @@ class Endless(io.RawIOBase):
 
 def test_an_endless_line_is_read_no_further_than_the_limit(monkeypatch):
     stream = Endless()
-    monkeypatch.setattr(blocks, "open_bytes", lambda path: (stream, io.BytesIO()))
+    monkeypatch.setattr(blocks, "open_bytes", lambda path, unpackers: (stream, io.BytesIO()))
     with pytest.raises(CsawError, match=r"-:1: a line of more than 16,777,216 bytes"):
         list(blocks.read_blocks("-"))
     assert stream.taken <= (16 << 20) + 1
