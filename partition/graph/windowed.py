@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.partition.arrays.chunk_files import AGAIN
+from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import ORDERED, Attributes
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
@@ -56,6 +57,8 @@ class Windowed(View):
     Raises:
         StoreError: a file of the store has changed.
     """
+
+    is_plain = False  # files of the store have other edges, too: no reader takes rows from them
 
     def __init__(self, store: GraphStore, window: Window) -> None:
         self.store, self.window, self.piece = store, window, _piece_of(store)
@@ -128,6 +131,10 @@ class Windowed(View):
 
     def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
         return _read(self.store, part, name, dtype, first, self.piece)
+
+    def opened(self, number: int, name: str) -> StoredArray:
+        """Raise StoreError: no file has the edges of a window alone."""
+        raise StoreError(f"{self.path}: a window of time has no file {name} of its own; read it with read_edges")
 
     def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         """Nothing is asked for: pieces are read in their order, which the system sees."""
