@@ -35,7 +35,7 @@ def time_of(flag: str, value: object, units: str) -> int:
     if since_1970 is not None and (hasattr(value, "isoformat") or isinstance(value, np.datetime64)):
         found = _of_date(value, since_1970)
     else:
-        word = _word(value)
+        word = _word(value, decimals)
         found = time_of_text(word, decimals)
         if found is None and since_1970 is not None:
             from csaw.partition.ingestion.text.times import time_in  # brings Numba
@@ -62,7 +62,7 @@ def length_of(flag: str, value: object, units: str) -> int:
         OptionError: it is no length, or no whole number of ``units`` from 1 to 2^63 - 1.
     """
     since_1970, decimals = decimals_of(units), decimals_of(units, iso=False) or 0
-    found = time_of_text(_word(value), decimals)
+    found = time_of_text(_word(value, decimals), decimals)
     if found is None and since_1970 is not None:
         found = _of_length(value, since_1970)
     if found is None or not 0 < found < 2**63:
@@ -76,7 +76,7 @@ def _of_length(value: object, decimals: int) -> int | None:
     """Text such as 12h, or a timedelta, in 10^-decimals of a second; None for anything else."""
     if isinstance(value, timedelta):
         length = Fraction(value // timedelta(microseconds=1), 10**6)
-    elif found := LENGTH.fullmatch(_word(value)):
+    elif isinstance(value, str) and (found := LENGTH.fullmatch(value.strip())):
         length = Fraction(found[1]) * SECONDS_OF[found[2]]
     else:
         return None
@@ -84,13 +84,29 @@ def _of_length(value: object, decimals: int) -> int | None:
     return int(length) if length.denominator == 1 else None
 
 
-def _word(value: object) -> str:
+def _word(value: object, decimals: int) -> str:
     """A number or text as text; empty for anything else, and for an integer of more digits than any time has."""
+    if isinstance(value, float | np.floating):
+        return _word_of_float(value, decimals)
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | np.number):
         return ""
     if isinstance(value, int) and abs(value) > 2**64:
         return ""
     return str(value).strip()
+
+
+def _word_of_float(value: float | np.floating, decimals: int) -> str:
+    """A float as text: all digits of a whole one, the shortest text of another, whose digits beyond it are no one's.
+
+    Empty for what may be left of several numbers, because floats lie further apart there than times: it is no time in
+    the input of a store either.
+    """
+    if not np.isfinite(value):
+        return ""
+    apart = float(np.spacing(np.abs(value)))
+    if value == np.rint(value):
+        return str(int(value)) if apart <= 1 else ""
+    return str(value) if apart * 10.0**decimals <= 1 else ""
 
 
 def _of_date(value: object, decimals: int) -> int | None:
