@@ -13,6 +13,10 @@ from csaw.partition.ingestion.time_column import TimeColumn, date_of, decimals_o
 
 LENGTH = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(s|min|h|d|w)")
 SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+IN_NUMPY = {"m": Fraction(60), "D": Fraction(86400), "W": Fraction(604800), "h": Fraction(3600)} | {
+    unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))
+}
+"""Seconds of NumPy's units; months and years have no length."""
 
 
 def time_of(flag: str, value: object, units: str) -> int:
@@ -52,7 +56,8 @@ def length_of(flag: str, value: object, units: str) -> int:
     Args:
         flag: the option that errors name.
         value: a number as the times of the input are; where ``units`` count from 1970-01-01 a number of these units,
-            text of a number of seconds, minutes, hours, days or weeks, such as ``12h``, or a timedelta.
+            text of a number of seconds, minutes, hours, days or weeks, such as ``12h``, or a timedelta of Python,
+            NumPy or pandas.
         units: of the store's times.
 
     Returns:
@@ -74,7 +79,14 @@ def length_of(flag: str, value: object, units: str) -> int:
 
 def _of_length(value: object, decimals: int) -> int | None:
     """Text such as 12h, or a timedelta, in 10^-decimals of a second; None for anything else."""
-    if isinstance(value, timedelta):
+    if hasattr(value, "to_timedelta64"):  # of pandas, with nanoseconds that Python's have not
+        value = value.to_timedelta64()
+    if isinstance(value, np.timedelta64):
+        unit, step = np.datetime_data(value.dtype)
+        if np.isnat(value) or unit not in IN_NUMPY:
+            return None
+        length = int(value.astype(np.int64)) * step * IN_NUMPY[unit]
+    elif isinstance(value, timedelta):
         length = Fraction(value // timedelta(microseconds=1), 10**6)
     elif isinstance(value, str) and (found := LENGTH.fullmatch(value.strip())):
         length = Fraction(found[1]) * SECONDS_OF[found[2]]
@@ -110,12 +122,16 @@ def _word_of_float(value: float | np.floating, decimals: int) -> str:
 
 
 def _of_date(value: object, decimals: int) -> int | None:
+    """A date in 10^-decimals of a second since 1970; None where int64 does not hold it, and for what is none."""
     from csaw.partition.ingestion.given_times import date_in_utc, times_of_dates
 
     date = date_in_utc(value)
     if np.isnat(date):
         return None
-    times, kept = times_of_dates(np.array([date]))
+    try:
+        times, kept = times_of_dates(np.array([date]))
+    except OptionError:  # which speaks of the dates of edges
+        return None
     found, good = rescaled(times, decimals - kept)
     return int(found[0]) if good[0] else None
 
