@@ -184,7 +184,15 @@ def test_a_graph_without_times_and_samples_are_refused(tmp_path):
         csaw.evaluate("karate", until=3)
     with pytest.raises(OptionError, match=r"csaw.graph\(data, time=times\)"):
         csaw.evaluate([(0, 1), (1, 2)], until=3)
+    other = csaw.graph([(0, 1), (1, 2)], edge_columns={"Time": np.array([1, 2], np.uint32)})
+    with pytest.raises(OptionError, match="expected times of the edges, found the edge column Time:uint32; make"):
+        csaw.evaluate(other, until=3)
     store = events_store(tmp_path / "g.zarr", TIED, 5)
+    view = evaluate(store, until=5, measures="degree", device="cpu").store
+    with pytest.raises(OptionError, match="until: .*: expected a whole graph, found a window of it already"):
+        csaw.evaluate(view, until=3)
+    with pytest.raises(OptionError, match="windows: .*: expected a whole graph, found a window of it already"):
+        csaw.evaluate(view, windows=3)
     walks = csaw.sample(store, walk_length=3)
     with pytest.raises(OptionError, match="until: expected the graph alone, found 1 sample"):
         csaw.evaluate(store, walks, until=3)
