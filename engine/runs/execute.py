@@ -77,7 +77,7 @@ def execute(
         BudgetError: a single instance does not fit the memory.
         DeviceError: the last GPU fails.
     """
-    refuse_window(job)
+    refuse_window(job.store)
     watch, before, plan = Stopwatch(), compiled(), job.plan
     with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
         if writer.finished:

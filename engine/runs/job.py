@@ -174,11 +174,11 @@ def stored_as(job: Job) -> Record:
     }
 
 
-def refuse_window(job: Job) -> None:
-    """OptionError if the graph of a job is a window of time, which has no path to find it again by."""
-    if isinstance(job.store.stored, Windowed):
+def refuse_window(store: GraphStore) -> None:
+    """OptionError for a window of time, which has no path to find it again by, where a sample is to be stored."""
+    if isinstance(store.stored, Windowed):
         raise OptionError(
-            f"{job.store.path}: expected a whole graph, found a window of it, by whose fingerprint a stored sample "
+            f"{store.path}: expected a whole graph, found a window of it, by whose fingerprint a stored sample "
             "could not be checked; leave out the path of the sample, or make a graph store of these edges"
         )
 

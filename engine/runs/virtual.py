@@ -72,7 +72,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
     """
     path, request, layout = Path(out), job.plan.request, job.plan.sample_layout
     partial_of(path)
-    refuse_window(job)
+    refuse_window(job.store)
     if request.columns:
         raise OptionError(
             "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn "

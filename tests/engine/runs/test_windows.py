@@ -5,6 +5,7 @@ import pytest
 from helpers.temporal import events_store
 
 import csaw
+from csaw.engine.cluster.recipe import Recipe
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.windowed import Window, Windowed
 
@@ -39,4 +40,15 @@ def test_samples_of_a_window_are_those_of_its_edges(window, where, how):
 def test_a_sample_of_a_window_is_not_stored(tmp_path, window, how):
     with pytest.raises(OptionError, match="expected a whole graph, found a window of it"):
         csaw.sample(window[0], tmp_path / "walks.zarr", **WALKS, **how)
+    with pytest.raises(OptionError, match="expected a whole graph, found a window of it"):
+        Recipe.of(window[0], tmp_path / "walks.zarr", "deepwalk", {})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_window_is_not_taken_for_the_store_at_its_path(tmp_path, window):
+    for look in (csaw.info, csaw.verify):
+        with pytest.raises(OptionError, match="store: expected a store on disk, or its path, found <csaw graph"):
+            look(window[0])
+    csaw.export(window[0], tmp_path / "w.npz")
+    with np.load(tmp_path / "w.npz") as found:
+        assert max(array.size for array in found.values()) == window[1].edges
