@@ -17,6 +17,7 @@ from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import is_graph
+from csaw.partition.graph.windowed import Windowed
 
 Place = str | os.PathLike[str]
 Store = Place | Samples | GraphStore
@@ -127,7 +128,7 @@ def _place_of(store: Store, name: str) -> Path:
     """The path of a store. OptionError for what is not on disk as a whole, and for what is no store."""
     if isinstance(store, str | os.PathLike):
         return Path(store)
-    in_memory = isinstance(store, GraphStore) and store.stored.in_memory
+    in_memory = isinstance(store, GraphStore) and (store.stored.in_memory or isinstance(store.stored, Windowed))
     in_part = isinstance(store, Samples) and not (store.is_virtual or store.checksums)
     if in_memory or in_part or not isinstance(store, Samples | GraphStore):
         raise OptionError(

@@ -5,7 +5,7 @@ four kinds. Numbers are compared by their relative error, distributions by the D
 distance between them, and columns, a number for each vertex, by the vertices that rank first in both.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
@@ -76,11 +76,21 @@ class Column:
 
     ``kind``: columns of a ``rank`` are compared by the vertices of the largest numbers, those of a ``value`` by their
     distribution over visits alone; a ``label``, which names a group of vertices, is not compared.
+
+    ``ends``: the least and the largest number, where they alone are kept and ``values`` are empty.
     """
 
     values: "np.ndarray"
     method: str = ""
     kind: str = "rank"
+    ends: tuple[float, float] | None = None
+
+    def shortened(self) -> "Column":
+        """The column with its ends alone."""
+        if not self.values.size:
+            return self
+        ends = (self.values.min().item(), self.values.max().item())
+        return replace(self, values=self.values[:0].copy(), ends=ends)
 
 
 Finding = Number | Distribution | Curve | Column

@@ -11,7 +11,7 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.api.written_classes import recorded_name
 from csaw.engine.plan.machine import INTERPRETER_BYTES
 from csaw.engine.plan.options import BASELINES, RUN, options
-from csaw.engine.runs.job import DRAWS, Job, prepare
+from csaw.engine.runs.job import DRAWS, Job, prepare, refuse_window
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.version import VERSION
@@ -49,6 +49,8 @@ class Recipe:
         virtual: bool = False,
     ) -> Self:
         """The recipe of a job that :func:`prepare` or :func:`open_virtual` would open here."""
+        if isinstance(graph, GraphStore):
+            refuse_window(graph)
         place = graph.path if isinstance(graph, GraphStore) else Path(graph)
         algo, given = registry.named(algo, given)
         wanted = {name: value for name, value in given.items() if value is not None}

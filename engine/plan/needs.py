@@ -17,7 +17,7 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
 from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, WEIGHT, EdgeColumn
+from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn, instead_of_times
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
@@ -207,8 +207,8 @@ def _columns_read(
         stored = "the store with csaw partition FILE OUT --time-column COLUMN, or in Python with time="
         way = "the graph with csaw.graph(data, time=times)" if isinstance(store, InMemory) else stored
         raise OptionError(
-            f"{store.path}: expected times of the edges for {algorithm.name()}, found {_instead_of_times(store)}; make "
-            f"{way}"
+            f"{store.path}: expected times of the edges for {algorithm.name()}, found "
+            f"{instead_of_times(store.hook_columns)}; make {way}"
         )
     time = () if store.stored.time in read else (store.stored.time,)
     return (*read, *time, *(TIME_ORDER,) * (select is Method.TIME))
@@ -217,14 +217,6 @@ def _columns_read(
 def _is_timed(algorithm: Algorithm) -> bool:
     """Whether an algorithm reads the times of edges by itself, whatever its hooks read."""
     return algorithm.timed if isinstance(algorithm, Walk) else getattr(algorithm, "time_strategy", None) is not None
-
-
-def _instead_of_times(store: Store) -> str:
-    """What a store without times has in their place: a column of their name, or none."""
-    named = next((column for column in store.hook_columns if column.name.lower() == TIME.name), None)
-    if named is None:
-        return "none"
-    return f"the edge column {named.name}:{named.dtype}" + " without the order of rows by time" * named.is_time
 
 
 def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:

@@ -7,7 +7,7 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.backends import backends_of
-from csaw.engine.runs.job import Job, manifest, prepare, stored_as
+from csaw.engine.runs.job import Job, manifest, prepare, refuse_window, stored_as
 from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
@@ -70,13 +70,14 @@ def execute(
         plan.
 
     Raises:
-        OptionError: ``out`` cannot have this name.
+        OptionError: ``out`` cannot have this name, or the graph is a window of time of another.
         StoreError: ``out`` cannot be written, is there already, or is a sample of another request; or the graph has
             changed.
         BiasError: a bias is negative or not finite.
         BudgetError: a single instance does not fit the memory.
         DeviceError: the last GPU fails.
     """
+    refuse_window(job.store)
     watch, before, plan = Stopwatch(), compiled(), job.plan
     with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
         if writer.finished:

@@ -30,6 +30,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.views import Coalesced, Split
+from csaw.partition.graph.windowed import Windowed
 
 DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample.
@@ -171,6 +172,15 @@ def stored_as(job: Job) -> Record:
         "vertex_ids": job.written_ids,
         "ids": request.ids,
     }
+
+
+def refuse_window(store: GraphStore) -> None:
+    """OptionError for a window of time, which has no path to find it again by, where a sample is to be stored."""
+    if isinstance(store.stored, Windowed):
+        raise OptionError(
+            f"{store.path}: expected a whole graph, found a window of it, by whose fingerprint a stored sample "
+            "could not be checked; leave out the path of the sample, or make a graph store of these edges"
+        )
 
 
 def manifest(job: Job) -> Record:

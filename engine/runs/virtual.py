@@ -21,7 +21,7 @@ from csaw.engine.api.recorded import built, named, parameters
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.request import Request
-from csaw.engine.runs.job import DRAWS, Job, manifest, prepare
+from csaw.engine.runs.job import DRAWS, Job, manifest, prepare, refuse_window
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
@@ -67,11 +67,12 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
         A summary as plain data.
 
     Raises:
-        OptionError: ``out`` cannot have this name, or the request has columns of data.
+        OptionError: ``out`` cannot have this name, the request has columns of data, or the graph is a window of time.
         StoreError: ``out`` cannot be written or is there already.
     """
     path, request, layout = Path(out), job.plan.request, job.plan.sample_layout
     partial_of(path)
+    refuse_window(job.store)
     if request.columns:
         raise OptionError(
             "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn "

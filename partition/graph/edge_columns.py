@@ -171,6 +171,14 @@ def time_of(columns: Iterable[EdgeColumn]) -> EdgeColumn | None:
     return next((column for column in columns if column.is_time), None)
 
 
+def instead_of_times(columns: Iterable[EdgeColumn]) -> str:
+    """What a store without times has in their place, in words: a column of their name, or none."""
+    named = next((column for column in columns if column.name.lower() == TIME.name), None)
+    if named is None:
+        return "none"
+    return f"the edge column {named.name}:{named.dtype}" + " without the order of rows by time" * named.is_time
+
+
 def distinct(columns: Iterable[EdgeColumn]) -> tuple[EdgeColumn, ...]:
     """The columns as they are. OptionError where two have the same name, or names that differ in case alone."""
     found: dict[str, EdgeColumn] = {}

@@ -7,12 +7,14 @@ each piece of PIECE stored edges: by these counts, a place among the edges of th
 import hashlib
 from bisect import bisect_right
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from csaw.partition.arrays.chunk_files import AGAIN
+from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import ORDERED, Attributes
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
@@ -51,26 +53,42 @@ class Windowed(View):
     """The edges of ``store``, which has times, whose time is in ``window``, among all of its vertices.
 
     Its fingerprint and its identity are those of the store with the window, not of a store that was made of these edges
-    alone; it has no order by time. It holds 8 bytes a vertex in memory.
+    alone; it has no order by time. It holds 8 bytes a vertex in memory, until they are released.
 
     Raises:
         StoreError: a file of the store has changed.
     """
 
+    is_plain = False  # files of the store have other edges, too: no reader takes rows from them
+
     def __init__(self, store: GraphStore, window: Window) -> None:
         self.store, self.window, self.piece = store, window, _piece_of(store)
-        self.indptr, counts = np.zeros(store.vertices + 1, np.int64), []
-        for part in store.partitions:
-            counts.append(self._count(part))
-        self.counts = counts  # of each partition: edges that are kept before each of its pieces, and in all of them
         super().__init__(store, self._attributes())
         self.in_memory = store.in_memory
 
-    def _count(self, part: Partition) -> list[int]:
+    @cached_property
+    def _kept(self) -> tuple[np.ndarray, list[list[int]]]:
+        """The offsets of all rows; and of each partition, edges that are kept before each of its pieces, and in all."""
+        indptr = np.zeros(self.store.vertices + 1, np.int64)
+        return indptr, [self._count(part, indptr) for part in self.store.partitions]
+
+    @property
+    def indptr(self) -> np.ndarray:
+        return self._kept[0]
+
+    @property
+    def counts(self) -> list[list[int]]:
+        return self._kept[1]
+
+    def release(self) -> None:
+        """Free the counts; another pass over the times counts again when edges are read."""
+        vars(self).pop("_kept", None)
+
+    def _count(self, part: Partition, indptr: np.ndarray) -> list[int]:
         """Count what a partition keeps: into the offsets of its rows, and before each of its pieces."""
         offsets, counts = self.store.read_offsets(part.number), [0]
-        ends = self.indptr[part.first_vertex + 1 : part.last_vertex + 1]
-        before = self.indptr[part.first_vertex]
+        ends = indptr[part.first_vertex + 1 : part.last_vertex + 1]
+        before = indptr[part.first_vertex]
         ends[:] = before  # of rows before the first edge, or of all where there is none
         for first in range(0, part.edges, self.piece):
             upto = np.cumsum(self.window.holds(self._read(part, TIME.array, TIME.dtype, first)), dtype=np.int64)
@@ -128,6 +146,10 @@ class Windowed(View):
 
     def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
         return _read(self.store, part, name, dtype, first, self.piece)
+
+    def opened(self, number: int, name: str) -> StoredArray:
+        """Raise StoreError: no file has the edges of a window alone."""
+        raise StoreError(f"{self.path}: a window of time has no file {name} of its own; read it with read_edges")
 
     def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         """Nothing is asked for: pieces are read in their order, which the system sees."""

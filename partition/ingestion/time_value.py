@@ -13,6 +13,10 @@ from csaw.partition.ingestion.time_column import TimeColumn, date_of, decimals_o
 
 LENGTH = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(s|min|h|d|w)")
 SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+IN_NUMPY = {"m": Fraction(60), "D": Fraction(86400), "W": Fraction(604800), "h": Fraction(3600)} | {
+    unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))
+}
+"""Seconds of NumPy's units; months and years have no length."""
 
 
 def time_of(flag: str, value: object, units: str) -> int:
@@ -35,7 +39,7 @@ def time_of(flag: str, value: object, units: str) -> int:
     if since_1970 is not None and (hasattr(value, "isoformat") or isinstance(value, np.datetime64)):
         found = _of_date(value, since_1970)
     else:
-        word = _word(value)
+        word = _word(value, decimals)
         found = time_of_text(word, decimals)
         if found is None and since_1970 is not None:
             from csaw.partition.ingestion.text.times import time_in  # brings Numba
@@ -52,7 +56,8 @@ def length_of(flag: str, value: object, units: str) -> int:
     Args:
         flag: the option that errors name.
         value: a number as the times of the input are; where ``units`` count from 1970-01-01 a number of these units,
-            text of a number of seconds, minutes, hours, days or weeks, such as ``12h``, or a timedelta.
+            text of a number of seconds, minutes, hours, days or weeks, such as ``12h``, or a timedelta of Python,
+            NumPy or pandas.
         units: of the store's times.
 
     Returns:
@@ -62,7 +67,7 @@ def length_of(flag: str, value: object, units: str) -> int:
         OptionError: it is no length, or no whole number of ``units`` from 1 to 2^63 - 1.
     """
     since_1970, decimals = decimals_of(units), decimals_of(units, iso=False) or 0
-    found = time_of_text(_word(value), decimals)
+    found = time_of_text(_word(value, decimals), decimals)
     if found is None and since_1970 is not None:
         found = _of_length(value, since_1970)
     if found is None or not 0 < found < 2**63:
@@ -74,9 +79,16 @@ def length_of(flag: str, value: object, units: str) -> int:
 
 def _of_length(value: object, decimals: int) -> int | None:
     """Text such as 12h, or a timedelta, in 10^-decimals of a second; None for anything else."""
-    if isinstance(value, timedelta):
+    if hasattr(value, "to_timedelta64"):  # of pandas, with nanoseconds that Python's have not
+        value = value.to_timedelta64()
+    if isinstance(value, np.timedelta64):
+        unit, step = np.datetime_data(value.dtype)
+        if np.isnat(value) or unit not in IN_NUMPY:
+            return None
+        length = int(value.astype(np.int64)) * step * IN_NUMPY[unit]
+    elif isinstance(value, timedelta):
         length = Fraction(value // timedelta(microseconds=1), 10**6)
-    elif found := LENGTH.fullmatch(_word(value)):
+    elif isinstance(value, str) and (found := LENGTH.fullmatch(value.strip())):
         length = Fraction(found[1]) * SECONDS_OF[found[2]]
     else:
         return None
@@ -84,8 +96,10 @@ def _of_length(value: object, decimals: int) -> int | None:
     return int(length) if length.denominator == 1 else None
 
 
-def _word(value: object) -> str:
+def _word(value: object, decimals: int) -> str:
     """A number or text as text; empty for anything else, and for an integer of more digits than any time has."""
+    if isinstance(value, float | np.floating):
+        return _word_of_float(value, decimals)
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | np.number):
         return ""
     if isinstance(value, int) and abs(value) > 2**64:
@@ -93,13 +107,31 @@ def _word(value: object) -> str:
     return str(value).strip()
 
 
+def _word_of_float(value: float | np.floating, decimals: int) -> str:
+    """A float as text: all digits of a whole one, the shortest text of another, whose digits beyond it are no one's.
+
+    Empty for what may be left of several numbers, because floats lie further apart there than times: it is no time in
+    the input of a store either.
+    """
+    if not np.isfinite(value):
+        return ""
+    apart = float(np.spacing(np.abs(value)))
+    if value == np.rint(value):
+        return str(int(value)) if apart <= 1 else ""
+    return str(value) if apart * 10.0**decimals <= 1 else ""
+
+
 def _of_date(value: object, decimals: int) -> int | None:
+    """A date in 10^-decimals of a second since 1970; None where int64 does not hold it, and for what is none."""
     from csaw.partition.ingestion.given_times import date_in_utc, times_of_dates
 
     date = date_in_utc(value)
     if np.isnat(date):
         return None
-    times, kept = times_of_dates(np.array([date]))
+    try:
+        times, kept = times_of_dates(np.array([date]))
+    except OptionError:  # which speaks of the dates of edges
+        return None
     found, good = rescaled(times, decimals - kept)
     return int(found[0]) if good[0] else None
 

@@ -108,7 +108,8 @@ def test_windows_of_time(stores, tmp_path):
     assert "are for one window" in csaw(*given, "--plot", "plots").stderr
     assert "are for one window" in csaw(*given, "--save", "core", "core.npz").stderr
     for refused in ("--dry-run", "--cluster=local:2"):
-        assert "leave it out, or give one window with --between" in str(csaw(*given, refused).exception)
+        said = str(csaw(*given, refused).exception)
+        assert f"found {refused.partition('=')[0]} beside it; leave it out, or give one window with --between" in said
 
 
 def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):

@@ -238,7 +238,7 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
         CsawError: as of :func:`evaluate`.
     """
     wish, values = EvaluateOptions.of(options)
-    store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish)
+    store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--dry-run")
     with Networks(store, wish) as networks:
         return [
             {

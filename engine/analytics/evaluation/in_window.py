@@ -8,20 +8,21 @@ from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.edge_columns import EdgeColumn, instead_of_times
 from csaw.partition.graph.windowed import LEAST_TIME, Window, Windowed, span_of
 from csaw.partition.ingestion.time_value import text_of, time_of
 
 UNTIL, BETWEEN = "--until", "--between"
 
 
-def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0) -> GraphStore:
+def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0, *, beside: str = "--cluster") -> GraphStore:
     """Return the graph that is to be measured: ``store``, or a view of its edges in the window that is wanted.
 
     Args:
         store: the whole graph.
         wish: the options of the evaluation.
         samples: number of samples that are compared with the graph.
+        beside: the option of a command that takes one window alone.
 
     Raises:
         OptionError: the graph has no times, a time is none, the first is after the last, there are samples, which are
@@ -30,8 +31,8 @@ def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0) -> Gra
     """
     if wish.several:
         raise OptionError(
-            f"{wish.several}: this process measures several windows one after the other, found --cluster or --dry-run "
-            f"beside it; leave it out, or give one window with {BETWEEN}"
+            f"{wish.several}: this process measures several windows one after the other, found {beside} beside "
+            f"it; leave it out, or give one window with {BETWEEN}"
         )
     if wish.until is None and wish.between is None:
         return store
@@ -43,12 +44,17 @@ def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0) -> Gra
 def with_times(store: GraphStore, flag: str, samples: int = 0) -> EdgeColumn:
     """Return the column of a graph's times, which the option ``flag`` needs.
 
-    OptionError where there are none, or ``samples``.
+    OptionError where there are none, in a window that was made before, or with ``samples``.
     """
     if samples:
         raise OptionError(
             f"{flag}: expected the graph alone, found {counted(samples, 'sample')}, of the whole graph; leave out "
             f"{flag}, or the samples"
+        )
+    if isinstance(store, Windowed):
+        raise OptionError(
+            f"{flag}: {store.path}: expected a whole graph, found a window of it already; open the graph again, by its "
+            "path or the object that it was made of"
         )
     if store.time is None:
         way = (
@@ -56,7 +62,9 @@ def with_times(store: GraphStore, flag: str, samples: int = 0) -> EdgeColumn:
             if store.in_memory
             else "make the store with csaw partition FILE OUT --time-column COLUMN, or in Python with time="
         )
-        raise OptionError(f"{flag}: {store.path}: expected times of the edges, found none; {way}")
+        raise OptionError(
+            f"{flag}: {store.path}: expected times of the edges, found {instead_of_times(store.hook_columns)}; {way}"
+        )
     return store.time
 
 

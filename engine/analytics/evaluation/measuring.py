@@ -33,10 +33,13 @@ class Measures(Protocol):
 
 
 class Measuring:
-    """Measures the graph ``store`` as ``wish`` says, one measure after the other."""
+    """Measures the graph ``store`` as ``wish`` says, one measure after the other.
 
-    def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
-        self.store, self.wish, self.networks = store, wish, Networks(store, wish)
+    ``columns``: whether findings of the graph have the values of their columns, or their ends alone.
+    """
+
+    def __init__(self, store: GraphStore, wish: EvaluateOptions, *, columns: bool = True) -> None:
+        self.store, self.wish, self.networks, self.columns = store, wish, Networks(store, wish), columns
 
     @property
     def host(self) -> HostNetwork:
@@ -47,7 +50,7 @@ class Measuring:
         for one in measures:
             progress(f"{one.name()} of {self.store.path}{self.networks.aside(one)}")
             found[one.name()] = profiles.findings_of(
-                self.store.identity, one, self.networks.findings, refresh=self.wish.refresh
+                self.store.identity, one, self.networks.findings, refresh=self.wish.refresh, columns=self.columns
             )
         return found
 

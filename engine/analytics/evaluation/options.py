@@ -82,8 +82,8 @@ class EvaluateOptions:
     windows: int | None = declared(
         None,
         WHAT,
-        "measure the graph in so many windows of time of equal length, from its first edge to its last or as --between "
-        "says, and print a line for each [default: one window]",
+        "measure the graph in so many windows of time of equal length, from its first edge to its last or to --until, "
+        "or as --between says, and print a line for each [default: one window]",
         int,
         low=1,
         high=MOST_WINDOWS,
@@ -92,8 +92,8 @@ class EvaluateOptions:
         None,
         WHAT,
         "measure the graph in windows of this length, in place of their number: such as 7d, 12h, 30min or 90s where "
-        "times are dates, else a number; the first begins as --between says, or at a multiple of it [default: one "
-        "window]",
+        "times are dates, else a number; the first begins as --between says, or at a multiple of it, not after the "
+        "first edge; the last is whole, too, unless --until or --between ends it [default: one window]",
         object,
     )
     cumulative: bool = declared(

@@ -12,7 +12,7 @@ from typing import Any
 from csaw.engine.analytics.evaluation import tables
 from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.analytics.evaluation.in_window import range_of, record_of, with_times
-from csaw.engine.analytics.evaluation.measuring import Progress
+from csaw.engine.analytics.evaluation.measuring import Measuring, Progress
 from csaw.engine.analytics.evaluation.options import MOST_WINDOWS, EvaluateOptions
 from csaw.engine.analytics.evaluation.rows import Row, as_plain
 from csaw.engine.analytics.measure import Number
@@ -36,7 +36,8 @@ class OverTime(Evaluation):
     """The findings of a graph in windows of time, in their order.
 
     Attributes:
-        windows: the evaluation of each; ``profile`` and ``by_measure`` are empty.
+        windows: the evaluation of each, with the ends of columns in place of their values, so that memory does not
+            grow by vertices with each window; ``profile`` and ``by_measure`` are empty.
     """
 
     windows: list[Evaluation] = field(default_factory=list)
@@ -140,9 +141,12 @@ def evaluate_windows(
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
     with_times(store, wish.several, len(samples))
     found, each = OverTime(store, {}, [], []), _cut(store, wish)
+    measuring = partial(Measuring, columns=False)
     for number, one in enumerate(each, 1):
         say = partial(_say, progress, f"window {number} of {len(each)}")
-        found.windows.append(evaluate(store, progress=say, **(options | ONE | {"between": one})))
+        here = evaluate(store, progress=say, measuring=measuring, **(options | ONE | {"between": one}))
+        here.store.release()
+        found.windows.append(here)
     found.measures = found.windows[0].measures
     return found
 

@@ -113,5 +113,5 @@ def as_plain(finding: Finding) -> dict[str, object]:
     if isinstance(finding, Curve):
         return said | {"x": finding.x.tolist(), "y": finding.y.tolist(), "labels": list(finding.labels)}
     assert isinstance(finding, Column)
-    values = finding.values
-    return said | ({"min": values.min().item(), "max": values.max().item()} if values.size else {})
+    ends = finding.shortened().ends
+    return said | ({} if ends is None else {"min": ends[0], "max": ends[1]})

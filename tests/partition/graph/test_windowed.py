@@ -157,3 +157,22 @@ def test_bytes_that_have_changed_are_found(tmp_path):
     file.write_bytes(content)
     with pytest.raises(StoreError, match="have changed"):
         Windowed(store, Window(0, 9))
+
+
+def test_no_file_is_read_past_the_filter(tmp_path):
+    view = Windowed(stored(tmp_path / "g.zarr", 3), Window(0, 9))
+    assert not view.is_plain
+    assert not Split(view, 9).is_plain
+    with pytest.raises(StoreError, match="a window of time has no file indices of its own"):
+        view.opened(0, "indices")
+
+
+def test_what_is_released_is_counted_again(tmp_path):
+    store = stored(tmp_path / "g.zarr", 3)
+    view, (indptr, arrays) = Windowed(store, Window(-20, 20)), filtered(store, -20, 20)
+    for _ in range(2):
+        loaded = view.load([KIND])
+        assert np.array_equal(loaded.indptr, indptr)
+        assert np.array_equal(loaded.columns["kind"], arrays["edge_kind"])
+        view.release()
+        assert not any(isinstance(held, np.ndarray) for held in vars(view).values())

@@ -25,6 +25,13 @@ EAST = datetime.timezone(datetime.timedelta(hours=1))
         (5.0, "1", 5),
         (np.int32(5), "1", 5),
         (np.float32(5), "1", 5),
+        (np.float32(16777215), "1", 2**24 - 1),
+        (np.float32(12345679), "1", 12345679),
+        (np.float16(-2047), "1", -2047),
+        (float(2**53 - 1), "1", 2**53 - 1),
+        (-float(2**53 - 1), SECONDS, 1 - 2**53),
+        (np.float32(1700.5), "1e-3", 1_700_500),
+        (1.7e9, "1e-9", 17 * 10**17),
         (Decimal(5), "1", 5),
         ("9223372036854775807", "1", 2**63 - 1),
         (-(2**63), "1", -(2**63)),
@@ -69,6 +76,14 @@ def test_times(value, units, time):
         (5 + 0j, "1"),
         ("5.5", "1"),
         (5.5, "1"),
+        (np.float32(123456792), "1"),  # of floats that lie 8 apart, and whose text is 123456790
+        (np.float32(2**24), "1"),
+        (np.float16(2048), SECONDS),
+        (float(2**60), "1"),
+        (-float(2**53), SECONDS),
+        (np.float32(12345.678), "1e-6"),
+        (np.float16(0.5), "1e-9"),
+        (1700000000.1, "1e-9"),
         ("0x5", "1"),
         ("1_000", "1"),
         ("\u0665", "1"),  # a five of another script
@@ -91,6 +106,10 @@ def test_times(value, units, time):
         (datetime.datetime(1970, 1, 1, 0, 0, 0, 1), SECONDS),
         (datetime.time(5), SECONDS),
         (np.datetime64("NaT"), SECONDS),
+        (np.datetime64(2**62, "D"), SECONDS),
+        (np.datetime64(2**62, "s"), MILLIS),
+        (np.datetime64(1, "as"), SECONDS),
+        (np.timedelta64(1, "D"), SECONDS),
     ],
     ids=repr,
 )
@@ -134,6 +153,12 @@ def test_times_as_people_read_them(time, units, text):
         ("0.001s", MILLIS, 1),
         (datetime.timedelta(hours=1), SECONDS, 3600),
         (datetime.timedelta(microseconds=1500), "microseconds since 1970-01-01", 1500),
+        (np.timedelta64(2, "W"), SECONDS, 1_209_600),
+        (np.timedelta64(36, "h"), MILLIS, 129_600_000),
+        (np.timedelta64(3, "m"), SECONDS, 180),
+        (np.array(2, "m8[5s]")[()], SECONDS, 10),
+        (np.timedelta64(2_000_000, "ns"), MILLIS, 2),
+        (np.timedelta64(3 * 10**9, "as"), "nanoseconds since 1970-01-01", 3),
     ],
     ids=repr,
 )
@@ -145,6 +170,8 @@ def test_lengths(value, units, length):
     ("value", "units"),
     [
         ("0", "1"),
+        (float(2**60), "1"),
+        (np.float32(2**25), SECONDS),
         ("-5", "1"),
         ("0d", SECONDS),
         ("-1d", SECONDS),
@@ -163,9 +190,26 @@ def test_lengths(value, units, length):
         (None, SECONDS),
         (datetime.timedelta(microseconds=1), SECONDS),
         (datetime.timedelta(-1), SECONDS),
+        (np.timedelta64(1, "D"), "1"),
+        (np.timedelta64(1, "M"), SECONDS),
+        (np.timedelta64(5), SECONDS),
+        (np.timedelta64("NaT"), SECONDS),
+        (np.timedelta64("NaT", "s"), SECONDS),
+        (np.timedelta64(-1, "D"), SECONDS),
+        (np.timedelta64(2**62, "D"), SECONDS),
+        (np.timedelta64(1, "ns"), MILLIS),
     ],
     ids=repr,
 )
 def test_what_is_no_length_is_refused_in_words(value, units):
     with pytest.raises(OptionError, match="^--every: expected a length of time, .*, found "):
         length_of("--every", value, units)
+
+
+def test_lengths_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    assert length_of("--every", pandas.Timedelta("1D"), SECONDS) == 86400
+    assert length_of("--every", pandas.Timedelta(1500, "ns"), "nanoseconds since 1970-01-01") == 1500
+    for value, units in [(pandas.Timedelta(1500, "ns"), "microseconds since 1970-01-01"), (pandas.NaT, SECONDS)]:
+        with pytest.raises(OptionError, match="^--every: expected a length of time, .*, found "):
+            length_of("--every", value, units)

@@ -1,5 +1,7 @@
 """Every measure of a window finds what it finds of a graph that is made of the window's edges alone."""
 
+import os
+
 import networkx
 import numpy as np
 import pytest
@@ -184,7 +186,15 @@ def test_a_graph_without_times_and_samples_are_refused(tmp_path):
         csaw.evaluate("karate", until=3)
     with pytest.raises(OptionError, match=r"csaw.graph\(data, time=times\)"):
         csaw.evaluate([(0, 1), (1, 2)], until=3)
+    other = csaw.graph([(0, 1), (1, 2)], edge_columns={"Time": np.array([1, 2], np.uint32)})
+    with pytest.raises(OptionError, match="expected times of the edges, found the edge column Time:uint32; make"):
+        csaw.evaluate(other, until=3)
     store = events_store(tmp_path / "g.zarr", TIED, 5)
+    view = evaluate(store, until=5, measures="degree", device="cpu").store
+    with pytest.raises(OptionError, match="until: .*: expected a whole graph, found a window of it already"):
+        csaw.evaluate(view, until=3)
+    with pytest.raises(OptionError, match="windows: .*: expected a whole graph, found a window of it already"):
+        csaw.evaluate(view, windows=3)
     walks = csaw.sample(store, walk_length=3)
     with pytest.raises(OptionError, match="until: expected the graph alone, found 1 sample"):
         csaw.evaluate(store, walks, until=3)
@@ -227,9 +237,13 @@ def test_a_folder_is_removed_where_the_memory_is_too_little(tmp_path, networks_f
     assert list(networks_folder.iterdir()) == []
 
 
-def test_what_a_kill_has_left_is_removed_and_what_is_in_use_stays(networks_folder):
-    left = networks_folder / "window-left"
+def test_what_a_kill_has_left_is_removed_and_what_is_in_use_stays(networks_folder, monkeypatch):
+    monkeypatch.setattr(window_folder.socket, "gethostname", lambda: "node[1]-a")
+    left = networks_folder / "window-left@node_1_-a"
     (left / "x.zarr").mkdir(parents=True)
+    draft = networks_folder / ".csaw-window-left@node_1_-a"
+    draft.mkdir()
+    os.utime(draft, (0, 0))
     used = window_folder.WindowFolder()
     assert list(networks_folder.iterdir()) == [used.path]
     other = window_folder.WindowFolder()
@@ -238,3 +252,23 @@ def test_what_a_kill_has_left_is_removed_and_what_is_in_use_stays(networks_folde
     used.close()
     assert list(networks_folder.iterdir()) == [other.path]
     other.close()
+
+
+def test_what_another_host_has_made_stays(networks_folder, monkeypatch):
+    names = [
+        "window-x@b",
+        "window-x@a-b",
+        "window-x@ab",
+        ".csaw-window-x@b",
+        "window-a",
+        ".csaw-window-new@a",
+        "x.zarr",
+    ]
+    monkeypatch.setattr(window_folder.socket, "gethostname", lambda: "a")
+    for name in names:
+        (networks_folder / name).mkdir(parents=True)
+        os.utime(networks_folder / name, None if "new" in name else (0, 0))
+    folder = window_folder.WindowFolder()
+    assert folder.path.name.endswith("@a")
+    assert sorted(path.name for path in networks_folder.iterdir()) == sorted([*names, folder.path.name])
+    folder.close()

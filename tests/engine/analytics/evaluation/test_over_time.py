@@ -11,6 +11,7 @@ from helpers.networks import same
 from helpers.temporal import TIED, events_store, random_events
 
 import csaw
+from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.evaluation.over_time import _equal, _long, evaluate_windows
@@ -72,7 +73,8 @@ def test_each_window_is_what_it_is_alone(store, options, wanted):
     assert spans(found) == wanted
     for (first, last), one in zip(wanted, found.windows, strict=True):
         window = {"until": last} if first == LEAST_TIME else {"between": (first, last)}
-        assert same(one.by_measure, evaluate(store, refresh=True, **WISH, **window).by_measure)
+        alone = evaluate(store, refresh=True, **WISH, **window).by_measure
+        assert same(one.by_measure, {name: profiles.shortened(findings) for name, findings in alone.items()})
 
 
 def test_the_table_has_a_line_for_each_window(store):
@@ -107,6 +109,40 @@ def test_a_graph_that_grows_has_no_first_times(store):
     assert edges[-1] == store.edges
     assert found.as_dict()["windows"][0]["first"] is None
     assert found.table("csv").splitlines()[1].startswith(",-26,")
+
+
+def test_a_window_is_kept_without_the_values_of_vertices(store, tmp_path, monkeypatch):
+    calls, degree = [], measure.find("degree")
+    inner = degree.findings
+    monkeypatch.setattr(degree, "findings", lambda self, network: calls.append(1) or inner(self, network))
+
+    def measured(**options):
+        return evaluate_windows(store, measures="degree", device="cpu", **options)
+
+    found = measured(windows=3)
+    for one in found.windows:
+        column = one.profile["out-degree of vertices"]
+        assert column.values.size == 0
+        assert 0 <= column.ends[0] < column.ends[1]
+        assert "_kept" not in vars(one.store)  # 8 bytes a vertex
+        assert one.store.load().indices.size == one.store.edges  # which are counted again
+    for file in (tmp_path / "cache").rglob("*.npz"):
+        assert all(array.size < store.vertices for array in np.load(file).values())
+    assert len(calls) == 3
+    assert measured(windows=3).as_dict() == found.as_dict()
+    assert len(calls) == 3
+    first = measured(between=spans(found)[0])
+    assert first.profile["out-degree of vertices"].values.size == store.vertices
+    assert len(calls) == 4
+    plain = first.as_dict()["profile"]
+    assert plain == found.as_dict()["windows"][0]["profile"]
+    assert plain["out-degree of vertices"]["max"] == first.store.max_degree
+    assert measured(windows=3).as_dict() == found.as_dict()
+    assert len(calls) == 4
+    measured(windows=3, refresh=True)
+    assert len(calls) == 7
+    measured(between=spans(found)[0])  # what was found before the refresh is gone
+    assert len(calls) == 8
 
 
 def test_windows_of_dates_in_python():
