@@ -11,12 +11,14 @@ from types import FrameType
 
 AGAIN_SECONDS = 0.02
 ALLOCATIONS = 100_000  # between collections of garbage: they take Numba's compiler some percent of its time by default
-# A wait for threads fails where one has only half begun; a lock that ``with`` has taken, but does not hold yet, stays
-# taken; an exception in what C calls back is dropped.
+# A wait for threads fails where one has only half begun; a lock stays taken where ``with`` does not hold it yet, or no
+# longer; an exception in what C calls back is dropped.
 NOT_NOW = (
     "Thread.start",
     "ThreadPoolExecutor.submit",
     "Condition.__enter__",
+    "Condition.__exit__",
+    "Condition._acquire_restore",
     "ExecutionEngine._raw_object_cache_notify",
     "ExecutionEngine._raw_object_cache_getbuffer",
 )
@@ -53,12 +55,17 @@ def run() -> None:
 def _interrupted(number: int, frame: FrameType | None) -> None:
     while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_qualname in NOT_NOW:
+        if code.co_filename.startswith("<frozen importlib") or code.co_qualname in NOT_NOW or _lets_go(frame):
             signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
             return
         frame = frame.f_back
     sys.unraisablehook = _dropped
     raise KeyboardInterrupt
+
+
+def _lets_go(frame: FrameType) -> bool:
+    """Whether a wait lets go of a lock that it would not take again yet, for ``with`` to let go of it once more."""
+    return frame.f_code.co_qualname == "Condition.wait" and "gotit" not in frame.f_locals
 
 
 def _dropped(unraisable: "sys.UnraisableHookArgs") -> None:

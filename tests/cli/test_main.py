@@ -268,35 +268,56 @@ def test_an_interruption_that_python_drops_is_made_again():
 
 
 LOCKED = """
-import os, signal, threading, time
+import os, signal, sys, threading, time
 from csaw.cli.__main__ import _interrupted
 
 class Lock:
     def __init__(self):
         self.lock = threading.Lock()
-        self.acquire, self.release = self.lock.acquire, self.lock.release
+
+    def acquire(self, *wait):
+        return self.lock.acquire(*wait)
+
+    def release(self):
+        self.lock.release()
 
     def __enter__(self):
         self.acquire()
-        os.kill(os.getpid(), signal.SIGINT)
+        self.interrupt("taken")
 
     def __exit__(self, *error):
+        self.interrupt("at the end")
         self.release()
+
+    def _is_owned(self):
+        return True
+
+    def _release_save(self):
+        self.release()
+        self.interrupt("let go")
+
+    def interrupt(self, when):
+        if when == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
 
 for number in (signal.SIGINT, signal.SIGALRM):
     signal.signal(number, _interrupted)
 lock = Lock()
+change = threading.Condition(lock)
 try:
-    with threading.Condition(lock):
+    with change:
         print("locked", flush=True)
-        time.sleep(5)
+        if sys.argv[1] != "at the end":
+            change.wait(5)
+    time.sleep(5)
 except KeyboardInterrupt:
     print("interrupted", lock.acquire(False))
 """
 
 
-def test_an_interruption_leaves_no_lock_taken():
-    done = subprocess.run([sys.executable, "-c", LOCKED], env=ENV, capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("when", ["taken", "let go", "at the end"])
+def test_an_interruption_leaves_locks_as_with_expects_them(when):
+    done = subprocess.run([sys.executable, "-c", LOCKED, when], env=ENV, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("locked\ninterrupted True\n", "")
 
 

@@ -86,9 +86,8 @@ class Members(io.RawIOBase):
     def _next(self) -> bytes:
         """The next text; empty at the end of the file."""
         if self.pool is None:
-            self.pool = ThreadPoolExecutor(
-                max(2, self.unpackers.threads // 2) + 1
-            )  # others parse; one looks for begins
+            unpack = max(2, self.unpackers.threads // 2)  # the others parse
+            self.pool = ThreadPoolExecutor(unpack + 1)
             self.pool.submit(self._scan)
         with self.change:
             while True:

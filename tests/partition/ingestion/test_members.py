@@ -98,6 +98,18 @@ def test_who_stops_early_leaves_no_thread(tmp_path, sizes, taken):
     assert threading.active_count() == before
 
 
+def test_half_of_the_threads_unpack_beside_those_that_parse(tmp_path, monkeypatch):
+    monkeypatch.setattr(members, "APART", 1)
+    (tmp_path / "e.gz").write_bytes(in_members(cut(LINES, [300] * 99)))
+    before, most = threading.active_count(), 0
+    with (tmp_path / "e.gz").open("rb") as file:
+        stream = members.Members(packed._isal(), file, members.Unpackers(8, 0))
+        with stream:
+            while stream.read(64):
+                most = max(most, threading.active_count() - before)
+    assert 2 <= most <= 5  # one looks for begins
+
+
 def test_members_wait_for_their_turn_in_the_room_there_is(tmp_path, monkeypatch):
     monkeypatch.setattr(members, "APART", 1)
     monkeypatch.setattr(members, "TEXT", 100)
