@@ -42,15 +42,18 @@ class Units:
             return self.left.popleft()
 
     def finished(self, unit: list[int], drawn: list[FinishedBatch]) -> None:
-        """Report a unit that is written and count its edges and dead ends."""
+        """Report a unit that is written and count its edges and dead ends.
+
+        Workers that wait are told first: what shows progress fails where nobody reads it any more.
+        """
         with self.changed:
             self.out -= 1
             self.edges += sum(batch.edges for batch in drawn)
             self.dead_ends += sum(batch.dead_ends for batch in drawn)
             self.done += sum(self.writer.rows(g) for g in unit)
+            self.changed.notify_all()
             if self.progress:
                 self.progress(self.done)
-            self.changed.notify_all()
 
     def give_back(self, unit: list[int]) -> None:
         """Return a unit that this worker cannot finish, for other workers."""

@@ -1,9 +1,11 @@
 """Several devices, one of which fails: what it leaves is done by the others, or the run stops and can be resumed."""
 
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from helpers.graphs import arrays_of, random_store, stored_arrays
@@ -15,6 +17,7 @@ from csaw.engine.cpu import specialize
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import manifest
 from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.schedule.group_units import Units
 from csaw.engine.schedule.workers import sample_groups
 from csaw.partition.errors import DeviceError
 
@@ -103,3 +106,17 @@ def test_kernels_that_two_threads_ask_for_at_once_are_loaded_once(monkeypatch):
     assert one is other
     assert len(loaded) == 1
     del sys.modules[one.__module__]
+
+
+def test_a_worker_that_waits_goes_on_where_nobody_reads_the_progress_any_more():
+    def progress(done):
+        raise BrokenPipeError
+
+    units = Units(SimpleNamespace(done=[], rows=lambda group: 1), [0], 1, progress)
+    (unit,) = [units._next()]
+    waiting = threading.Thread(target=units._next, daemon=True)
+    waiting.start()
+    with pytest.raises(BrokenPipeError):
+        units.finished(unit, [])
+    waiting.join(20)
+    assert not waiting.is_alive()
