@@ -92,8 +92,12 @@ def test_the_time_of_another_source_is_found(tmp_path, monkeypatch, store, algo)
 def test_sources_in_another_order_are_found(tmp_path, monkeypatch, store, of, fanout):
     """Vertices beside the times of others, or the other way round, in hops and in subgraphs."""
     if of == "ids":
-        at = Sources.at
-        monkeypatch.setattr(Sources, "at", lambda self, places: at(self, 299 - places))
+        of_span = Sources._frontiers
+
+        def backward(self, first, last, xp=np):
+            return of_span(self, 300 - last, 300 - first, xp)[::-1]
+
+        monkeypatch.setattr(Sources, "_frontiers", backward)
     else:
         at = SourceTimes.at
         monkeypatch.setattr(SourceTimes, "at", lambda self, places: at(self, 299 - places))
