@@ -116,8 +116,7 @@ class Windowed(View):
         }
 
     def read_indptr(self) -> np.ndarray:
-        """The offsets of all rows, which are not to be written to."""
-        return self.indptr
+        return self.indptr.copy()  # a GPU that streams partitions writes their numbers into it
 
     def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
         part = self.partitions[number]

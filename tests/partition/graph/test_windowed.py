@@ -176,3 +176,10 @@ def test_what_is_released_is_counted_again(tmp_path):
         assert np.array_equal(loaded.columns["kind"], arrays["edge_kind"])
         view.release()
         assert not any(isinstance(held, np.ndarray) for held in vars(view).values())
+
+
+def test_what_reads_offsets_may_write_to_them(tmp_path):
+    view = Windowed(stored(tmp_path / "g.zarr"), Window(-10, 10))
+    expected = view.read_indptr().tolist()
+    view.read_indptr()[:] = -1
+    assert view.read_indptr().tolist() == expected
