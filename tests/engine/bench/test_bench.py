@@ -167,7 +167,7 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
         f"--graphs c-saw {GRAPH}": "expected either the paper's graphs or your own",
         f"--baseline {tmp_path}/other.json": "expected the JSON of csaw bench --json",
         "nothing.zarr": "nothing.zarr does not exist",
-        f"{GRAPH} --suite peers --peer dlg=python": "--peer dlg: no such peer; there are cugraph, dgl, ",
+        f"{GRAPH} --suite peers --peer dlg=python": "--peer dlg: no such peer; there are c-saw, cugraph, dgl, ",
     }.items():
         done = CliRunner().invoke(cli, ["bench", "--quick", "--device", "cpu", *line.split()])
         assert done.exit_code == 1

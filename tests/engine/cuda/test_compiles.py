@@ -216,8 +216,8 @@ def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubin
 def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
     device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu", "sums.cu"}
     timed = events_store(tmp_path / "g.zarr", TIED, 5)
-    in_time = NEIGHBORS_IN_TIME[0][1] | {"start_time": 4}
-    for algo, options in (("temporal", EVERYWHERE_IN_TIME), ("neighbor", in_time)):
+    neighbors = [(algo, options | {"start_time": 4}) for algo, options in NEIGHBORS_EVERYWHERE]
+    for algo, options in (("temporal", EVERYWHERE_IN_TIME), *neighbors):
         job = prepare(timed, algo, device=device, **options)
         files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
     for algo, options in CASES:
@@ -375,13 +375,14 @@ NEIGHBORS_IN_TIME = [
     ("labor", {"time_strategy": "uniform", "time_window": 3}),
     ("layer", {"time_strategy": "uniform", "time_against": "previous", "time_order": "strict"}),
 ]
+NEIGHBORS_EVERYWHERE = (NEIGHBORS_IN_TIME[0], NEIGHBORS_IN_TIME[4])
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
 @pytest.mark.parametrize(("algo", "options"), NEIGHBORS_IN_TIME)
 def test_neighbors_in_time_compile(algo, options, residency, caplog, tmp_path, cubins):
     graph = events_store(tmp_path / "g.zarr", TIED, 5)
-    everywhere = options is NEIGHBORS_IN_TIME[0][1]
+    everywhere = (algo, options) in NEIGHBORS_EVERYWHERE
     for one, architecture in product(
         (graph, WideStore(graph)) if everywhere else (graph,), ARCHITECTURES if everywhere else (OLDEST,)
     ):
