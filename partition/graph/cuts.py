@@ -40,3 +40,11 @@ def cuts_of(offsets: np.ndarray, most: int) -> list[int]:
         least = int(np.searchsorted(offsets, done, side="right"))  # a row with edges, so that no piece is empty
         cuts.append(min(max(end, least), rows))
     return cuts[:-1]
+
+
+def offsets_within(indptr: np.ndarray, first: int, last: int, out: np.ndarray | None = None) -> np.ndarray:
+    """The offsets of the rows of vertices first .. last - 1, counted from the first of their edges; into ``out``, if it
+    is given.
+    """
+    offsets: np.ndarray = np.subtract(indptr[first : last + 1], indptr[first], out=out)
+    return offsets

@@ -172,7 +172,7 @@ def time_of(columns: Iterable[EdgeColumn]) -> EdgeColumn | None:
 
 
 def instead_of_times(columns: Iterable[EdgeColumn]) -> str:
-    """What a store without times has in their place, in words: a column of their name, or none."""
+    """Say in words whether a store without times has another column of their name, or none."""
     named = next((column for column in columns if column.name.lower() == TIME.name), None)
     if named is None:
         return "none"

@@ -11,7 +11,7 @@ from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import copied, empty, zeros
 from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, ORDERED, STRING, Attributes
 from csaw.partition.graph.csr import merge_repeats
-from csaw.partition.graph.cuts import cut_points, partition_count
+from csaw.partition.graph.cuts import cut_points, offsets_within, partition_count
 from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, time_of
 from csaw.partition.graph.fingerprint import fingerprint_of_arrays
 from csaw.partition.graph.given_rows import checked_rows
@@ -114,9 +114,7 @@ class InMemory(GraphStore):
 
     def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
         part = self.partitions[number]
-        offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
-        np.subtract(self.indptr[part.first_vertex : part.last_vertex + 1], part.first_edge, out=offsets)
-        return offsets
+        return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
 
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
         begin = self.partitions[number].first_edge + first

@@ -17,6 +17,7 @@ from csaw.partition.arrays.chunk_files import AGAIN
 from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import ORDERED, Attributes
+from csaw.partition.graph.cuts import offsets_within
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
 from csaw.partition.graph.store import GraphStore, Partition
 from csaw.partition.graph.views import OFFSET_BYTES, View
@@ -120,9 +121,7 @@ class Windowed(View):
 
     def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
         part = self.partitions[number]
-        offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
-        np.subtract(self.indptr[part.first_vertex : part.last_vertex + 1], part.first_edge, out=offsets)
-        return offsets
+        return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
 
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
         count = next((array.size for array in arrays.values()), 0)

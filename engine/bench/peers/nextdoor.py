@@ -49,7 +49,7 @@ class Tool:
     def walks(self, drawn):
         """Walk i begins at vertex i modulo their number, which is not among the vertices that are printed.
 
-        What is true of a vertex is true of its copies, so that all are named as the first one.
+        All copies of a vertex are named as the first one, because the law is the same for each.
         """
         found = re.findall(r"^Contents of sample (\d+) \[(.*)\]$", drawn, re.MULTILINE)
         walks = np.array([[int(i), *map(int, re.findall(r"\d+", walk))] for i, walk in found], np.int64)

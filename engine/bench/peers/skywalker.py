@@ -49,6 +49,6 @@ class Tool:
         return 1e6 * self.numbers(drawn)[1]
 
     def walks(self, drawn):
-        """What is true of a vertex is true of its copies, so that all are named as the first one."""
+        """All copies of a vertex are named as the first one, because the law is the same for each."""
         lines = re.findall(r"path len \d+ \n((?:\d+ *\t)+)$", drawn, re.MULTILINE)
         return np.array([line.split() for line in lines], np.int64) % self.vertices

@@ -109,10 +109,10 @@ class HostPartitions:
         kept = table.get(out=buffer.table.reshape(table.shape))
         self.tables[number] = EdgeArrays({column.array: buffer.arrays[column.array] for column in self.beside}, kept)
 
-    def has(self, number: int) -> bool:
-        """Whether a partition is here, all of it."""
+    def here(self) -> set[int]:
+        """The partitions that are here, all of each."""
         with self.changed:
-            return self._is_here(number)
+            return {number for number in self.held if self._is_here(number)}
 
     def _is_here(self, number: int) -> bool:
         buffer = self.held.get(number)

@@ -84,15 +84,17 @@ class StreamedGraph(Pieces, Partitions):
         more.
         """
         copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
-        if self.host.whole:
-            return copied
-        return (copied + self._cost_of_reading()).astype(np.int64)
+        return copied + self._cost_of_reading(copied)
 
-    def _cost_of_reading(self) -> np.ndarray:
-        """float64 [partitions]: cost of reading each one that is not in host memory, as bytes copied to a GPU."""
-        away = np.array([not self.host.has(part.number) for part in self.store.partitions])
-        edges = np.array([part.edges for part in self.store.partitions])
-        return away * edges * self.stored_bytes * self.disk_cost
+    def _cost_of_reading(self, copied: np.ndarray) -> np.ndarray:
+        """int64 [partitions]: cost of reading each one of ``copied`` bytes that is not in host memory, as bytes copied
+        to a GPU.
+        """
+        if self.host.whole:
+            return np.zeros_like(copied)
+        here = self.host.here()
+        away = np.array([part.number not in here for part in self.store.partitions])
+        return (away * copied * self.disk_cost).astype(np.int64)
 
     @property
     def read_bytes(self) -> int:  # type: ignore[override]

@@ -41,9 +41,8 @@ class StreamedTables(StreamedGraph):
         """
         made = np.array([part.number in self.host.tables for part in self.store.partitions])
         edges = np.array([part.edges for part in self.store.partitions], np.int64)
-        making = TABLE_COST * edges * self.stored_bytes
-        reading = 0 if self.host.whole else self._cost_of_reading()
-        return np.where(made, edges * self.edge_bytes, making + reading).astype(np.int64)
+        rows = edges * self.stored_bytes
+        return np.where(made, edges * self.edge_bytes, TABLE_COST * rows + self._cost_of_reading(rows))
 
     def _begin_copy(self, number: int) -> None:
         """Begin to copy a partition's table; if it has to be made, do nothing yet."""
