@@ -19,6 +19,32 @@ extern "C" __global__ void build_entries(i64 first, i64 last, Entry* entries)
     }
 }
 
+// Copy rows of page-locked host memory, an element of ``item`` bytes a thread: row r, from address from[r] on, becomes
+// elements start[r] .. start[r + 1] - 1 of ``out``, of ``count`` in all. Any row is shared by many threads, because one
+// block waits too long for the bus.
+template <typename T>
+__device__ __forceinline__ void copy_elements(i64 count, i64 rows, const i64* start, const u64* from, T* out)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < count; e += stride) {
+        i64 row = 0, after = rows;  // the last row that begins at e or before is in row .. after - 1
+        while (after - row > 1) {
+            const i64 middle = row + after >> 1;
+            if (start[middle] <= e) row = middle;
+            else after = middle;
+        }
+        out[e] = ((const T*)from[row])[e - start[row]];
+    }
+}
+
+extern "C" __global__ void copy_rows(i64 count, i64 rows, const i64* start, const u64* from, i64 item, void* out)
+{
+    if (item == 8) copy_elements(count, rows, start, from, (u64*)out);
+    else if (item == 4) copy_elements(count, rows, start, from, (u32*)out);
+    else if (item == 2) copy_elements(count, rows, start, from, (unsigned short*)out);
+    else copy_elements(count, rows, start, from, (unsigned char*)out);
+}
+
 // Filters of rows: see bloom_word. Neighboring rows share a word.
 extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_bloom(i64 first, i64 last, u64* bloom)
 {
