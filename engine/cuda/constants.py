@@ -9,7 +9,7 @@ from csaw.engine.plan.methods import Collision, Method
 WARP = 32
 BLOCK = 256  # threads of a block in most launches
 HUB_BLOCK = 512  # threads that serve a long row
-LONG_ROW = 1024  # neighbors from which the alias table of a row is made by many threads
+LONG_ROW = 1024  # neighbors from which a row is worth a group of HUB_BLOCK threads while a layout is built
 WALK_BLOCK = BLOCK  # most walkers of a block
 TREE_BLOCK = 128  # threads that draw an instance
 STAGED_PARENTS = 128  # most parents of a block of a hop

@@ -141,19 +141,22 @@ class StreamedGraph(Pieces, Partitions):
     def _begin_copy(self, number: int) -> None:
         slot, buffer = self.slots[self.slot_of[number]], self.host.take(number)
         try:
-            self._copy(number, [(slot.stored[name], host) for name, host in buffer.arrays.items()])
+            self.coming[number] = self._copy((slot.stored[name], host) for name, host in buffer.arrays.items())
         except BaseException:
             self.host.give_back(number)
             raise
 
-    def _copy(self, number: int, pairs: Iterable[tuple[Array, np.ndarray]]) -> None:
-        """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array, host array)."""
+    def _copy(self, pairs: Iterable[tuple[Array, np.ndarray]]) -> cupy.cuda.Event:
+        """Begin to copy a partition's host arrays into the beginnings of arrays on the GPU; return the end.
+
+        ``pairs``: (GPU array, host array).
+        """
         for device, host in pairs:
             size = min(len(device), len(host))
             device[:size].set(host[:size], stream=self.copies)
             self.transfer_bytes += host[:size].nbytes
         self.transfers += 1
-        self.coming[number] = self.copies.record()
+        return self.copies.record()
 
     def _arrive(self, number: int) -> None:
         """Have the kernels that follow wait for a partition's copy."""

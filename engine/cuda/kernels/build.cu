@@ -1,12 +1,10 @@
 // What a layout wants, made of indptr, indices and weights on the device: one group a row, hubs in a launch of larger groups.
 #include "weigh.cuh"
 
-constexpr i64 HUB = 4096;  // neighbors from which a row is worth a large group
-
 // Rows [first, last) that are for groups of this size, in turn.
 #define FOR_ROWS(v, first, last)                                             \
     for (i64 v = (first) + blockIdx.x; v < (last); v += gridDim.x)           \
-        if ((locate(v).count >= HUB) == (blockDim.x > 32))
+        if ((locate(v).count >= LONG_ROW) == (blockDim.x > 32))
 
 // {neighbor, its degree, its row} of edges [first, last), an edge a thread.
 extern "C" __global__ void build_entries(i64 first, i64 last, Entry* entries)
@@ -218,7 +216,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_ctps(i64 first, i6
     for (i64 k = first + blockIdx.x; k < last; k += gridDim.x) {
         const i64 v = rows ? rows[k] : k;
         const Place place = locate(v);
-        if ((place.count >= HUB) != (blockDim.x > 32)) continue;
+        if ((place.count >= LONG_ROW) != (blockDim.x > 32)) continue;
         i64* const sums = PIECES ? (i64*)entries_of(place.row) + offset_of(place.row) : ctps + place.row;
         const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
         const double largest = largest_bias(params, 0, row, bad);
