@@ -39,7 +39,7 @@ class StreamedTables(StreamedGraph):
         kept, rows = self.slots[slot].part(first, last), self.rows_to_build.part(0, last - first)
         return EdgeArrays(rows.stored | kept.stored, kept.entries)
 
-    def costs(self) -> np.ndarray:
+    def _costs_of_copies(self) -> np.ndarray:
         """int64 [partitions]: cost of loading each one, as bytes copied: of its table, or more if the table has to be
         made.
         """
@@ -78,14 +78,15 @@ class StreamedTables(StreamedGraph):
             finally:
                 self.host.give_back(number)
 
-    def _begin_copy(self, number: int) -> None:
+    def _that_can_land(self, waiting: dict[int, int]) -> list[int]:
+        return [number for number in waiting if number in self.host.tables]
+
+    def _begin_copy(self, number: int, slot: EdgeArrays) -> cupy.cuda.Event | None:
         """Begin to copy a partition's table; if it has to be made, do nothing yet."""
-        if number in self.host.tables:
-            slot, kept = self.slots[self.slot_of[number]], self.host.tables[number]
-            beside = [(slot.stored[name], weights) for name, weights in kept.stored.items()]
-            self.coming[number] = self._copy([(slot.entries, kept.entries), *beside])
-        else:
-            self.coming[number] = None
+        if number not in self.host.tables:
+            return None
+        kept = self.host.tables[number]
+        return self._copy([(slot.entries, kept.entries), *((slot.stored[name], w) for name, w in kept.stored.items())])
 
     def _arrive(self, number: int) -> None:
         """Have the kernels that follow wait for a table's copy."""
