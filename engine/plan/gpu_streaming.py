@@ -50,7 +50,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits, *, lands: b
     fixed, slot = sum(parts.values()), largest * cut.edge
     host = host_room(limits, in_flight * shape.sample * len(devices))
     residency = limits.residency or (Residency.STREAMED if _fits(shape, len(devices), host) else Residency.DISK)
-    if landing and not _may_land(shape, residency, store.edges * cut.edge + largest * build_bytes(shape) <= free):
+    if landing and store.edges * cut.edge <= free:  # all of it is in slots
         return streamed(shape, devices, limits, lands=False)
     in_host = host // max(largest * needs.edge.stored, 1) * residency.from_store  # other partitions than those in slots
     near = (budget - fixed - in_flight * row) // max(slot, 1) + in_host
@@ -78,13 +78,13 @@ def _cut(shape: Shape, layout: GraphLayout, room: int) -> tuple[Cut, int]:
     """How the graph is cut into pieces, and the bytes of an edge of one more, which is copied while others are sampled.
 
     Walkers return to pieces, so that this one can take the place of none. It is left out where so little ``room`` is
-    there that the pieces of a step hardly fit.
+    there that the pieces of a step hardly fit, and for tables, which gain nothing by it (docs/contributing/tuning.md).
     """
     store, slot, build = shape.store, shape.needs.edge.in_slot(layout), build_bytes(shape)
     together = shape.needs.partitions_at_once
     alone = Cut(store, slot, build, together, uniform=True)
-    beside = Cut(store, slot, build + slot, together, uniform=True)
-    if shape.by_steps and LANDING * beside.least_bytes <= room:
+    beside = Cut(store, slot, slot, together, uniform=True)
+    if shape.by_steps and not build and LANDING * beside.least_bytes <= room:
         return beside, slot
     return alone, 0
 
@@ -102,13 +102,6 @@ def _row(shape: Shape) -> int:
     """Bytes of an instance in flight."""
     questions = question_bytes(shape.needs.edge.id) if shape.needs.asks_later else 0
     return shape.row + (DEVICE_ROWS - 1) * shape.sample + questions
-
-
-def _may_land(shape: Shape, residency: Residency, whole: bool) -> bool:
-    """Whether one more slot is used: not if slots hold the ``whole`` graph, or if tables are made anew for each copy,
-    in the slot where they are sampled.
-    """
-    return not whole and not (residency.from_store and shape.needs.alias_tables)
 
 
 def _strategies(

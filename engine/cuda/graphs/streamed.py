@@ -83,16 +83,14 @@ class StreamedGraph(Pieces, Partitions):
         return np.full(len(self.store.partitions), self.slot_bytes, np.int64)
 
     def costs(self) -> np.ndarray:
-        """int64 [partitions]: cost of loading each one, as bytes copied to a GPU: of the one that lands, of a round."""
-        found = self._costs_of_copies()
+        """int64 [partitions]: cost of loading each one, as bytes copied to a GPU: reading it from the store first costs
+        more, and the one that has landed costs a round.
+        """
+        copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
+        found: np.ndarray = copied + self._cost_of_reading(copied)
         if self.landed is not None:
             found[self.landed[0]] = self.round_bytes
         return found
-
-    def _costs_of_copies(self) -> np.ndarray:
-        """The same without one that lands; reading a partition from the store first costs more."""
-        copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
-        return copied + self._cost_of_reading(copied)
 
     def _cost_of_reading(self, copied: np.ndarray) -> np.ndarray:
         """int64 [partitions]: cost of reading each one of ``copied`` bytes that is not in host memory, as bytes copied

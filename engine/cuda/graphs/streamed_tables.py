@@ -2,7 +2,6 @@
 the bus.
 """
 
-from contextlib import suppress
 from typing import Any
 
 import cupy
@@ -17,14 +16,12 @@ TABLE_COST = 3  # cost of a new table, as a multiple of copying its rows: copy t
 class StreamedTables(StreamedGraph):
     """Slots hold alias tables, with weights where a run reads those too.
 
-    One buffer on the GPU, for one partition at a time, takes the rows to build a table from. While a partition is
-    sampled, the rows of the one that is likely to come next are copied there.
+    One buffer on the GPU, for one partition at a time, takes the rows to build a table from.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.rows_to_build = EdgeArrays(made(cupy.empty, self.edges, self.store, self.stored_columns))
-        self.sent: tuple[int, cupy.cuda.Event] | None = None  # a partition whose rows go there, and the copy's end
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
@@ -35,11 +32,10 @@ class StreamedTables(StreamedGraph):
         return EdgeArrays(beside, entries_for(self.edges, self.layout, self.store))
 
     def room_of_rows(self, slot: int, first: int, last: int) -> EdgeArrays:
-        self._receive()  # their room is used for single rows
         kept, rows = self.slots[slot].part(first, last), self.rows_to_build.part(0, last - first)
         return EdgeArrays(rows.stored | kept.stored, kept.entries)
 
-    def _costs_of_copies(self) -> np.ndarray:
+    def costs(self) -> np.ndarray:
         """int64 [partitions]: cost of loading each one, as bytes copied: of its table, or more if the table has to be
         made.
         """
@@ -47,39 +43,6 @@ class StreamedTables(StreamedGraph):
         edges = np.array([part.edges for part in self.store.partitions], np.int64)
         rows = edges * self.stored_bytes
         return np.where(made, edges * self.edge_bytes, TABLE_COST * rows + self._cost_of_reading(rows))
-
-    def ahead(self, waiting: dict[int, int]) -> None:
-        """Begin to read, and to copy rows from host memory of the partition that most instances wait for."""
-        super().ahead(waiting)
-        if self.sent is not None and (self.sent[0] not in waiting or self.sent[0] in self.host.tables):
-            self._receive()
-        if self.sent is None:
-            here = self.host.here()
-            likely = [number for number in waiting if number in here and number not in self.host.tables]
-            if likely:
-                self._send(max(likely, key=lambda number: waiting[number]))
-
-    def _send(self, number: int) -> None:
-        """Begin to copy the rows of a partition to where tables are built from them."""
-        buffer = self.host.take(number)
-        try:
-            pairs = [(self.rows_to_build.stored[name], host) for name, host in buffer.arrays.items()]
-            self.sent = number, self._copy(pairs)
-        except BaseException:
-            self.host.give_back(number)
-            raise
-
-    def _receive(self) -> None:
-        """Wait for the rows that were sent, if any, and give their buffer back."""
-        if self.sent is not None:
-            (number, copied), self.sent = self.sent, None
-            try:
-                self._await(copied)
-            finally:
-                self.host.give_back(number)
-
-    def _that_can_land(self, waiting: dict[int, int]) -> list[int]:
-        return [number for number in waiting if number in self.host.tables]
 
     def _begin_copy(self, number: int, slot: EdgeArrays) -> cupy.cuda.Event | None:
         """Begin to copy a partition's table; if it has to be made, do nothing yet."""
@@ -102,24 +65,18 @@ class StreamedTables(StreamedGraph):
         self.place(number, slot)
 
     def _make(self, number: int, slot: EdgeArrays) -> None:
-        """Copy the rows of a partition, unless they were sent ahead, and build its table in ``slot``."""
-        if self.sent is None or self.sent[0] != number:
-            self._receive()  # rows of another one
-            self._send(number)
-        self._receive()
-        part, stored = self.store.partitions[number], self.rows_to_build.stored
-        for name, kept in slot.stored.items():
-            kept.data.copy_from_device_async(stored[name].data, part.edges * kept.itemsize)
-        self.place(number, EdgeArrays(stored, slot.entries))
+        """Copy the rows of a partition, and build its table in ``slot``."""
+        part, buffer = self.store.partitions[number], self.host.take(number)
+        rows = EdgeArrays(self.rows_to_build.stored | slot.stored, slot.entries)
+        try:
+            self._await(self._copy((rows.stored[name], host) for name, host in buffer.arrays.items()))
+        finally:
+            self.host.give_back(number)
+        self.place(number, rows)
         self.tell()
         self.build_table(self.builder, part)
         if self.host.whole:
             self.host.keep_table(number, slot.entries[: part.edges])
-
-    def close(self) -> None:
-        with suppress(Exception):  # a device that has failed raises here, too
-            self._receive()
-        super().close()
 
     def _place_in_host(self, number: int) -> None:
         self.place(number, self.host.tables[number])
