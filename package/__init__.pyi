@@ -8,6 +8,8 @@ from csaw import engine as engine
 from csaw.commands import Place, Progress
 from csaw.commands import evaluate as evaluate
 from csaw.commands import graph as graph
+from csaw.commands import list_support as list_support
+from csaw.commands import list_triangles as list_triangles
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.analytics.evaluation.evaluate import Evaluation as Evaluation
 from csaw.engine.api.views import EdgeView

@@ -124,6 +124,15 @@ def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):
         assert kept is None or f" {kept} of 30 stored edges" in done.stdout
 
 
+def test_the_commands_of_the_page_on_lists_run(stores, tmp_path):
+    (tmp_path / "g.zarr").rename(tmp_path / "graph.zarr")
+    section = PAGE.read_text().partition("\n## Lists of triangles\n")[2].partition("\n## ")[0]
+    for line in "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)).splitlines():
+        done = CliRunner().invoke(cli, shlex.split(line, comments=True)[1:])
+        assert done.exit_code == 0, f"{line}\n{done.output}"
+    assert {"triangles.parquet", "triangles.npy", "support.csv.gz"} <= {path.name for path in tmp_path.iterdir()}
+
+
 def test_json(stores):
     found = json.loads(csaw("g.zarr", "fire.zarr", "--measures", "degree", "--json").stdout)
     assert {"graph", "measures", "profile", "rows"} == found.keys()
