@@ -1,8 +1,7 @@
 """Matches of small patterns in a simple undirected network, exact, on the CPU and in memory."""
 
-from collections import Counter
 from collections.abc import Sequence
-from math import comb, prod
+from functools import cache
 
 import numpy as np
 
@@ -10,7 +9,8 @@ from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import patterns as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
-from csaw.engine.analytics.pattern import ANY, NOWHERE, Asked
+from csaw.engine.analytics.pattern import Asked
+from csaw.engine.analytics.pattern_counts import count_each
 from csaw.partition.errors import BudgetError
 
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
@@ -23,46 +23,14 @@ def compute(network: HostNetwork, *, asked: Sequence[Asked], labels: np.ndarray 
     ``labels``: int32 [V], the number of the label of each vertex, where patterns ask for labels. BudgetError for a
     graph that memory does not hold twice.
     """
-    rows = None
-    found = []
-    for one in asked:
-        if NOWHERE in one.labels:
-            found.append(0)
-        elif (center := pattern.star_center(one.name)) is not None:
-            found.append(stars(network, one, center, labels))
-        else:
-            rows = renumbered(network) if rows is None else rows
-            indptr, indices, number = rows
-            own = labels_by_number(labels, number) if one.labels else NO_LABELS
-            found.append(matches(network, one, indptr, indices, own, np.empty(0, np.int64)))
-    return found
+    rows = cache(lambda: renumbered(network))
 
+    def matched(one: Asked) -> int:
+        indptr, indices, number = rows()
+        own = labels_by_number(labels, number) if one.labels else NO_LABELS
+        return matches(network, one, indptr, indices, own, np.empty(0, np.int64))
 
-def stars(network: HostNetwork, asked: Asked, center: int, labels: np.ndarray | None) -> int:
-    """Count stars by the neighbors of each vertex, of which each leaf is one.
-
-    Leaves that ask for the same label are chosen among the neighbors that have it, and at last those that ask for none
-    among all others.
-    """
-    wanted = Counter(label for v, label in enumerate(asked.wanted) if v != center)
-    free, of_label = wanted.pop(ANY, 0), sorted(wanted)
-    if labels is None or not asked.labels:
-        held, of_label = network.degrees[:, None], []
-    else:
-        counts = np.zeros((network.vertices, len(of_label)), np.int64)
-        for block in network.blocks() if of_label else ():
-            network.over_rows(kernels.count_labels, block, labels, np.array(of_label), counts)
-        held = np.column_stack([network.degrees, counts])
-        if asked.labels[center] != ANY:
-            held = held[labels == asked.labels[center]]
-    rows, often = np.unique(held, axis=0, return_counts=True)
-    taken = sum(wanted.values())
-    return sum(
-        n
-        * comb(max(degree - taken, 0), free)
-        * prod(comb(have, wanted[label]) for have, label in zip(have_of, of_label, strict=True))
-        for (degree, *have_of), n in zip(rows.tolist(), often.tolist(), strict=True)
-    )
+    return count_each(network, asked, labels, matched)
 
 
 def labels_by_number(labels: np.ndarray | None, number: np.ndarray) -> np.ndarray:

@@ -146,16 +146,3 @@ def count_matches(low, high, indptr, indices, joined, after, needs, wanted, labe
                 level += 1
                 drivers[level], at[level], _ = _candidates(level, chosen, indptr, indices, joined, after)
     return total
-
-
-@njit(nogil=True)
-def count_labels(low, high, first, indptr, indices, labels, wanted, counts):
-    """Count the neighbors of each vertex v of low .. high - 1 that have the label wanted[k], to counts[v, k].
-
-    The row of v is at indptr[v - first].
-    """
-    for v in range(low, high):
-        for i in range(indptr[v - first], indptr[v - first + 1]):
-            label = labels[indices[i]]
-            for k in range(wanted.size):
-                counts[v, k] += label == wanted[k]
