@@ -24,8 +24,8 @@ class Patterns(Measure):
     Other edges among their vertices do no harm.
 
     A diamond, a square with one diagonal, has one square and two triangles; a clique of four has three squares and four
-    triangles. Counted on the CPU, in memory. Vertices of a pattern may ask for labels, the numbers that --vertex-labels
-    gives vertices.
+    triangles. Counted in memory. Vertices of a pattern may ask for labels, the numbers that --vertex-labels gives
+    vertices.
     """
 
     paper = "Grochow and Kellis, RECOMB 2007"
