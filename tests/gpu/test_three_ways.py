@@ -1,5 +1,7 @@
 """Masked products and matches of patterns on a GPU count what the host counts, with labels or without, in any room."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from helpers.gpu import device_or_skip, hub_store
@@ -13,6 +15,8 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import patterns
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.evaluation.networks import Networks
+from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measures.patterns import Patterns
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.pattern import PATTERNS, Asked, size_of
@@ -116,6 +120,28 @@ def test_what_the_gpu_does_not_hold_is_refused_with_the_bytes_that_it_takes(tmp_
         with pytest.raises(BudgetError, match="need all rows in the memory of the GPU; leave out --residency streamed"):
             streamed.compute(what, **extra)
         streamed.close()
+
+
+@pytest.mark.parametrize(
+    "one", [Patterns(pattern="square"), Triangles(triangles="match"), Triangles(triangles="matrix")]
+)
+def test_what_the_gpu_does_not_hold_runs_on_the_cpu_where_csaw_chooses(one, tmp_path):
+    store = SMALL["random"](tmp_path / "g.zarr")
+    wanted = one.findings(HostNetwork(store))
+    [module] = one.computes(False)
+    more = import_module(f"csaw.engine.analytics.cuda.{module}").more_bytes(store.edges, store.vertices)
+    needed = STATE_BYTES * store.vertices + 4 * store.edges + more
+    for device, gpu_memory, why in (
+        ("auto", needed, ""),
+        ("auto", needed - 1, "the GPU has no room for its rows"),
+        ("cuda", needed - 1, ""),
+    ):
+        with Networks(store, EvaluateOptions(device=device, gpu_memory=gpu_memory)) as networks:
+            assert networks.aside(one) == (f", on the CPU, since {why}" if why else "")
+            assert (networks.of(one) is networks.host) == bool(why)
+            assert networks.of(Triangles()) is networks.gpu
+            if device == "auto":
+                assert same(one.findings(networks.of(one)), wanted)
 
 
 @pytest.mark.parametrize("what", ["masked_product", "matched_triangles", "patterns"])

@@ -14,6 +14,11 @@ BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 ENTRY_BYTES, VERTEX_BYTES = 4, 72  # of an entry of a row once it is split, and of a vertex: ranks, rows and counts
 
 
+def more_bytes(entries: int, vertices: int) -> int:
+    """Bytes that are needed beside the rows of a graph."""
+    return ENTRY_BYTES * entries + VERTEX_BYTES * vertices
+
+
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
     """Count the triangles of a simple undirected network, and of ``each`` vertex if that is asked for.
 
@@ -22,7 +27,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.
     """
-    require_room(network, "masked products", ENTRY_BYTES * network.edges + VERTEX_BYTES * network.vertices)
+    require_room(network, "masked products", more_bytes)
     rank, order = oriented.rank_by_degree(network)
     split = oriented.empty_split(network.edges, network.vertices)
     oriented.split(network, rank, next(network.blocks()), split)

@@ -38,6 +38,11 @@ class Rows(NamedTuple):
     room: int
 
 
+def more_bytes(entries: int, vertices: int) -> int:
+    """Bytes that are needed beside the rows of a graph."""
+    return SORT_BYTES * entries + VERTEX_BYTES * vertices + MATCH_BYTES * LEAST
+
+
 def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
@@ -58,8 +63,7 @@ def renumbered(network: DeviceNetwork) -> Rows:
 
     Then few neighbors of a vertex have a higher number.
     """
-    kept = SORT_BYTES * network.edges + VERTEX_BYTES * network.vertices + MATCH_BYTES * LEAST
-    left = require_room(network, "matches of patterns", kept)
+    left = require_room(network, "matches of patterns", more_bytes)
     block, vertices = next(network.blocks()), network.vertices
     number = (vertices - 1 - oriented.rank_by_degree(network)[0]).astype(np.uint32)
     keys = cupy.empty(network.edges, np.uint64)
