@@ -18,7 +18,7 @@ from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
 from csaw.engine.analytics.network import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.plan.residency import Residency
-from csaw.partition.errors import BudgetError
+from csaw.partition.errors import BudgetError, StoreError
 
 ENTRIES = 1 << 20  # of rows that are cut into windows at a time
 LEAST, MOST, VERTICES = 1 << 16, 1 << 22, 4  # triangles of a window: or one for so many vertices, whose marks it needs
@@ -132,9 +132,20 @@ def _by_way_of_a_file(network: HostNetwork, part: Part) -> Iterator[Closed]:
                 third = _third(network, part.block, piece, window, some)
                 counts += some
                 if third.size:
-                    own.append(Run(piece.first, piece.last, file.append(third.view(np.uint8)), third.size))
+                    own.append(Run(piece.first, piece.last, _put(file, third), third.size))
         for (window, counts), own in zip(kept, runs, strict=True):
             yield window, counts, _merged(part.block, window, counts, own, file)
+
+
+def _put(file: ScratchFile, third: np.ndarray) -> int:
+    """Append third vertices to the file, and return where they begin; StoreError where the disk has no room."""
+    try:
+        return file.append(third.view(np.uint8))
+    except OSError as error:
+        raise StoreError(
+            f"{file.folder}: a file for triangles, for which memory has no room, cannot be written: "
+            f"{error.strerror or error}; raise --memory, or name another folder for what csaw keeps by CSAW_CACHE_DIR"
+        ) from error
 
 
 def _merged(block: Block, window: Window, counts: np.ndarray, runs: list[Run], file: ScratchFile) -> np.ndarray:

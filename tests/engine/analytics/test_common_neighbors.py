@@ -2,6 +2,7 @@
 the threads and the memory.
 """
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -16,7 +17,7 @@ from csaw.engine.analytics.cpu import common_neighbors
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.plan.residency import Residency
 from csaw.partition import open_graph
-from csaw.partition.errors import BudgetError
+from csaw.partition.errors import BudgetError, StoreError
 
 DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one
 PUBLISHED = {
@@ -98,6 +99,18 @@ def test_rows_that_pass_by_give_the_same(tmp_path, monkeypatch):
         parts.append(len(list(common_neighbors._parts(network))))
         assert listed(network) == wanted
     assert parts[0] > parts[1] > parts[2] == 1
+
+
+def test_a_full_disk_under_the_temporary_file_is_named(tmp_path, monkeypatch):
+    store = random_store(tmp_path / "g.zarr", vertices=300, edges=4000, weighted=False)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.pwrite", full)
+    network = HostNetwork(store, derived=tmp_path / "kept", residency=Residency.DISK)
+    with pytest.raises(StoreError, match="kept: a file for triangles, .* No space left on device; raise --memory, or"):
+        list(common_neighbors.triangles(network))
 
 
 def test_a_directed_graph_on_disk_is_listed_without_directions(tmp_path, monkeypatch):
