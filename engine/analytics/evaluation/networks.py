@@ -77,8 +77,11 @@ class Networks:
         return wanted
 
     def of(self, one: Measure) -> Network:
-        """Return the network for a measure: on the GPU where it can run there, else on the host."""
-        return self.gpu if self.gpus and not self._lacks(one) else self.host
+        """Return the network for a measure: on the GPU where it can run there, else on the host.
+
+        A GPU that the user names runs it, or says why it cannot.
+        """
+        return self.gpu if self.gpus and not self._why_not(one) else self.host
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.
@@ -97,10 +100,25 @@ class Networks:
 
         return DeviceNetwork.lacks(one.computes(self.store.directed))
 
+    def _why_not(self, one: Measure) -> str:
+        """The reason for which a measure does not run on the GPU; empty where it does."""
+        if self._lacks(one):
+            return "it has no kernels for GPUs"
+        return (
+            "" if not devices.is_auto(self.wish.device) or self._has_room(one) else "the GPU has no room for its rows"
+        )
+
+    def _has_room(self, one: Measure) -> bool:
+        """Whether the GPU has room for a measure that needs all rows there."""
+        from csaw.engine.analytics.cuda.device_room import has_room
+
+        found = [import_module(f"csaw.engine.analytics.cuda.{name}") for name in one.computes(self.store.directed)]
+        return all(has_room(self.gpu, module.more_bytes) for module in found if hasattr(module, "more_bytes"))
+
     def aside(self, one: Measure) -> str:
         """Words to add to the name of a measure: where it runs, if not where all others do."""
-        if self.gpus and self._lacks(one):
-            return ", on the CPU, since it has no kernels for GPUs"
+        if self.gpus and (why := self._why_not(one)):
+            return f", on the CPU, since {why}"
         if len(self.gpus) < 2:
             return ""
         return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
