@@ -3,10 +3,11 @@
 import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.kept import Kept
 from csaw.partition.errors import BudgetError, OptionError
 
 DENSE = 64  # vertices up to which all values are computed, and those needed are taken
-SPARE = 6  # vectors beside those of the search: its own, and results
+SPARE = 8  # vectors beside those of the search and results: ARPACK's own, two of a product, offsets and degrees
 WEYL = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -55,11 +56,16 @@ def _lanczos(network: HostNetwork, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _require_memory(network: HostNetwork, count: int) -> None:
-    vectors = 8 * network.vertices * (max(2 * count + 1, 20) + SPARE)
-    need = vectors + network.edges * network.edge_bytes * (2 if network.directed else 1)
-    if need > network.room:
+    vectors = kept(count).bytes(network.vertices, network.edges, network.id_dtype.itemsize)
+    need = vectors + network.edges * network.edge_bytes * (2 if network.directed else 1) + network.beside
+    if need > network.budget:
         raise BudgetError(
             f"{network.store.path}: {count:,} leading values take {vectors:,} bytes for vectors and the "
             f"whole graph in memory, {need:,} bytes together, "
-            f"and {max(network.room, 0):,} are left; raise --memory or lower --spectrum-size"
+            f"and {network.budget:,} are allowed; raise {network.flag} to {need:,}, or lower --spectrum-size"
         )
+
+
+def kept(count: int) -> Kept:
+    """The memory of ``count`` leading values beside the rows."""
+    return Kept(8 * (2 * max(2 * count + 1, 20) + count + SPARE))  # ARPACK copies those of the search

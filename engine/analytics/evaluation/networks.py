@@ -5,10 +5,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.measure import LARGE, SHARED, Findings, Measure
+from csaw.engine.analytics.kept import NOTHING
+from csaw.engine.analytics.measure import LARGE, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
@@ -29,7 +32,12 @@ class Networks:
         self.folder = WindowFolder() if isinstance(store, Windowed) else None
         try:
             self.host = HostNetwork(
-                store, memory=wish.memory, threads=wish.threads, derived=self._derived, residency=residency
+                store,
+                memory=wish.memory,
+                threads=wish.threads,
+                derived=self._derived,
+                residency=residency,
+                kept=NOTHING,
             )
         except BaseException:
             self._remove_folder()
@@ -52,6 +60,7 @@ class Networks:
             threads=wish.threads,
             derived=self._derived,
             residency=wish.residency,
+            kept=NOTHING,
         )
 
     @property
@@ -77,8 +86,13 @@ class Networks:
         return wanted
 
     def of(self, one: Measure) -> Network:
-        """Return the network for a measure: on the GPU where it can run there, else on the host."""
-        return self.gpu if self.gpus and not self._lacks(one) else self.host
+        """Return the network for a measure: on the GPU where it can run there, else on the host.
+
+        Memory is set aside there for what the measure keeps. Raises BudgetError where there is too little.
+        """
+        network = self.gpu if self.gpus and not self._lacks(one) else self.host
+        network.keep(one.keeps(network.device, self.store.directed))
+        return network
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.
@@ -92,15 +106,22 @@ class Networks:
             self.host.keep_unfinished(Unfinished())
 
     def _lacks(self, one: Measure) -> list[str]:
-        """Names of the modules that a measure needs and a GPU does not have."""
+        """Names of the modules that a measure needs and a GPU does not have, for ids as those of the graph."""
         from csaw.engine.analytics.cuda.network import DeviceNetwork
 
-        return DeviceNetwork.lacks(one.computes(self.store.directed))
+        wanted = one.computes(self.store.directed)
+        return DeviceNetwork.lacks(wanted) + (sorted(NARROW.intersection(wanted)) if self.is_wide else [])
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether ids take 64 bits, as from 2^32 vertices on."""
+        return np.dtype(self.store.id_dtype).itemsize == 8
 
     def aside(self, one: Measure) -> str:
         """Words to add to the name of a measure: where it runs, if not where all others do."""
-        if self.gpus and self._lacks(one):
-            return ", on the CPU, since it has no kernels for GPUs"
+        if self.gpus and (lacking := self._lacks(one)):
+            many = " that take 2^32 vertices" if self.is_wide and NARROW.issuperset(lacking) else ""
+            return f", on the CPU, since it has no kernels for GPUs{many}"
         if len(self.gpus) < 2:
             return ""
         return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
@@ -129,6 +150,7 @@ class Networks:
             if network.resident
             else f"in {len(network.cut.partitions):,} blocks, one after the other",
             "graph_bytes": network.edges * network.edge_bytes,
+            "measure_bytes": network.kept_bytes,
             "memory": network.budget,
         }
 

@@ -1,5 +1,8 @@
 """Patterns: how often small connected graphs of 3 to 5 vertices occur."""
 
+from typing import ClassVar
+
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.pattern import PATTERNS
@@ -17,6 +20,7 @@ class Patterns(Measure):
     triangles. Counted on the CPU, in memory.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(42, ids=3, entries=1, fixed=1 << 19)}
     paper = "Grochow and Kellis, RECOMB 2007"
     by_default = False
     pattern: str = option(

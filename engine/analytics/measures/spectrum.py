@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Curve, Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import option
@@ -21,6 +22,11 @@ class Spectrum(Measure):
     paper = "Leskovec and Faloutsos 2006"
     by_default = False
     spectrum_size: int = option(20, help="number of leading singular values", low=1, high=1000)
+
+    def keeps(self, device: str, directed: bool) -> Kept:
+        from csaw.engine.analytics.cpu.spectrum import kept
+
+        return kept(self.spectrum_size)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("spectrum",)
