@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TypedDict
 
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows
 from csaw.engine.analytics.cuda.ranges import Range, by_blocks, by_entries, by_work
@@ -30,7 +29,6 @@ from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
-from csaw.partition.errors import BudgetError
 from csaw.partition.graph.edge_columns import WEIGHT
 
 KERNELS = Path(__file__).with_name("kernels")
@@ -43,14 +41,6 @@ READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pu
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
 OF_ROWS += ("level_ranges", "long_rows", "spool", "stream", "_elsewhere")
 """The attributes that a network derives of its own rows."""
-
-
-class HostOptions(TypedDict):
-    """The options of HostNetwork, for the work that is done on the host."""
-
-    memory: int | None
-    threads: int | None
-    derived: Path | None
 
 
 class DeviceNetwork(Network):
@@ -152,19 +142,8 @@ class DeviceNetwork(Network):
 
     @cached_property
     def host_copy(self) -> HostRows | None:
-        """All rows in page-locked host memory; None where they do not fit there.
-
-        Raises BudgetError where they must fit, because the residency is streamed.
-        """
-        bytes_needed = self.edges * self.edge_bytes
-        if self.residency is Residency.DISK or (bytes_needed > self.host.room and self.residency is None):
-            return None
-        if bytes_needed > self.host.room:
-            raise BudgetError(
-                f"{self.store.path}: {bytes_needed:,} bytes of host memory are needed for all rows, and "
-                f"there is room for {max(self.host.room, 0):,}; raise --memory, or pass --residency disk"
-            )
-        return HostRows.of(self.store)
+        """All rows in page-locked host memory, as ``HostRows.within`` has them."""
+        return HostRows.within(self.store, self.host.room, self.residency)
 
     # Other GPUs
 
