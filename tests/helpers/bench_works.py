@@ -36,6 +36,7 @@ from csaw.engine.bench.suites import (
     scaling,
     training,
     traversal,
+    triangle_ways,
     triangles,
 )
 from csaw.engine.bench.worker_turns import Turn
@@ -138,6 +139,8 @@ def _constants(folder) -> dict[object, dict[str, object]]:
     """What stands in place of measuring, by module and name."""
     measures = {module: _of_networks() for module in (triangles, traversal, ranking)}
     measures[triangles]["_candidates"] = _always(1)
+    shared = {name: measures[triangles][name] for name in ("network_of", "_row")}
+    measures[triangle_ways] = {**shared, "on_the_host": lambda network: network}
     workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
     job = Fake(plan=Fake(needs=Fake(edge=Fake(stored=1))))
     return measures | {
