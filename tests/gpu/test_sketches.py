@@ -25,7 +25,7 @@ STORES = GRAPHS | {
 def networks(store, folder):
     """Resident, and streamed in blocks of about a row and of more."""
     longest = max(len(row) for row in pairs_of(store)[1])
-    least = STATE_BYTES * store.vertices + 2 * store.id_dtype.itemsize * max(longest, 1)
+    least = STATE_BYTES * store.vertices + 2 * (store.id_dtype.itemsize + 4 * store.weighted) * max(longest, 1)
     for gpu_memory in (None, least, least + 9000 if store.edges < 100_000 else least + 900_000):
         yield DeviceNetwork(store, DEVICE, gpu_memory=gpu_memory, threads=2, derived=folder)
 
