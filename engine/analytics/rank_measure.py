@@ -18,7 +18,7 @@ SLOW = "with more, ranks take more than 100,000 iterations"
 class RankMeasure(Measure):
     """A measure by ranks, with the options of all of them."""
 
-    KEEPS: ClassVar = {"cpu": Kept(56, fixed=1 << 18), "cuda": Kept(92)}
+    KEEPS: ClassVar = {"cpu": Kept(56, fixed=1 << 18), "cuda": Kept(84)}
     paper = "Page, Brin, Motwani and Winograd 1999"
     damping: float = option(
         0.85, help="chance that a step of PageRank follows an edge and does not jump", low=0, high=0.9999, reason=SLOW

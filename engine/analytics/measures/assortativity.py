@@ -22,7 +22,7 @@ class Assortativity(Measure):
     integers, of any size.
     """
 
-    KEEPS: ClassVar = {"cpu": Kept(34), "cuda": Kept(76)}
+    KEEPS: ClassVar = {"cpu": Kept(34), "cuda": Kept(68)}
     paper = "Newman 2002"
 
     def keeps(self, device: str, directed: bool) -> Kept:

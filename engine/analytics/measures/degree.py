@@ -9,7 +9,7 @@ from csaw.engine.analytics.measure import Column, Distribution, Findings, Measur
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.plan.contracts import Array
 
-DIRECTED = {"cpu": 16, "cuda": 64}  # bytes more of a vertex where edges have directions
+DIRECTED = {"cpu": 16, "cuda": 56}  # bytes more of a vertex where edges have directions
 
 
 class Degree(Measure):

@@ -22,7 +22,7 @@ class Spectrum(Measure):
     repeats and self loops count as they are stored. Floats: the last bits may be others on another machine.
     """
 
-    KEEPS: ClassVar = {"cpu": kept(20), "cuda": Kept(84)}
+    KEEPS: ClassVar = {"cpu": kept(20), "cuda": Kept(72)}
     paper = "Leskovec and Faloutsos 2006"
     by_default = False
     spectrum_size: int = option(20, help="number of leading singular values", low=1, high=1000)
