@@ -17,7 +17,7 @@ from csaw.engine.api.option import option
 EXACT_WORK = 1 << 29
 AT_ONCE = 4096  # sources of a call
 PAIRS = "connected pairs"
-SOURCE_BYTES = 4096  # of a source: the vertices at each distance, of a few dozen, and what a jackknife makes of them
+SOURCE_BYTES = 1024  # of a source: vertices at each of some thirty distances, and what a jackknife makes of them
 ROUNDING = 1e-12
 FEW = 2.5  # of a kind, which may as well have been missed
 SKETCH_ERROR = 1.04 / 16**0.5  # of an estimate by 16 registers
