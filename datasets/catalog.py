@@ -36,6 +36,7 @@ class Entry:
     time_column: int | None = None  # from 1; in seconds
     static_edges: int | None = None
     days: int | None = None
+    isolated: bool = False  # whether vertices may have no edge, which a store leaves out
 
     @property
     def url(self) -> str:
@@ -70,7 +71,7 @@ class ByHand:
     def advice(self) -> str:
         """The way to get the graph, for errors."""
         return (
-            f"{self.name} is not published as a file of edges; {self.page} has it, and docs/guides/graphs.md "
+            f"csaw does not fetch {self.name}; {self.page} has it in another form, and docs/guides/graphs.md "
             f"says how to make {self.name}.zarr of it"
         )
 
@@ -92,6 +93,7 @@ LISTED = (
     Entry("amazon0312", "amazon0312.txt.gz", 400_727, 3_200_440, True),
     Entry("amazon0505", "amazon0505.txt.gz", 410_236, 3_356_824, True),
     Entry("amazon0601", "amazon0601.txt.gz", 403_394, 3_387_388, True, "C-SAW"),
+    Entry("arabic-2005", "LAW/arabic-2005.tar.gz", 22_744_080, 639_999_458, True, "Gunrock", isolated=True),
     Entry("as-Skitter", "as-skitter.txt.gz", 1_696_415, 11_095_298, False, "C-SAW"),
     Entry("ca-AstroPh", "ca-AstroPh.txt.gz", 18_772, 198_110, False),
     Entry("ca-CondMat", "ca-CondMat.txt.gz", 23_133, 93_497, False),
@@ -129,10 +131,16 @@ LISTED = (
     Entry("email-Eu-core", "email-Eu-core.txt.gz", 1_005, 25_571, True),
     temporal("email-Eu-core-temporal", 986, 332_334, 24_929, 803),
     Entry("email-EuAll", "email-EuAll.txt.gz", 265_214, 420_045, True),
+    Entry("hollywood-2009", "LAW/hollywood-2009.tar.gz", 1_139_905, 57_515_616, False, "Gunrock"),
+    Entry("indochina-2004", "LAW/indochina-2004.tar.gz", 7_414_866, 194_109_311, True, "Gunrock", isolated=True),
+    Entry(
+        "kron_g500-logn21", "DIMACS10/kron_g500-logn21.tar.gz", 2_097_152, 91_042_010, False, "Gunrock", isolated=True
+    ),
     Entry("p2p-Gnutella04", "p2p-Gnutella04.txt.gz", 10_876, 39_994, True),
     Entry("p2p-Gnutella31", "p2p-Gnutella31.txt.gz", 62_586, 147_892, True),
+    Entry("rgg_n_2_24_s0", "DIMACS10/rgg_n_2_24_s0.tar.gz", 16_777_216, 132_557_200, False, "Gunrock", isolated=True),
     Entry("road_central", "DIMACS10/road_central.tar.gz", 14_081_816, 16_933_413, False, "Gunrock"),
-    Entry("roadNet-CA", "roadNet-CA.txt.gz", 1_965_206, 2_766_607, False),
+    Entry("roadNet-CA", "roadNet-CA.txt.gz", 1_965_206, 2_766_607, False, "Gunrock"),
     Entry("roadNet-PA", "roadNet-PA.txt.gz", 1_088_092, 1_541_898, False),
     Entry("roadNet-TX", "roadNet-TX.txt.gz", 1_379_917, 1_921_660, False),
     Entry("soc-Epinions1", "soc-Epinions1.txt.gz", 75_879, 508_837, True),
@@ -145,10 +153,13 @@ LISTED = (
     temporal("sx-stackoverflow", 2_601_977, 63_497_050, 36_233_450, 2774),
     temporal("sx-superuser", 194_085, 1_443_339, 924_886, 2773),
     Entry("twitter-2010", "twitter-2010.txt.gz", 41_652_230, 1_468_364_884, True, "C-SAW"),
+    Entry("uk-2002", "LAW/uk-2002.tar.gz", 18_520_486, 298_113_762, True, "Gunrock", isolated=True),
+    Entry("uk-2005", "LAW/uk-2005.tar.gz", 39_459_925, 936_364_282, True, "Gunrock", isolated=True),
     Entry("web-BerkStan", "web-BerkStan.txt.gz", 685_230, 7_600_595, True),
     Entry("web-Google", "web-Google.txt.gz", 875_713, 5_105_039, True, "C-SAW"),
     Entry("web-NotreDame", "web-NotreDame.txt.gz", 325_729, 1_497_134, True),
     Entry("web-Stanford", "web-Stanford.txt.gz", 281_903, 2_312_497, True),
+    Entry("webbase-2001", "LAW/webbase-2001.tar.gz", 118_142_155, 1_019_903_190, True, "Gunrock", isolated=True),
     Entry("wiki-Talk", "wiki-Talk.txt.gz", 2_394_385, 5_021_410, True),
     temporal("wiki-talk-temporal", 1_140_149, 7_833_140, 3_309_592, 2320),
     Entry("wiki-Vote", "wiki-Vote.txt.gz", 7_115, 103_689, True),
@@ -164,6 +175,14 @@ BY_HAND = (
     ByHand("ogbn-products", "https://ogb.stanford.edu/docs/nodeprop/", 2_449_029, 61_859_140, False, "gSampler"),
     ByHand("PPI", "https://snap.stanford.edu/graphsage/", 56_944, 818_716, False, "NextDoor"),
     ByHand("Reddit", SAINT, 232_965, 11_606_919, False, "C-SAW, NextDoor"),
+    *(
+        ByHand(name, f"https://networkrepository.com/{name}.php", vertices, edges, False, "Gunrock")
+        for name, vertices, edges in (
+            ("soc-orkut", 2_997_166, 106_349_209),
+            ("soc-sinaweibo", 58_655_849, 261_321_071),
+            ("soc-twitter-2010", 21_297_772, 265_025_809),
+        )
+    ),
     ByHand("Yelp", SAINT, 716_847, 6_977_410, False, "C-SAW"),
 )
 

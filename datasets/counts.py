@@ -20,7 +20,8 @@ def disagreement(entry: Entry | ByHand, store: "GraphStore", directed: bool | No
     ``directed``: where the edges were read in another way than they are published, so that their number is another.
     """
     edges = store.edges if entry.directed else (store.edges + store.report.get("self_loops", 0)) // 2
-    found = {"vertices": (store.vertices, entry.vertices)}
+    leaves_out = isinstance(entry, Entry) and entry.isolated and store.vertices < entry.vertices
+    found = {} if leaves_out else {"vertices": (store.vertices, entry.vertices)}
     found |= {"edges": (edges, entry.edges)} if directed is None else {}
     said = [
         f"{n:,} {name} where {published:,} are published" for name, (n, published) in found.items() if n != published

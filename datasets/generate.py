@@ -95,7 +95,7 @@ class RmatRows:
         from csaw.datasets.rmat import edges, scrambled, symmetric_weights
 
         r = self.rmat
-        src, dst = edges(r.scale, r.edge_factor, r.seed, first, count, r.a, r.b, r.c)
+        src, dst = edges(r.scale, r.edge_factor, r.seed, first, count, r.a, r.b, r.c, r.noise, r.d)
         if r.scramble:
             scrambled(src, r.scale)
             scrambled(dst, r.scale)

@@ -1,12 +1,25 @@
 """Specifications of generated graphs, such as ``rmat:scale=20,edge_factor=16,seed=1``."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from csaw.partition.base.quoting import shown
 from csaw.partition.errors import OptionError
 
 SWITCHES = ("undirected", "dedup", "self_loops", "scramble")
+FLOATS = {"a", "b", "c", "d", "noise"}
+LARGEST_WEIGHT = 2**24 - 1  # float32 holds every integer up to here
+
+
+class WholeWeights(NamedTuple):
+    """Weights that are integers from ``low`` to ``high``, each as likely as another."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"{self.low}..{self.high}"
 
 
 @dataclass(frozen=True)
@@ -24,10 +37,12 @@ class Rmat:
     c: float = 0.19
     d: float = 0.05
     undirected: int = 1
-    weights: int = 0  # 1: multiples of 1/256 in (0, 1]; 5: of 1/64 in [1, 5), as NextDoor gives its graphs
+    # 1: multiples of 1/256 in (0, 1]; 5: of 1/64 in [1, 5), as NextDoor gives its graphs; or integers of a range
+    weights: int | WholeWeights = 0
     dedup: int = 1  # repeats of an edge are merged
     self_loops: int = 0  # kept
     scramble: int = 0  # hubs get ids from all over the range instead of small ones
+    noise: float = 0.0  # most that a level of an edge changes each chance by, as a share of it; GTgraph has 0.05
 
     def __post_init__(self) -> None:
         self._check("scale", 1 <= self.scale <= 31, "1 to 31")
@@ -37,7 +52,12 @@ class Rmat:
             self._check(name, 0 <= getattr(self, name) <= 1, "a chance from 0 to 1")
         if abs(self.a + self.b + self.c + self.d - 1) > 1e-9:
             raise OptionError(f"rmat: expected a + b + c + d = 1, found {self.a + self.b + self.c + self.d:.6g}")
-        self._check("weights", self.weights in (0, 1, 5), "0, 1 or 5")
+        if isinstance(self.weights, WholeWeights):
+            is_range = 0 <= self.weights.low <= self.weights.high <= LARGEST_WEIGHT and self.weights.high > 0
+            self._check("weights", is_range, "a range of integers LOW..HIGH from 0 to 2^24 - 1, not 0 alone")
+        else:
+            self._check("weights", self.weights in (0, 1, 5), "0, 1, 5 or a range of integers such as 0..64")
+        self._check("noise", 0 <= self.noise < 1, "a share from 0 to below 1")
         for name in SWITCHES:
             self._check(name, getattr(self, name) in (0, 1), "0 or 1")
 
@@ -60,7 +80,8 @@ def parse_spec(spec: str) -> Rmat:
     head, _, listed = spec.partition(":")
     if head != "rmat":
         raise OptionError(f"{shown(spec) or 'SPEC is empty'}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
-    known = {f.name: float if f.name in "abcd" else int for f in fields(Rmat)}
+    known: dict[str, Callable[[str], object]] = {f.name: float if f.name in FLOATS else int for f in fields(Rmat)}
+    known["weights"] = _weights
     values: dict[str, Any] = {}
     for item in filter(None, listed.split(",")):
         name, _, text = item.partition("=")
@@ -73,6 +94,12 @@ def parse_spec(spec: str) -> Rmat:
         except ValueError as error:
             raise OptionError(f"{shown(spec)}: {name}: expected a number, found {shown(repr(text))}") from error
     return Rmat(**values)
+
+
+def _weights(text: str) -> int | WholeWeights:
+    """The value of ``weights``: a number, or a range LOW..HIGH."""
+    low, dots, high = text.partition("..")
+    return WholeWeights(int(low), int(high)) if dots else int(text)
 
 
 def with_options(spec: str, options: dict[str, object]) -> str:

@@ -34,7 +34,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.option(
     "--graphs",
     "paper",
-    type=click.Choice(["c-saw", "nextdoor", "gsampler"]),
+    type=click.Choice(["c-saw", "nextdoor", "gsampler", "gunrock"]),
     help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are "
     "labelled as stand-ins.",
 )

@@ -67,7 +67,14 @@ def list_(as_json: bool) -> None:
 @click.option(
     "--weights/--no-weights",
     default=None,
-    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; weights=5 in SPEC draws multiples of 1/64 in [1, 5).",
+    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; weights=5 in SPEC draws multiples of 1/64 in [1, 5), "
+    "and weights=0..64 integers from 0 to 64.",
+)
+@click.option(
+    "--noise",
+    type=float,
+    help="R-MAT: the most by which a level of an edge changes each of the four chances, as a share of it; GTgraph has "
+    "0.05, with chances of 0.45, 0.15, 0.15 and 0.25.",
 )
 @click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges.")
 @click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")

@@ -23,9 +23,10 @@ def print_plan(planned: Sequence[Facts]) -> None:
             one["device"],
             one["graph"],
             size(one["graph_bytes"]),
+            size(one["measure_bytes"]),
             size(one["memory"]),
             "found in the cache" if one["kept"] else "",
         ]
         for one in planned
     ]
-    print_table("Measures", ("measure", "device", "the graph is", "of", "memory", ""), rows)
+    print_table("Measures", ("measure", "device", "the graph is", "of", "keeps beside it", "memory", ""), rows)

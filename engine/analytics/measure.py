@@ -11,6 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import UnknownNameError
@@ -25,6 +26,8 @@ DIVIDED = frozenset({"betweenness", "hops", "triangles"})
 """Modules of analytics that the workers of a cluster divide."""
 SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Modules of analytics that several GPUs share."""
+NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "triangles"})
+"""Modules of analytics whose kernels for GPUs take graphs of fewer than 2^32 vertices alone."""
 LARGE = frozenset({"bfs", "core"})
 """Modules of analytics that several GPUs share where that is quicker: ``pays(network)`` of the module says so."""
 
@@ -112,6 +115,9 @@ class Measure:
     name.
     """
 
+    KEEPS: ClassVar[dict[str, Kept]] = {"cpu": Kept(96), "cuda": Kept(96)}
+    """The memory that ``findings`` takes beside the rows, by device. Every measure states its own."""
+
     reads_weights: bool = False
     """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
 
@@ -145,6 +151,10 @@ class Measure:
         """Whether the measure computes something, and all of it by modules of analytics that are ``known``."""
         wanted = self.computes(directed)
         return bool(wanted) and known.issuperset(wanted)
+
+    def keeps(self, device: str, directed: bool) -> Kept:
+        """The memory that the measure keeps beside the rows on a ``device``, cpu or cuda, at most."""
+        return self.KEEPS[device]
 
     def findings(self, network: "Network") -> Findings:
         """Return the findings of a graph, by name."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
@@ -60,10 +61,12 @@ class Network(ABC):
 
     device: ClassVar[str]
     xp: ModuleType
-    state_bytes: ClassVar[int]
-    """Bytes that may be kept of each vertex: offsets, degrees, and what a measure keeps."""
+    kept: Kept
+    """The memory set aside for the measure at work; at first, what most computations keep."""
     flag: ClassVar[str]
     """The option that sets the budget."""
+    beside: int = 0
+    """Bytes of the rows of the network that this one was made of, which stay in memory."""
     unfinished: Unfinished = Unfinished()
     """Files in which computations keep their state, to go on after an interruption; by default none."""
 
@@ -100,9 +103,48 @@ class Network(ABC):
         return self.id_dtype.itemsize + 4 * self.weighted
 
     @property
+    def kept_bytes(self) -> int:
+        """Bytes of what the measure at work keeps, and of rows that other networks hold."""
+        return self.kept.bytes(self.vertices, self.edges, self.id_dtype.itemsize) + self.beside
+
+    @property
     def room(self) -> int:
-        """Bytes for rows, beside the state of all vertices."""
-        return self.budget - self.state_bytes * self.vertices
+        """Bytes for rows, beside what the measure at work keeps."""
+        return self.budget - self.kept_bytes
+
+    @property
+    def spare(self) -> int:
+        """Bytes beside what the measure at work keeps and the rows in memory; 0 where blocks take what there is."""
+        return self.room - self.rows_bytes if self.resident else 0
+
+    def keep(self, kept: Kept) -> None:
+        """Set memory aside for a measure. Rows in memory that do not fit beside it are given back.
+
+        Raises BudgetError as ``require_least`` does.
+        """
+        self.set_aside(kept)
+        if not self.resident or self.residency is Residency.RESIDENT:
+            self.require_least()
+
+    def set_aside(self, kept: Kept) -> None:
+        """Set memory aside as ``keep`` does, here and in the networks that were made of this one.
+
+        Of these, rows that are in memory alone are made again when they are needed, if they do not fit.
+        """
+        if kept == self.kept:
+            return
+        self.kept = kept
+        vars(self).pop("cut", None)
+        if self.held and not self._fits:
+            self.let_go()
+        for name, other in self.made_networks().items():
+            other.set_aside(kept)
+            if other.beside and not other.held:
+                del vars(self)[name]
+
+    def let_go(self) -> None:
+        """Give back the memory of the rows, which are read again when they are needed."""
+        self.held.clear()
 
     @property
     def resident(self) -> bool:
@@ -111,20 +153,26 @@ class Network(ABC):
         return bool(self.held) or (self._fits and not streams)
 
     @property
+    def rows_bytes(self) -> int:
+        """Bytes of all rows, with those of the networks that were made of this one and are in memory beside it."""
+        made = sum(other.rows_bytes for other in self.made_networks().values() if other.beside)
+        return self.edges * self.edge_bytes + made
+
+    @property
     def _fits(self) -> bool:
         return self.edges * self.edge_bytes <= self.room
 
     def require_least(self) -> None:
-        """Raise BudgetError unless two rows fit beside the state of all vertices, or all rows where they must."""
+        """Raise BudgetError unless two rows fit beside what is kept, or all rows where they must."""
         if self.residency is Residency.RESIDENT and not self._fits:
-            whole = self.edges * self.edge_bytes + self.state_bytes * self.vertices
+            whole = self.edges * self.edge_bytes + self.kept_bytes
             raise BudgetError(
                 f"{self.store.path}: {whole:,} bytes are needed for all rows and for what is kept of "
                 f"{self.vertices:,} vertices, and {self.budget:,} are "
                 f"allowed; raise {self.flag}, or run without --residency"
             )
         longest = max(self.store.max_degree, 1)
-        least = self.state_bytes * self.vertices + 2 * self.edge_bytes * longest
+        least = self.kept_bytes + 2 * self.edge_bytes * longest
         if self.budget < least:
             raise BudgetError(
                 f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} "

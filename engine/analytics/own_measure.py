@@ -14,6 +14,7 @@ import numpy as np
 
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.own_hooks import FIELDS, VertexOption, nothing, numbers, rewritten
@@ -47,6 +48,7 @@ class Measure(measure.Measure):
     is that passes nothing along by min, max and or.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(80, ids=2)}
     by_default = False
     combine: ClassVar[str] = "min"
     """How values that come to a vertex are combined: min, max, sum, or ``or`` (of the bits of integers)."""

@@ -1,7 +1,11 @@
 """The base of measures by ranks: their options and their findings."""
 
+from typing import ClassVar
+
 import numpy as np
 
+from csaw.engine.analytics import pieces
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.ranks import UNITS, Ranks
@@ -14,6 +18,7 @@ SLOW = "with more, ranks take more than 100,000 iterations"
 class RankMeasure(Measure):
     """A measure by ranks, with the options of all of them."""
 
+    KEEPS: ClassVar = {"cpu": Kept(56, fixed=1 << 18), "cuda": Kept(84)}
     paper = "Page, Brin, Motwani and Winograd 1999"
     damping: float = option(
         0.85, help="chance that a step of PageRank follows an edge and does not jump", low=0, high=0.9999, reason=SLOW
@@ -39,7 +44,12 @@ def binned(units: np.ndarray, label: str) -> Distribution:
 
     Ranks are rounded to the middle of the eighth of a doubling that they are in; 0 stays 0.
     """
-    fractions, exponents = np.frexp(units * (units.size / UNITS))
+    found = [_middles(units[low:high], units.size) for low, high in pieces.spans(units.size) or [(0, 0)]]
+    return Distribution(*pieces.occurrences(found), label)
+
+
+def _middles(units: np.ndarray, vertices: int) -> tuple[np.ndarray, np.ndarray]:
+    """The middles of the eighths that some of the ranks are in, and how many are in each."""
+    fractions, exponents = np.frexp(units * (vertices / UNITS))
     middles = np.where(units > 0, (np.floor(fractions * 2 * BINS) + 0.5) / (2 * BINS), 0.0)
-    values, counts = np.unique(np.ldexp(middles, exponents), return_counts=True)
-    return Distribution(values, counts, label)
+    return np.unique(np.ldexp(middles, exponents), return_counts=True)

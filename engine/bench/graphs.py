@@ -9,14 +9,15 @@ import numpy as np
 
 from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
 from csaw.datasets.resolve import on_disk, resolve
-from csaw.datasets.spec import Rmat, parse_spec
+from csaw.datasets.spec import Rmat, WholeWeights, parse_spec
 from csaw.partition import GraphStore, open_graph
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.device import Device
 
-PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler"}
-WEIGHTS = {"nextdoor": 5}  # from [1, 5)
+PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler", "gunrock": "Gunrock"}
+# from [1, 5); integers, as Gunrock's shortest ways have
+WEIGHTS: dict[str, int | WholeWeights] = {"nextdoor": 5, "gunrock": WholeWeights(0, 64)}
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
 QUICK_GRAPH = "rmat:scale=10,edge_factor=8,weights=1"
 EDGE_BYTES = 40  # of an edge on a GPU, in the widest layout with all arrays beside it
@@ -68,7 +69,7 @@ def of_paper(paper: str, gpu: "Device | None", max_edges: int | None, *, weighte
 
     On disk are those that ``csaw datasets fetch`` or an earlier run left in the cache, or that stand as NAME.zarr in
     the current folder. ``weighted``: stand-ins have the weights that the paper gives to its graphs; of the papers here,
-    NextDoor alone does.
+    NextDoor's and Gunrock's do.
     """
     most = max_edges or (CPU_EDGES if gpu is None else gpu.free_bytes // EDGE_BYTES)
     known: list[Entry | ByHand] = [*ENTRIES, *BY_HAND]
@@ -79,7 +80,7 @@ def of_paper(paper: str, gpu: "Device | None", max_edges: int | None, *, weighte
     ]
 
 
-def stand_in(entry: Entry | ByHand, most: int, weights: int = 0) -> Named:
+def stand_in(entry: Entry | ByHand, most: int, weights: int | WholeWeights = 0) -> Named:
     """The R-MAT graph nearest to the entry's vertices and average degree.
 
     It has fewer vertices if it would have more than ``most`` edges. ``weights``: see Rmat.

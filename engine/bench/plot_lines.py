@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 POOLED = ", pooled"
 MOST_COLUMNS = 4
 PANEL_INCHES = 1.75
+LARGE = 10**7  # from which on ticks have two digits
 
 
-def panels(rows: list[Row]) -> dict[str, list[Row]]:
+def panels(rows: list[Row], over: str) -> dict[str, list[Row]]:
     """The rows of each panel by its title: of each graph, if there are several, else of each series.
 
-    A pooled series stands beside its own.
+    A pooled series stands beside its own. Where ``over``, the column of the axis, is one number for each graph, a
+    series goes through all graphs.
     """
-    by_graph = len({row.get("graph", "") for row in rows}) > 1
+    points = {(row.get("graph", ""), row[over]) for row in rows}
+    by_graph = 1 < len({graph for graph, _ in points}) < len(points)
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row["graph"] if by_graph else row["series"].removesuffix(POOLED), []).append(row)
@@ -83,4 +86,6 @@ def title(axis: "Axes", text: str) -> None:
 
 
 def _count(point: int) -> str:
+    if point >= LARGE:
+        return f"{point:.1e}".replace("e+", "e")
     return f"{point // 1000}k" if point >= 1000 and point % 1000 == 0 else f"{point:,}"

@@ -191,7 +191,7 @@ def _grid(rows: list[Row]) -> Iterator[list[list[Row]]]:
 
 def _lines(figure: "Figure", rows: list[Row], over: str) -> float:
     """Small panels of lines; returns their height in inches."""
-    panels = plot_lines.panels(rows)
+    panels = plot_lines.panels(rows, over)
     width = plot_lines.columns(len(panels))
     height = -(-len(panels) // width)
     shared = len({row.get("graph", "") for row in rows}) > 1

@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 
 from csaw.datasets.rmat import from_one_to_five
-from csaw.datasets.spec import Rmat
+from csaw.datasets.spec import Rmat, WholeWeights
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.device import Device
@@ -99,6 +99,7 @@ class DeviceRmat(GraphStore):
             below_a=below[0],
             below_b=below[1],
             below_c=below[2],
+            **{name: np.float64(getattr(rmat, name)) for name in ("a", "b", "c", "d", "noise")},
         )
 
     def _keys(self, number: int) -> Array:
@@ -145,8 +146,11 @@ class DeviceRmat(GraphStore):
         self.held, self.indices, self.weights = -1, None, None
         keys = self._keys(number) if keys is None else keys
         weights = cupy.empty(keys.size if self.weighted else 0, np.float32)
-        self.kernels.over("rmat_weights", weights.size, weights.size, np.uint64(self.rmat.seed), keys, weights)
-        if self.rmat.weights == 5:
+        kind = self.rmat.weights
+        low, high = kind if isinstance(kind, WholeWeights) else (0, -1)
+        given = (np.uint64(self.rmat.seed), np.uint64(low), np.uint64(high - low + 1), keys, weights)
+        self.kernels.over("rmat_weights", weights.size, weights.size, *given)
+        if kind == 5:
             from_one_to_five(weights)
         indices = cupy.empty(keys.size, np.uint32)
         for piece in _pieces(keys.size):  # in pieces, which need little memory beside the keys

@@ -5,6 +5,7 @@ refused.
 import gzip
 import io
 import tarfile
+from dataclasses import replace
 
 import pytest
 from helpers.file_server import left
@@ -12,6 +13,7 @@ from helpers.file_server import left
 from csaw.datasets import catalog
 from csaw.datasets import resolve as module
 from csaw.datasets.catalog import Entry
+from csaw.datasets.counts import disagreement
 from csaw.datasets.download import download
 from csaw.datasets.resolve import on_disk, resolve
 from csaw.partition import IngestOptions, ingest, open_graph
@@ -43,6 +45,19 @@ def test_an_archive_becomes_the_store_of_the_matrix_in_it(server, tmp_path, monk
     assert sorted(path.name for path in (tmp_path / "graphs").glob("*.tar.gz")) == ["Ring.tar.gz"]
     assert on_disk(ENTRY, tmp_path) == store.path
     assert not list((tmp_path / "graphs").glob("tmp*"))
+
+
+def test_vertices_without_edges_of_a_matrix_that_has_them_are_no_difference(server, tmp_path, monkeypatch):
+    """A store leaves them out; more vertices than published are a difference all the same."""
+    server.body = archive(HEAD + b"60 60 50\n" + ROWS)
+    ring = replace(ENTRY, vertices=60, isolated=True)
+    monkeypatch.setattr(catalog, "ENTRIES", (ring,))
+    store = open_graph(resolve("ring", tmp_path))
+    assert store.vertices == RING
+    assert disagreement(ring, store) == ""
+    assert disagreement(replace(ring, isolated=False), store) == "50 vertices where 60 are published"
+    assert disagreement(replace(ring, vertices=40), store) == "50 vertices where 40 are published"
+    assert disagreement(replace(ring, edges=49), store) == "50 edges where 49 are published"
 
 
 WRONG = {

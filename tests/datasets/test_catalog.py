@@ -30,7 +30,7 @@ def test_entries_are_well_formed():
     assert len({e.name.lower() for e in ENTRIES}) == len({e.url for e in ENTRIES}) == len(ENTRIES)
     assert [e.name.lower() for e in ENTRIES] == sorted(e.name.lower() for e in ENTRIES)
     for entry in ENTRIES:
-        matrix = rf"https://sparse\.tamu\.edu/MM/DIMACS10/{entry.name}\.tar\.gz"
+        matrix = rf"https://sparse\.tamu\.edu/MM/(DIMACS10|LAW)/{entry.name}\.tar\.gz"
         assert re.fullmatch(
             matrix if entry.member else r"https://snap\.stanford\.edu/data/[\w./-]+\.txt\.gz", entry.url
         )
@@ -99,12 +99,24 @@ def test_the_graphs_of_each_paper_have_its_name():
         "NextDoor": {"cit-Patents", "com-Friendster", "com-Orkut", "PPI", "Reddit", "soc-LiveJournal1"},
         "gSampler": {"ogbn-products"},
         "Gunrock": {
+            "arabic-2005",
             "cit-Patents",
             "coAuthorsCiteseer",
             "com-Orkut",
             "coPapersDBLP",
+            "hollywood-2009",
+            "indochina-2004",
+            "kron_g500-logn21",
+            "rgg_n_2_24_s0",
             "road_central",
+            "roadNet-CA",
             "soc-LiveJournal1",
+            "soc-orkut",
+            "soc-sinaweibo",
+            "soc-twitter-2010",
+            "uk-2002",
+            "uk-2005",
+            "webbase-2001",
         },
     }
 
@@ -113,7 +125,7 @@ def test_a_graph_that_is_made_by_hand_is_named_with_its_source(tmp_path):
     for ask in (known, lambda name: resolve(name, tmp_path)):
         with pytest.raises(
             CsawError,
-            match=r"Reddit is not published as a file of edges; https://\S+ has it, and docs/guides/graphs.md says how",
+            match=r"csaw does not fetch Reddit; https://\S+ has it in another form, and docs/guides/graphs.md says how",
         ):
             ask("reddit")
 

@@ -17,7 +17,7 @@ from scipy.stats import chisquare
 from csaw.datasets import generate as maker
 from csaw.datasets.generate import RmatRows, generate, write_text
 from csaw.datasets.rmat import edges, scrambled, symmetric_weights
-from csaw.datasets.spec import Rmat, parse_spec, with_options
+from csaw.datasets.spec import Rmat, WholeWeights, parse_spec, with_options
 from csaw.datasets.text import rows_as_text
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
@@ -61,6 +61,38 @@ def test_edges_are_those_of_the_plain_recursion(first, seed):
     assert list(zip(src.tolist(), dst.tolist(), strict=True)) == [
         slow_edge(31, seed, first + i, chances) for i in range(6)
     ]
+
+
+def slow_noisy_edge(scale, seed, edge, chances, noise):
+    """By the words of the description: a level has other chances than the one before it."""
+    chances, src, dst = list(chances), 0, 0
+    for level in range(scale):
+        key = (seed % 2**32, seed >> 32)
+        u = philox((level // 4, 0, edge % 2**32, edge >> 32), key)[level % 4] / 2**32
+        quadrant = sum(u >= sum(chances[: k + 1]) for k in range(3))
+        src, dst = 2 * src + quadrant // 2, 2 * dst + quadrant % 2
+        words = philox((level, 1, edge % 2**32, edge >> 32), key)
+        chances = [x * (1 + noise * (2 * word / 2**32 - 1)) for x, word in zip(chances, words, strict=True)]
+        chances = [x / sum(chances) for x in chances]
+    return src, dst
+
+
+@pytest.mark.parametrize("first", [0, 2**35 + 1])
+@pytest.mark.parametrize("noise", [0.05, 0.9])
+def test_edges_with_noise_are_those_of_the_plain_recursion(first, noise):
+    chances = (0.45, 0.15, 0.15, 0.25)
+    src, dst = edges(31, 2**6, 5, first, 300, *chances[:3], noise, chances[3])
+    assert list(zip(src.tolist(), dst.tolist(), strict=True)) == [
+        slow_noisy_edge(31, 5, first + i, chances, noise) for i in range(300)
+    ]
+
+
+def test_noise_changes_levels_after_the_first_and_no_mean_by_much():
+    plain, noisy = (edges(12, 4096, 3, 0, 100_000, 0.45, 0.15, 0.15, noise, 0.25) for noise in (0.0, 0.05))
+    assert all(((one ^ other) >> 11 == 0).all() for one, other in zip(plain, noisy, strict=True))
+    assert any((one != other).any() for one, other in zip(plain, noisy, strict=True))
+    for one in noisy:
+        assert all(abs((one >> level & 1).mean() - 0.4) < 0.01 for level in range(12))
 
 
 @pytest.mark.parametrize("chances", [(0.57, 0.19, 0.19), (0.25, 0.25, 0.25), (0.1, 0.2, 0.3)])
@@ -150,6 +182,46 @@ def test_weights_are_multiples_of_one_256th_and_the_same_both_ways():
     assert np.array_equal(larger, 1 + (256 * weights - 1) / 64)
     assert larger.min() >= 1
     assert larger.max() < 5
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 64), (1, 64), (7, 7), (0, 2**24 - 1)])
+def test_weights_of_a_range_are_all_its_integers_alike_and_the_same_both_ways(low, high):
+    src, dst = edges(10, 64, 2, 0, 65536)
+    weights = symmetric_weights(src, dst, 2, WholeWeights(low, high))
+    assert weights.dtype == np.float32
+    assert np.array_equal(weights, symmetric_weights(dst, src, 2, WholeWeights(low, high)))
+    assert np.array_equal(weights, weights.astype(int))
+    assert low <= weights.min()
+    assert weights.max() <= high
+    if high < 100:
+        pairs = np.unique(np.column_stack([np.minimum(src, dst), np.maximum(src, dst), weights]).astype(int), axis=0)
+        counts = np.bincount(pairs[:, 2] - low, minlength=high - low + 1)
+        assert counts.size == 1 or chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("weights=3", "weights: expected 0, 1, 5 or a range of integers such as 0..64, found 3"),
+        ("weights=5..1", "weights: expected a range of integers LOW..HIGH .* found 5..1"),
+        ("weights=0..0", "weights: expected a range of integers LOW..HIGH"),
+        ("weights=0..16777216", "weights: expected a range of integers LOW..HIGH"),
+        ("weights=a..b", "weights: expected a number, found 'a..b'"),
+        ("noise=1", "noise: expected a share from 0 to below 1, found 1.0"),
+        ("noise=nan", "noise: expected a share from 0 to below 1"),
+    ],
+)
+def test_wrong_noise_and_weights_are_refused(wrong, said):
+    with pytest.raises(CsawError, match=said):
+        parse_spec(f"rmat:scale=8,{wrong}")
+
+
+def test_a_spec_with_noise_and_a_range_is_written_as_it_is_read(tmp_path):
+    spec = "rmat:scale=8,a=0.45,b=0.15,c=0.15,d=0.25,weights=0..64,noise=0.05"
+    assert str(parse_spec(spec)) == spec
+    graph = generate(spec, tmp_path / "g.zarr").load()
+    assert set(graph.weights.tolist()) <= set(range(65))
+    assert graph.weights.max() > 60
 
 
 def test_the_graph_of_a_spec_stays_the_same_for_ever(tmp_path):
@@ -250,7 +322,7 @@ def test_text_never_takes_the_place_of_a_pipe_a_device_or_a_folder(tmp_path):
         ("rmat:a=nan", "a: expected a chance"),
         ("rmat:a=-0.1,b=0.86", "a: expected a chance"),
         ("rmat:a=0.5", "expected a [+] b [+] c [+] d = 1, found 0.93"),
-        ("rmat:weights=2", "weights: expected 0, 1 or 5, found 2"),
+        ("rmat:weights=2", "weights: expected 0, 1, 5 or a range of integers such as 0..64, found 2"),
         ("rmt:scale=3", "expected karate or rmat:scale=S"),
     ],
 )

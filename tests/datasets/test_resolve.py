@@ -258,7 +258,7 @@ def test_what_is_nothing_says_so(tmp_path):
         ("karate", "csaw datasets generate karate graph.zarr"),
         ("rmat:scale=8", "csaw datasets generate rmat:scale=8 graph.zarr"),
         ("Web-Google", "csaw datasets fetch web-Google downloads the dataset"),
-        ("reddit", "Reddit is not published as a file of edges"),
+        ("reddit", "csaw does not fetch Reddit"),
     ],
 )
 def test_a_name_in_place_of_a_file_of_edges_is_refused_with_the_way_to_the_graph(tmp_path, monkeypatch, name, said):

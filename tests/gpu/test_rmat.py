@@ -11,7 +11,18 @@ DEVICE = device_or_skip()
 
 
 @pytest.mark.parametrize(
-    "more", ["", ",weights=1", ",undirected=0", ",scramble=1,seed=7", ",dedup=0", ",edge_factor=1,self_loops=1"]
+    "more",
+    [
+        "",
+        ",weights=1",
+        ",weights=0..64",
+        ",a=0.45,b=0.15,c=0.15,d=0.25,noise=0.05",
+        ",noise=0.9,undirected=0,seed=7",
+        ",undirected=0",
+        ",scramble=1,seed=7",
+        ",dedup=0",
+        ",edge_factor=1,self_loops=1",
+    ],
 )
 @pytest.mark.parametrize("most_keys", [None, 3000])  # at once, and in ranges of sources
 def test_the_same_graph(tmp_path, monkeypatch, more, most_keys):

@@ -16,17 +16,19 @@ from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 
 
 def device_networks(store):
-    """The graph in the GPU's memory, and in blocks of about a row and of more."""
-    least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(store.max_degree, 1)
-    for gpu_memory in (None, least, least + 9000):
+    """The graph in the GPU's memory, and in blocks of about a row and of more.
+
+    A small graph with wide ids, which the store of its other direction would not have, is in memory if it has both.
+    """
+    least = STATE_BYTES * store.vertices + 2 * (store.id_dtype.itemsize + 4 * store.weighted) * max(store.max_degree, 1)
+    in_memory_alone = isinstance(store, WideStore) and store.directed
+    for gpu_memory in (None,) if in_memory_alone else (None, least, least + 9000):
         yield DeviceNetwork(store, DEVICE, gpu_memory=gpu_memory, threads=2)
 
 
 def each(folder, directed, weighted=False):
     """The host's network of every graph, and one on the GPU."""
     for store in stores(folder, directed=directed, weighted=weighted):
-        if isinstance(store, WideStore):
-            continue  # evaluated on the host
         host = HostNetwork(store)
         for device in device_networks(store):
             yield host, device

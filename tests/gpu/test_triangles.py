@@ -14,7 +14,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.measures.triangles import Triangles
-from csaw.partition.errors import BudgetError
+from csaw.partition.errors import BudgetError, DeviceError
 
 STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
@@ -93,4 +93,12 @@ def test_twenty_bytes_an_edge_hold_a_graph(tmp_path):
     network.compute("triangles")
     network.held.clear()
     assert pool.total_bytes() - before <= 20 * store.edges // 2 + 160 * store.vertices
+    network.close()
+
+
+def test_a_graph_of_2_to_32_vertices_is_refused(tmp_path):
+    """Kernels know vertices by ranks of 32 bits."""
+    network = DeviceNetwork(GRAPHS["wide"](tmp_path / "g.zarr"), gpu)
+    with pytest.raises(DeviceError, match="fewer than 2\\^32 vertices.* pass --device cpu"):
+        network.compute("triangles")
     network.close()

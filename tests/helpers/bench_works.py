@@ -25,6 +25,7 @@ from csaw.engine.bench.graphs import Graph, Named
 from csaw.engine.bench.machine import COPIES
 from csaw.engine.bench.suites import (
     from_disk,
+    gunrock,
     ingest,
     journey,
     load,
@@ -36,6 +37,7 @@ from csaw.engine.bench.suites import (
     scaling,
     training,
     traversal,
+    triangle_ways,
     triangles,
 )
 from csaw.engine.bench.worker_turns import Turn
@@ -138,6 +140,10 @@ def _constants(folder) -> dict[object, dict[str, object]]:
     """What stands in place of measuring, by module and name."""
     measures = {module: _of_networks() for module in (triangles, traversal, ranking)}
     measures[triangles]["_candidates"] = _always(1)
+    shared = {name: measures[triangles][name] for name in ("network_of", "_row")}
+    opened = lambda context, spec: Graph(str(spec), _tiny("", folder))
+    measures[gunrock] = shared | {"_on": lambda context, network, number: network, "_opened": opened}
+    measures[triangle_ways] = {**shared, "on_the_host": lambda network: network}
     workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
     job = Fake(plan=Fake(needs=Fake(edge=Fake(stored=1))))
     return measures | {

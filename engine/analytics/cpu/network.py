@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self, TypedDict, TypeVar
 
 import numpy as np
 
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Block, Network, Wanted
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
@@ -16,9 +17,11 @@ from csaw.partition import GraphStore
 from csaw.partition.base.parallel import processors
 from csaw.partition.graph.views import Recut
 
-STATE_BYTES = 48  # for each vertex: offsets, degrees, and what a measure keeps
+STATE_BYTES = 48  # set aside for each vertex before a measure says what it keeps
 EDGES_OF_TASK, TASKS_OF_THREAD = 1 << 14, 8  # a smaller task takes less time than handing it to a thread
-DERIVED_SHARE = 3  # graphs in memory while the undirected one is made: rows, rows backward, and both
+# Graphs in memory while the undirected one is made: rows, and of directed ones rows backward, and both together.
+DERIVED_SHARES = {True: 4, False: 2}
+MOST_KEPT = Kept(STATE_BYTES, fixed=0)
 Buffer = TypeVar("Buffer")
 Result = TypeVar("Result")
 
@@ -33,6 +36,14 @@ def equal_ranges(upto: np.ndarray, pieces: int, first: int = 0) -> list[tuple[in
     return list(pairwise((cuts + first).tolist()))
 
 
+class HostOptions(TypedDict):
+    """The options of HostNetwork, as a GPU's network gives them on."""
+
+    memory: int | None
+    threads: int | None
+    derived: Path | None
+
+
 class HostNetwork(Network):
     """The graph of ``store`` in host memory.
 
@@ -43,12 +54,13 @@ class HostNetwork(Network):
         derived: A folder for graph stores that are made of a graph that does not fit, such as its undirected one; they
             are found again there (default: the cache).
         residency: resident or disk (default: resident if it fits).
+        kept: The memory set aside until a measure says what it keeps.
 
     Raises:
         BudgetError: The memory does not hold two rows and what is kept of all vertices.
     """
 
-    device, flag, state_bytes = "cpu", "--memory", STATE_BYTES
+    device, flag = "cpu", "--memory"
     xp = np
 
     def __init__(
@@ -59,9 +71,10 @@ class HostNetwork(Network):
         threads: int | None = None,
         derived: Path | None = None,
         residency: Residency | None = None,
+        kept: Kept = MOST_KEPT,
     ) -> None:
         super().__init__(store, residency)
-        self.derived = derived
+        self.derived, self.kept = derived, kept
         self.memory = available_bytes() if memory is None else memory
         self.threads = processors() if threads is None else threads
         self.pool, self.reader = ThreadPoolExecutor(self.threads), ThreadPoolExecutor(1)
@@ -78,12 +91,18 @@ class HostNetwork(Network):
         directed: bool,
         like: Self | None = None,
     ) -> Self:
-        """Make a network of CSR arrays whose rows are sorted, with as many threads as the network ``like`` has."""
+        """Make a network of CSR arrays whose rows are sorted.
+
+        ``like``: the network that it is made of, which stays in memory beside it: it has its memory and threads.
+        """
         from csaw.partition.graph.in_memory import InMemory
 
         store = InMemory("graph in memory", indptr, indices, weights, directed=directed)
-        network = cls(store, threads=None if like is None else like.threads)
-        network.unfinished = network.unfinished if like is None else like.unfinished
+        if like is None:
+            network = cls(store)
+        else:
+            network = cls(store, threads=like.threads, kept=like.kept)
+            network.unfinished, network.memory, network.beside = like.unfinished, like.memory, like.rows_bytes
         network.held[weights is not None] = Block(0, store.vertices, store.indptr, store.indices, store.weights)
         return network
 
@@ -201,7 +220,8 @@ class HostNetwork(Network):
 
     @property
     def _can_derive(self) -> bool:
-        return self.resident and DERIVED_SHARE * self.edges * self.id_dtype.itemsize <= self.room
+        rows = self.edges * self.id_dtype.itemsize
+        return self.resident and self.rows_bytes + (DERIVED_SHARES[self.directed] - 1) * rows <= self.room
 
     def _backward(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Make ``indptr`` and ``indices`` of the rows that hold the vertices that edges come from.
@@ -223,7 +243,12 @@ class HostNetwork(Network):
 
         store = derived_store(self.store, kind, self.derived, memory=self.memory, threads=self.threads)
         other = HostNetwork(
-            store, memory=self.memory, threads=self.threads, derived=self.derived, residency=self.residency
+            store,
+            memory=self.memory,
+            threads=self.threads,
+            derived=self.derived,
+            residency=self.residency,
+            kept=self.kept,
         )
         other.unfinished = self.unfinished
         return other

@@ -6,6 +6,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import sketches as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.sketches import pairs_within
 
 
 def compute(network: HostNetwork, seed: int, run: int) -> np.ndarray:
@@ -15,13 +16,12 @@ def compute(network: HostNetwork, seed: int, run: int) -> np.ndarray:
     """
     registers, following = (np.empty((network.vertices, 2), np.uint64) for _ in range(2))
     network.each(kernels.begin, network.spans(network.vertices), np.uint64(seed), np.uint64(run), registers)
-    pairs, changed = [float(network.vertices)], network.edges > 0
-    while changed:
+
+    def join() -> tuple[int, bool]:
+        nonlocal registers, following
         parts = (network.over_rows(kernels.join, block, registers, following) for block in network.blocks())
         found = list(chain.from_iterable(parts))
-        changed = any(different for _, different in found)
-        if changed:
-            total = sum(units for units, _ in found) / kernels.UNIT
-            pairs.append(max(total, pairs[-1]))  # an estimate may fall where linear counting ends
         registers, following = following, registers
-    return np.array(pairs)
+        return sum(units for units, _ in found), any(different for _, different in found)
+
+    return pairs_within(network, join)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import oriented
-from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
+from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.oriented import LISTED_BYTES, Oriented, Rows
 from csaw.engine.analytics.network import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
@@ -25,6 +25,7 @@ PIECE_SHARE = 2  # one part of this many of the memory is for pieces, the other 
 FETCH_SHARE = 2  # one part of this many is for rows of the graph while the file is written, the other for a run
 RANKED_BYTES = 8  # of a vertex, where its row begins while rows are written in memory
 RUN_BYTES = 64  # of a row of a run, beside its entries
+PLACES_SHARE, PLACE_BYTES = 8, 32  # one part of this many is for where each run has each piece, of so many bytes
 
 
 class SpooledRows(Oriented):
@@ -35,7 +36,7 @@ class SpooledRows(Oriented):
 
     def __init__(self, network: HostNetwork, scratch: int) -> None:
         self.file = ScratchFile(scratch_folder(network))
-        self.runs, self.places, self.sizes = [0], list[list[int]](), list[list[int]]()
+        self.runs, self.places, self.sizes = [0], list[np.ndarray](), list[np.ndarray]()
         self.each = np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
         self.room, self.small = network.room - scratch, network
         if isinstance(network.store, InMemory):
@@ -43,9 +44,12 @@ class SpooledRows(Oriented):
         else:
             network.held.clear()
         self._check(network, scratch)
+        self.room -= self.room // PLACES_SHARE
         if not isinstance(network.store, InMemory):
-            kept = network.vertices * STATE_BYTES + self.room // FETCH_SHARE
-            self.small = HostNetwork(network.store, memory=kept, threads=network.threads, derived=network.derived)
+            memory, kept = network.kept_bytes + self.room // FETCH_SHARE, network.kept
+            self.small = HostNetwork(
+                network.store, memory=memory, threads=network.threads, derived=network.derived, kept=kept
+            )
             self.small.__dict__["indptr"] = network.indptr
         super().__init__(network)
 
@@ -61,6 +65,7 @@ class SpooledRows(Oriented):
             FETCH_SHARE * 2 * network.edge_bytes * longest,
             PIECE_SHARE * self.piece_bytes * oriented_row,
             FETCH_SHARE * (self.each * oriented_row + RUN_BYTES),
+            self._least_for_places(network),
         )
         if self.room < least:
             needed = network.memory - self.room + least
@@ -70,6 +75,13 @@ class SpooledRows(Oriented):
                 f"and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; raise "
                 f"--memory to {needed:,}"
             )
+
+    def _least_for_places(self, network: HostNetwork) -> int:
+        """Bytes from which on the places of pieces in runs fit their share: both get more as memory gets less."""
+        edges = network.edges // 2
+        pieces = PIECE_SHARE * self.piece_bytes * edges
+        runs = FETCH_SHARE * (self.each * edges + RUN_BYTES * network.vertices)
+        return int((PLACES_SHARE * PLACE_BYTES * pieces * runs) ** (1 / 3))
 
     def graph_blocks(self) -> Iterator[Block]:
         return self.small.blocks()
@@ -100,9 +112,10 @@ class SpooledRows(Oriented):
         offsets = block.indptr[first - block.first : last - block.first + 1]
         part = Block(first, last, offsets, block.indices, None)
         self.network.over_rows(oriented.fill_lower, part, self.rank, at, entries)
-        ends = upto[np.searchsorted(ranks, self.cuts)].tolist()
-        self.places.append([self.file.append(entries[low:high].view(np.uint8)) for low, high in pairwise(ends)])
-        self.sizes.append([high - low for low, high in pairwise(ends)])
+        ends = upto[np.searchsorted(ranks, self.cuts)]
+        spans = pairwise(ends.tolist())
+        self.places.append(np.array([self.file.append(entries[low:high].view(np.uint8)) for low, high in spans]))
+        self.sizes.append(np.diff(ends))
         self.runs.append(last)
 
     def _cut(self, most: int) -> list[int]:
@@ -120,7 +133,7 @@ class SpooledRows(Oriented):
         at = np.cumsum(sizes) - sizes
         parts, out = np.empty(int(sizes.sum()), self.rank.dtype), out[: int(sizes.sum())]
         for run in np.flatnonzero(sizes).tolist():
-            self.file.read(self.places[run][number], parts[at[run] : at[run] + sizes[run]].view(np.uint8))
+            self.file.read(int(self.places[run][number]), parts[at[run] : at[run] + sizes[run]].view(np.uint8))
         oriented.merge_runs(first, last, self.order, self.begin, np.array(self.runs), at, parts, out)
         return Rows(first, last, out)
 

@@ -61,9 +61,10 @@ class _Levels:
     def __init__(self, network: DeviceNetwork, distance: Array) -> None:
         self.distance, self.count = distance, 1 + int(distance.max())
         reached = cupy.flatnonzero(distance >= 0)
-        keys = cupy.sort(distance[reached].astype(np.int64) << 32 | reached)
-        begins = cupy.searchsorted(keys, cupy.arange(self.count + 1) << 32)
-        self.begins, self.order = begins.get().tolist(), (keys & 0xFFFFFFFF).astype(np.uint32)
+        of_reached = distance[reached]
+        order = cupy.argsort(of_reached, kind="stable")
+        begins = cupy.searchsorted(of_reached[order], cupy.arange(self.count + 1, dtype=np.int32))
+        self.begins, self.order = begins.get().tolist(), reached[order].astype(network.id_dtype)
         self.on_host = None if network.resident and network.incoming.resident else self.order.get()
         self.pieces = {one: _Pieces(one, self.order, begins) for one in {network, network.incoming}}
 

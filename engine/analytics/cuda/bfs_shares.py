@@ -72,7 +72,7 @@ class _Share:
     @cached_property
     def inbox(self) -> Array:
         """Room for the vertices of a range."""
-        return cupy.empty(max(last - first for first, last in self.ranges), np.uint32)
+        return cupy.empty(max(last - first for first, last in self.ranges), self.seat.network.id_dtype)
 
     def _span(self, whole: bool) -> tuple[int, int]:
         return (0, self.seat.network.vertices) if whole else (self.first, self.last)

@@ -1,7 +1,6 @@
 """Weakly connected components on a GPU: twin of engine/analytics/cpu/components.py."""
 
 import cupy
-import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.passes import FIRST
@@ -9,12 +8,12 @@ from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork) -> Array:
-    """uint32 [V]: the smallest vertex of each vertex's component; directions do not count.
+    """[V]: the smallest vertex of each vertex's component; directions do not count.
 
     State: an id for each vertex.
     """
     kernels, vertices = network.kernels("components"), network.vertices
-    parent = cupy.empty(vertices, np.uint32)
+    parent = cupy.empty(vertices, network.id_dtype)
     kernels.over("number", vertices, vertices, parent)
     hub = -1 if network.directed or not vertices else int(network.degrees.argmax())
     for block in network.blocks():

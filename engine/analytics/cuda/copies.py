@@ -10,25 +10,38 @@ import numpy as np
 from csaw.engine.analytics.network import Block
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
+from csaw.partition.errors import BudgetError
 from csaw.partition.graph.views import Recut
 
 
 class HostRows(NamedTuple):
-    """Entries of rows, uint32, in page-locked host memory, with their weights, float32, or None."""
+    """Entries of rows in page-locked host memory, with their weights, float32, or None."""
 
     indices: np.ndarray
     weights: np.ndarray | None
 
     @classmethod
-    def empty(cls, entries: int, weights: bool) -> Self:
+    def empty(cls, entries: int, id_dtype: np.dtype, weights: bool) -> Self:
         """Room for so many entries, with their weights if they are wanted."""
-        return cls(page_locked(entries, np.uint32), page_locked(entries, np.float32) if weights else None)
+        return cls(page_locked(entries, id_dtype), page_locked(entries, np.float32) if weights else None)
 
     @classmethod
-    def of(cls, store: GraphStore) -> Self:
-        """All entries of a store."""
-        rows = cls.empty(store.edges, store.weighted)
+    def within(cls, store: GraphStore, room: int, residency: Residency | None) -> Self | None:
+        """All entries of a store; None where they do not fit ``room`` bytes of host memory, or are read from disk.
+
+        Raises BudgetError where they must fit, because the residency is streamed.
+        """
+        needed = store.edges * (store.id_dtype.itemsize + 4 * store.weighted)
+        if residency is Residency.DISK or (needed > room and residency is None):
+            return None
+        if needed > room:
+            raise BudgetError(
+                f"{store.path}: {needed:,} bytes of host memory are needed for all rows, and "
+                f"there is room for {max(room, 0):,}; raise --memory, or pass --residency disk"
+            )
+        rows = cls.empty(store.edges, store.id_dtype, store.weighted)
         for part in store.partitions:
             store.read_partition(part.number, *rows.part(part.first_edge, part.edges, store.weighted))
         return rows
@@ -65,12 +78,12 @@ class Copies:
         self.slots = [
             Slot(
                 cupy.empty(rows, np.int64),
-                cupy.empty(largest, np.uint32),
+                cupy.empty(largest, cut.id_dtype),
                 cupy.empty(largest, np.float32) if weights else None,
             )
             for _ in range(2)
         ]
-        self.staged = [] if whole is not None else [HostRows.empty(largest, weights) for _ in range(2)]
+        self.staged = [] if whole is not None else [HostRows.empty(largest, cut.id_dtype, weights) for _ in range(2)]
         self.stream = cupy.cuda.Stream(non_blocking=True)
         # The memory of the slots may have been given back by work that is queued still.
         self.stream.wait_event(cupy.cuda.get_current_stream().record())

@@ -1,6 +1,8 @@
 """Rows of a graph on a GPU with its edges in other directions, made by sorting.
 
-An entry is sorted by its key: the vertex of its row in the high 32 bits, its neighbor in the low ones.
+An entry is sorted by its key: the vertex of its row in the high 32 bits, its neighbor in the low ones. Two ids of 64
+bits do not fit a key: then entries are sorted by their neighbors, and by their rows in a second sort that keeps the
+order of the first.
 """
 
 import cupy
@@ -16,15 +18,38 @@ def undirected(block: Block, directed: bool) -> Block:
     ``directed``: whether an edge stands in one row alone.
     """
     source, target = _ends(block)
+    if block.indices.dtype != np.uint32 and source.size:
+        return _undirected_wide(source, target, block, directed)
     keys = [source << 32 | target, target << 32 | source] if directed else [source << 32 | target]
     both = cupy.concatenate(keys)
-    return _of_keys(cupy.unique(both[both >> 32 != both & 0xFFFFFFFF]), block.last)
+    return _of_keys(cupy.unique(both[both >> 32 != both & 0xFFFFFFFF]), block)
 
 
 def incoming(block: Block) -> Block:
     """The rows of the graph of a block of all rows with its edges reversed; repeats stay."""
     source, target = _ends(block)
-    return _of_keys(cupy.sort(target << 32 | source), block.last)
+    if block.indices.dtype != np.uint32 and source.size:
+        order = cupy.argsort(target, kind="stable")  # entries are in the order of their rows
+        return _of_rows(target[order], source[order], block)
+    return _of_keys(cupy.sort(target << 32 | source), block)
+
+
+def _undirected_wide(source: Array, target: Array, block: Block, directed: bool) -> Block:
+    """The rows of ``undirected`` with ids of 64 bits."""
+    if directed:
+        source, target = cupy.concatenate([source, target]), cupy.concatenate([target, source])
+    order = cupy.argsort(target, kind="stable")
+    order = order[cupy.argsort(source[order], kind="stable")]
+    source, target = source[order], target[order]
+    kept = source != target
+    kept[1:] &= (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    return _of_rows(source[kept], target[kept], block)
+
+
+def _of_rows(source: Array, target: Array, like: Block) -> Block:
+    """The rows of entries in order: ``source`` int64 [E], the vertex of each one's row, and ``target``, the entry."""
+    indptr = cupy.searchsorted(source, cupy.arange(like.last + 1))
+    return Block(0, like.last, indptr, target.astype(like.indices.dtype), None)
 
 
 def _ends(block: Block) -> tuple[Array, Array]:
@@ -33,7 +58,7 @@ def _ends(block: Block) -> tuple[Array, Array]:
     return row, block.indices.astype(np.int64)
 
 
-def _of_keys(keys: Array, vertices: int) -> Block:
+def _of_keys(keys: Array, like: Block) -> Block:
     """The rows of the entries with these ``keys``, which rise."""
-    indptr = cupy.searchsorted(keys, cupy.arange(vertices + 1) << 32)
-    return Block(0, vertices, indptr, (keys & 0xFFFFFFFF).astype(np.uint32), None)
+    indptr = cupy.searchsorted(keys, cupy.arange(like.last + 1) << 32)
+    return Block(0, like.last, indptr, (keys & 0xFFFFFFFF).astype(like.indices.dtype), None)

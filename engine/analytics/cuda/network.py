@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TypedDict
 
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows
 from csaw.engine.analytics.cuda.ranges import Range, by_blocks, by_entries, by_work
 from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Block, Network, Wanted
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
@@ -29,11 +29,11 @@ from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
-from csaw.partition.errors import BudgetError, DeviceError
 from csaw.partition.graph.edge_columns import WEIGHT
 
 KERNELS = Path(__file__).with_name("kernels")
-STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
+STATE_BYTES = 64  # set aside for each vertex before a measure says what it keeps
+MOST_KEPT = Kept(STATE_BYTES, fixed=0)
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
@@ -43,31 +43,23 @@ OF_ROWS += ("level_ranges", "long_rows", "spool", "stream", "_elsewhere")
 """The attributes that a network derives of its own rows."""
 
 
-class HostOptions(TypedDict):
-    """The options of HostNetwork, for the work that is done on the host."""
-
-    memory: int | None
-    threads: int | None
-    derived: Path | None
-
-
 class DeviceNetwork(Network):
     """The graph of ``store`` on a GPU, which is the thread's current one from then on.
 
     Args:
-        store: A graph store of fewer than 2^32 vertices.
+        store: A graph store.
         gpu: The GPU.
         others: More GPUs, which take shares of the works that can be divided.
         gpu_memory: Bytes that may be used of each GPU (default: nine tenths of what is free).
         memory, threads, derived: Options of HostNetwork, for the work that is done on the host.
         residency: resident, streamed from host memory, or disk (default: the first that fits).
+        kept: The memory set aside until a measure says what it keeps.
 
     Raises:
         BudgetError: The memory does not hold two rows and what is kept of all vertices, or all rows where it must.
-        DeviceError: The graph has 2^32 vertices or more.
     """
 
-    device, flag, state_bytes, xp = "cuda", "--gpu-memory", STATE_BYTES, cupy
+    device, flag, xp = "cuda", "--gpu-memory", cupy
     spool: np.ndarray | None = None  # page-locked memory for what a measure keeps on the host
 
     def __init__(
@@ -81,12 +73,10 @@ class DeviceNetwork(Network):
         threads: int | None = None,
         derived: Path | None = None,
         residency: Residency | None = None,
+        kept: Kept = MOST_KEPT,
     ) -> None:
         super().__init__(store, residency)
-        if self.id_dtype != np.uint32:
-            raise DeviceError(
-                f"{store.path}: a graph of 2^32 vertices or more is evaluated on the CPU; pass --device cpu"
-            )
+        self.kept = kept
         cupy.cuda.Device(gpu.number).use()
         self.gpu, self.others = gpu, others
         free = min(one.free_bytes for one in (gpu, *others))
@@ -115,7 +105,8 @@ class DeviceNetwork(Network):
         return self.host.indptr
 
     def kernels(self, file: str, **constants: int) -> Kernels:
-        """The kernels of ``kernels/FILE.cu`` for this GPU, compiled with these constants once."""
+        """The kernels of ``kernels/FILE.cu`` for this GPU and the graph's ids, compiled with these constants once."""
+        constants["WIDE"] = int(self.id_dtype.itemsize == 8)
         name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
         loaded = self.loaded.setdefault(self.gpu.number, {})
         if name not in loaded:
@@ -125,15 +116,15 @@ class DeviceNetwork(Network):
     def classes(self, block: Block) -> RowClasses:
         """The rows of a block by their lengths; those of a resident network are kept."""
         if not self.resident:
-            return RowClasses(block.indptr)
+            return RowClasses(block.indptr, self.id_dtype)
         if (block.first, block.last) not in self.classed:
-            self.classed[block.first, block.last] = RowClasses(block.indptr)
+            self.classed[block.first, block.last] = RowClasses(block.indptr, self.id_dtype)
         return self.classed[block.first, block.last]
 
     @cached_property
     def long_rows(self) -> LongRows:
         """The rows that blocks of threads share."""
-        return LongRows(self.degrees)
+        return LongRows(self.degrees, self.id_dtype)
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
@@ -151,19 +142,8 @@ class DeviceNetwork(Network):
 
     @cached_property
     def host_copy(self) -> HostRows | None:
-        """All rows in page-locked host memory; None where they do not fit there.
-
-        Raises BudgetError where they must fit, because the residency is streamed.
-        """
-        bytes_needed = self.edges * self.edge_bytes
-        if self.residency is Residency.DISK or (bytes_needed > self.host.room and self.residency is None):
-            return None
-        if bytes_needed > self.host.room:
-            raise BudgetError(
-                f"{self.store.path}: {bytes_needed:,} bytes of host memory are needed for all rows, and "
-                f"there is room for {max(self.host.room, 0):,}; raise --memory, or pass --residency disk"
-            )
-        return HostRows.of(self.store)
+        """All rows in page-locked host memory, as ``HostRows.within`` has them."""
+        return HostRows.within(self.store, self.host.room, self.residency)
 
     # Other GPUs
 
@@ -246,6 +226,17 @@ class DeviceNetwork(Network):
         """Give back the memory of the rows, on all GPUs; they are read again when they are needed."""
         vars(self).pop("_elsewhere", None)
         self.held.clear()
+        self.classed.clear()
+
+    def set_aside(self, kept: Kept) -> None:
+        if kept == self.kept:
+            return
+        super().set_aside(kept)
+        vars(self).pop("shares", None)
+        if not self.resident:  # the others follow the blocks
+            vars(self).pop("_elsewhere", None)
+        for one in vars(self).get("_elsewhere", ()):
+            one.set_aside(kept)
 
     # Other directions
 
@@ -274,18 +265,25 @@ class DeviceNetwork(Network):
 
     @property
     def _can_derive(self) -> bool:
-        return self.resident and DERIVED_BYTES * self.edges <= self.room
+        return self.resident and DERIVED_BYTES * self.edges <= self.spare + self.edges * self.edge_bytes
 
     def _derived(self, block: Block, *, directed: bool) -> "DeviceNetwork":
         """The network of other rows with the limits of this one."""
         made = self._without_rows()
+        made.beside = self.rows_bytes
         made.held, made.edges, made.directed, made.weighted = {False: block}, int(block.indices.size), directed, False
         return made
 
     def of_store(self, store: GraphStore, gpu_memory: int) -> "DeviceNetwork":
         """A network of another store on the same GPUs, in ``gpu_memory`` bytes of each, with this one's options."""
         return DeviceNetwork(
-            store, self.gpu, others=self.others, gpu_memory=gpu_memory, residency=self.residency, **self.host_options
+            store,
+            self.gpu,
+            others=self.others,
+            gpu_memory=gpu_memory,
+            residency=self.residency,
+            kept=self.kept,
+            **self.host_options,
         )
 
     def close(self) -> None:

@@ -16,15 +16,15 @@ SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time
 
 
 class RowClasses:
-    """Numbers of rows, uint32, in the order of the block, by the number of threads that serve one."""
+    """Numbers of rows, as ids of vertices, in the order of the block, by the number of threads that serve one."""
 
-    def __init__(self, indptr: Array) -> None:
+    def __init__(self, indptr: Array, id_dtype: np.dtype) -> None:
         lengths = cupy.diff(indptr)
         self.rows, begin = {}, 0
         for lanes, end in ENDS.items():
-            self.rows[lanes] = cupy.flatnonzero((begin <= lengths) & (lengths < end)).astype(np.uint32)
+            self.rows[lanes] = cupy.flatnonzero((begin <= lengths) & (lengths < end)).astype(id_dtype)
             begin = end
-        self.hubs = cupy.flatnonzero(lengths >= begin).astype(np.uint32)
+        self.hubs = cupy.flatnonzero(lengths >= begin).astype(id_dtype)
 
     def launch(self, kernels: Kernels, name: str, *arguments: object) -> None:
         """Launch ``name_2``, ``name_8``, ``name_32`` and ``name_hub`` with (number of rows, rows, ``*arguments``)."""
@@ -34,13 +34,13 @@ class RowClasses:
 
 
 class LongRows:
-    """The vertices of long rows among all of a network, uint32, ascending, on the host and on the GPU.
+    """The vertices of long rows among all of a network, ascending, on the host and on the GPU.
 
     A warp of its own would keep all others waiting.
     """
 
-    def __init__(self, degrees: Array) -> None:
-        self.rows = cupy.flatnonzero(degrees >= LONG).astype(np.uint32)
+    def __init__(self, degrees: Array, id_dtype: np.dtype) -> None:
+        self.rows = cupy.flatnonzero(degrees >= LONG).astype(id_dtype)
         self.on_host = self.rows.get()
 
     def launch(self, kernels: Kernels, name: str, block: Block, *arguments: object) -> None:

@@ -43,7 +43,7 @@ class SearchState:
         self.words = -(-network.vertices // WORD)
         self.visited = cupy.zeros(self.words, np.uint32)
         self.front, self.following = (cupy.empty(self.words, np.uint32) for _ in range(2))
-        self.queue, self.next_queue = (cupy.empty(network.vertices, np.uint32) for _ in range(2))
+        self.queue, self.next_queue = (cupy.empty(network.vertices, network.id_dtype) for _ in range(2))
         self.counters = Counters(counted)
 
     def start(self, source: int) -> None:

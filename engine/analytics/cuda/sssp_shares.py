@@ -89,11 +89,11 @@ class _Share:
         self.distance, self.round_of = distance, cupy.full(vertices, -1, np.int32)
         self.found, self.none = Counters(2), cupy.asarray(np.array([0, INFINITE], np.uint64))
         self.active, self.noted = (_Noted(gpus, -(-vertices // CHUNK)) for _ in range(2))
-        listed, self.lists = cupy.zeros(-(-vertices // WORD), np.uint32), cupy.empty(vertices, np.uint32)
+        listed, self.lists = cupy.zeros(-(-vertices // WORD), np.uint32), cupy.empty(vertices, network.id_dtype)
         bounds = cupy.asarray(np.array([0, *(last for _, last in ranges)], np.int64))
         self.listed, self.of_share = listed, (number, gpus, bounds, listed, self.lists)
         self.all, largest = exchange is Exchange.BROADCAST, max(last - first for first, last in ranges)
-        self.values, self.sent = cupy.empty(vertices), (cupy.empty(largest, np.uint32), cupy.empty(largest))
+        self.values, self.sent = cupy.empty(vertices), (cupy.empty(largest, network.id_dtype), cupy.empty(largest))
 
     def choose(self, number: int, floor: float, limit: float) -> None:
         """Let own vertices of distances from ``floor`` to before ``limit`` be of this round."""

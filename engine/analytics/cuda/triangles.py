@@ -16,7 +16,9 @@ from csaw.engine.analytics.cuda.oriented import Split
 from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
+from csaw.partition.errors import DeviceError
 
+RANK_BYTES = 4  # of a rank by degree, as which kernels know a vertex
 ENTRY_BYTES = 10  # of an entry of a row: in the graph, split, half of them in 16 bits; and of bit matrices
 VERTEX_BYTES = 64  # of a vertex beside STATE_BYTES: ranks, the lists' and what is counted
 
@@ -24,11 +26,17 @@ VERTEX_BYTES = 64  # of a vertex beside STATE_BYTES: ranks, the lists' and what 
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
     """Count the triangles of the graph, and of ``each`` vertex if that is asked for.
 
-    BudgetError where the GPU memory that may be used does not hold the parts of a graph that is streamed.
+    BudgetError where the GPU memory that may be used does not hold the parts of a graph that is streamed; DeviceError
+    for a graph of 2^32 vertices or more.
 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.
     """
+    if network.id_dtype.itemsize > RANK_BYTES:
+        raise DeviceError(
+            f"{network.store.path}: expected fewer than 2^32 vertices, found {network.vertices:,}, whose triangles are "
+            "counted on the CPU; pass --device cpu"
+        )
     if network.resident and _needed(network) <= network.room:
         found = _in_memory(network, each)
     else:

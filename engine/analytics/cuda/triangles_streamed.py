@@ -17,7 +17,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
-from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import Runs, bytes_of, cuts_of, host_bytes, host_memory
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
@@ -51,7 +51,7 @@ def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
     """
     store, room = network.store, network.gpu_memory - KEPT_BYTES * network.vertices
     if network.edges != store.edges or store.directed:  # made on the GPU of the store's graph, and kept for others
-        store, room = network.host.undirected.store, room - 4 * network.edges
+        store, room = network.host.undirected.store, room - 4 * network.edges - network.beside
     else:
         network.let_go()
     stream = _in_blocks(network, store, room)
@@ -126,8 +126,8 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
             f"{network.vertices:,} vertices and for rows of "
             f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
         )
-    kept = STATE_BYTES * network.vertices + 2 * network.edge_bytes * (room // BLOCK_SHARE)
-    stream = network.of_store(store, kept)
+    kept = network.kept.bytes(network.vertices, store.edges, network.id_dtype.itemsize)
+    stream = network.of_store(store, kept + 2 * network.edge_bytes * (room // BLOCK_SHARE))
     stream.indptr, stream.loaded = network.indptr, network.loaded
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy

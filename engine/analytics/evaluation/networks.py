@@ -5,17 +5,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.measure import LARGE, SHARED, Findings, Measure
+from csaw.engine.analytics.kept import NOTHING
+from csaw.engine.analytics.measure import LARGE, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.windowed import Windowed
 
 
@@ -29,7 +32,12 @@ class Networks:
         self.folder = WindowFolder() if isinstance(store, Windowed) else None
         try:
             self.host = HostNetwork(
-                store, memory=wish.memory, threads=wish.threads, derived=self._derived, residency=residency
+                store,
+                memory=wish.memory,
+                threads=wish.threads,
+                derived=self._derived,
+                residency=residency,
+                kept=NOTHING,
             )
         except BaseException:
             self._remove_folder()
@@ -52,6 +60,7 @@ class Networks:
             threads=wish.threads,
             derived=self._derived,
             residency=wish.residency,
+            kept=NOTHING,
         )
 
     @property
@@ -79,9 +88,12 @@ class Networks:
     def of(self, one: Measure) -> Network:
         """Return the network for a measure: on the GPU where it can run there, else on the host.
 
-        A GPU that the user names runs it, or says why it cannot.
+        A GPU that the user names runs it, or says why it cannot. Memory is set aside for what the measure keeps.
+        Raises BudgetError where there is too little.
         """
-        return self.gpu if self.gpus and not self._why_not(one) else self.host
+        network = self.gpu if self.gpus and not self._why_not(one) else self.host
+        network.keep(one.keeps(network.device, self.store.directed))
+        return network
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.
@@ -95,15 +107,22 @@ class Networks:
             self.host.keep_unfinished(Unfinished())
 
     def _lacks(self, one: Measure) -> list[str]:
-        """Names of the modules that a measure needs and a GPU does not have."""
+        """Names of the modules that a measure needs and a GPU does not have, for ids as those of the graph."""
         from csaw.engine.analytics.cuda.network import DeviceNetwork
 
-        return DeviceNetwork.lacks(one.computes(self.store.directed))
+        wanted = one.computes(self.store.directed)
+        return DeviceNetwork.lacks(wanted) + (sorted(NARROW.intersection(wanted)) if self.is_wide else [])
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether ids take 64 bits, as from 2^32 vertices on."""
+        return np.dtype(self.store.id_dtype).itemsize == 8
 
     def _why_not(self, one: Measure) -> str:
         """The reason for which a measure does not run on the GPU; empty where it does."""
-        if self._lacks(one):
-            return "it has no kernels for GPUs"
+        if lacking := self._lacks(one):
+            many = " that take 2^32 vertices" if self.is_wide and NARROW.issuperset(lacking) else ""
+            return f"it has no kernels for GPUs{many}"
         return (
             "" if not devices.is_auto(self.wish.device) or self._has_room(one) else "the GPU has no room for its rows"
         )
@@ -113,7 +132,14 @@ class Networks:
         from csaw.engine.analytics.cuda.device_room import has_room
 
         found = [import_module(f"csaw.engine.analytics.cuda.{name}") for name in one.computes(self.store.directed)]
-        return all(has_room(self.gpu, module.more_bytes) for module in found if hasattr(module, "more_bytes"))
+        needing = [module.more_bytes for module in found if hasattr(module, "more_bytes")]
+        if not needing:
+            return True
+        try:
+            self.gpu.keep(one.keeps(self.gpu.device, self.store.directed))
+        except BudgetError:
+            return False
+        return all(has_room(self.gpu, more) for more in needing)
 
     def aside(self, one: Measure) -> str:
         """Words to add to the name of a measure: where it runs, if not where all others do."""
@@ -147,6 +173,7 @@ class Networks:
             if network.resident
             else f"in {len(network.cut.partitions):,} blocks, one after the other",
             "graph_bytes": network.edges * network.edge_bytes,
+            "measure_bytes": network.kept_bytes,
             "memory": network.budget,
         }
 

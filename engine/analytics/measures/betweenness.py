@@ -1,8 +1,11 @@
 """Betweenness: the share of all shortest ways that lead over each vertex."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import random_vertices
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
@@ -18,11 +21,15 @@ class Betweenness(Measure):
     is several ways. The column ``betweenness`` has it.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(48, ids=2), "cuda": Kept(108, ids=1)}
     paper = "Brandes, Journal of Mathematical Sociology 25(2), 2001"
     by_default = False
 
     betweenness_sources: int = option(64, help="number of random vertices from which shortest ways are taken", low=1)
     seed: int = seed_option()
+
+    def keeps(self, device: str, directed: bool) -> Kept:
+        return super().keeps(device, directed).more(16 if directed else 0)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("betweenness",)

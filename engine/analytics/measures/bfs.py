@@ -1,8 +1,11 @@
 """Breadth-first search: how far every vertex is from one."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
@@ -14,6 +17,7 @@ class Bfs(Measure):
     The column ``bfs`` has the distances, -1 where there is no way. The eccentricity is the largest of them.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(32, ids=2), "cuda": Kept(48, ids=2)}
     paper = "Beamer, Asanovic and Patterson, SC 2012"
     by_default = False
 

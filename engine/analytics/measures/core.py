@@ -1,7 +1,10 @@
 """Core numbers: a vertex has the largest k for which it is in a subgraph of degrees k and more (Seidman 1983)."""
 
+from typing import ClassVar
+
 import numpy as np
 
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 
@@ -12,6 +15,7 @@ class Core(Measure):
     The degeneracy is the largest core number; the number of vertices that have it is a finding, too.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(42), "cuda": Kept(72)}
     paper = "Seidman 1983"
 
     def computes(self, directed: bool) -> tuple[str, ...]:

@@ -1,7 +1,10 @@
 """Diameter and radius: the largest and the smallest eccentricity of the vertices of the largest component."""
 
+from typing import ClassVar
+
 import numpy as np
 
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 
@@ -18,11 +21,15 @@ class Diameter(Measure):
     components has no pair of largest distance, strictly: it is infinite.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(60)}
     paper = (
         "Crescenzi et al., Theoretical Computer Science 514, 2013; Takes and Kosters, Algorithms 6(1), 2013; Borassi "
         "et al., Theoretical Computer Science 586, 2015"
     )
     by_default = False
+
+    def keeps(self, device: str, directed: bool) -> Kept:
+        return super().keeps(device, directed).more(36 if directed else 0)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("components", "diameter", "strong_components") if directed else ("components", "diameter")

@@ -1,11 +1,13 @@
 """Hop plot: the number of pairs of vertices within so many edges of each other, and their distances."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import random_vertices
 from csaw.engine.analytics.evaluation.unseen import ERRORS, unseen_share
+from csaw.engine.analytics.kept import FIXED, Kept
 from csaw.engine.analytics.measure import Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.passes import stacked
@@ -15,6 +17,7 @@ from csaw.engine.api.option import option
 EXACT_WORK = 1 << 29
 AT_ONCE = 4096  # sources of a call
 PAIRS = "connected pairs"
+SOURCE_BYTES = 1024  # of a source: vertices at each of some thirty distances, and what a jackknife makes of them
 ROUNDING = 1e-12
 FEW = 2.5  # of a kind, which may as well have been missed
 SKETCH_ERROR = 1.04 / 16**0.5  # of an estimate by 16 registers
@@ -38,6 +41,7 @@ class Hops(Measure):
     less the square root of their number, which the stated error measures.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(50), "cuda": Kept(70)}
     paper = (
         "Leskovec, Kleinberg and Faloutsos, KDD 2005; Then et al., PVLDB 8(4), 2014; Boldi, Rosa and Vigna, WWW 2011"
     )
@@ -54,6 +58,10 @@ class Hops(Measure):
     )
     seed: int = seed_option()
     undirected_hops: bool = option(False, help="take distances in a directed graph without its directions")
+
+    def keeps(self, device: str, directed: bool) -> Kept:
+        kept = super().keeps(device, directed).more(16 if directed else 0)
+        return kept._replace(fixed=FIXED + SOURCE_BYTES * self.hop_sources)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("sketches",) if self.hops == "sketches" else ("hops",)

@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from csaw.engine.analytics.evaluation.members import Members
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.pattern import ANY, NOWHERE, PATTERNS, Asked, size_of
@@ -28,6 +30,7 @@ class Patterns(Measure):
     vertices.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(42, ids=3, entries=1, fixed=1 << 19), "cuda": Kept(48, fixed=1 << 19)}
     paper = "Grochow and Kellis, RECOMB 2007"
     by_default = False
     pattern: str = option(

@@ -1,12 +1,16 @@
 """The spectrum: the largest singular values of a graph's matrix, and the singular vector of the largest."""
 
+from typing import ClassVar
+
 import numpy as np
 
+from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.lanczos import kept
 from csaw.engine.analytics.measure import Column, Curve, Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import option
 
-METHOD = "Lanczos (ARPACK) from a fixed vector, on the CPU"
+METHOD = "Lanczos (ARPACK) from a fixed vector"
 POINTS = 16  # of the curve of network values, for each tenfold of ranks
 
 
@@ -18,9 +22,13 @@ class Spectrum(Measure):
     repeats and self loops count as they are stored. Floats: the last bits may be others on another machine.
     """
 
+    KEEPS: ClassVar = {"cpu": kept(20), "cuda": Kept(72)}
     paper = "Leskovec and Faloutsos 2006"
     by_default = False
     spectrum_size: int = option(20, help="number of leading singular values", low=1, high=1000)
+
+    def keeps(self, device: str, directed: bool) -> Kept:
+        return kept(self.spectrum_size) if device == "cpu" else super().keeps(device, directed).more(16 * directed)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("spectrum",)

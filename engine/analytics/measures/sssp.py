@@ -1,8 +1,12 @@
 """Shortest ways by weight: how far every vertex is from one."""
 
+from typing import ClassVar
+
 import numpy as np
 
+from csaw.engine.analytics import pieces
 from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
@@ -16,6 +20,7 @@ class Sssp(Measure):
     infinite where there is no way.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(44), "cuda": Kept(56)}
     paper = "Meyer and Sanders, Journal of Algorithms 49(1), 2003 (delta-stepping)"
     by_default = False
     reads_weights = True
@@ -36,7 +41,10 @@ class Sssp(Measure):
                 f"sssp: {network.store.path} has no weights to add; take --measures bfs, which counts edges"
             )
         distance = on_host(network.compute("sssp", source=start_vertex(network, self.sssp_source, "--sssp-source")))
-        values, counts = np.unique(distance[np.isfinite(distance)], return_counts=True)
+        reached = (
+            part[np.isfinite(part)] for part in (distance[low:high] for low, high in pieces.spans(distance.size))
+        )
+        values, counts = pieces.occurrences(np.unique(part, return_counts=True) for part in reached)
         return {
             "weight from source": Distribution(values, counts, "weight of the way from the source"),
             "reached by weight": Number(int(counts.sum())),

@@ -2,11 +2,13 @@
 
 from math import fsum, nan, sqrt
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from csaw.engine.analytics import pieces
 from csaw.engine.analytics.evaluation.unseen import ERRORS, share_error, unseen_share
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from csaw.engine.analytics.cpu.wedges import Closed
 
 AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
+MATCHING = Kept(50, ids=2, entries=1, fixed=1 << 19)
+DRAWING = Kept(46)
 SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}
 METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
 """The module that computes each choice of ``--triangles``."""
@@ -32,6 +36,7 @@ class Triangles(Measure):
     wedges.
     """
 
+    KEEPS: ClassVar = {"cpu": Kept(48, fixed=1 << 19), "cuda": Kept(48, fixed=1 << 19)}
     paper = "Wang, Wang, Yang and Owens, IA3 2016"
     triangles: str = option(
         AUTO,
@@ -52,6 +57,11 @@ class Triangles(Measure):
         choices=tuple(SAMPLED),
     )
     seed: int = seed_option()
+
+    def keeps(self, device: str, directed: bool) -> Kept:
+        if self.approximate:
+            return DRAWING
+        return MATCHING if self.triangles == "match" else super().keeps(device, directed)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         if not self.approximate:
@@ -121,8 +131,14 @@ def clustering(xp: ModuleType, degrees: Array, counts: Array, total: int) -> Fin
     able = present >= 2
     means = triangles[able] / (of_degree[able] * pairs[able])
     together, some = fsum(triangles[able] / pairs[able]), int(of_degree[able].sum())
-    local = counts / xp.maximum(degrees * (degrees - 1) // 2, 1)
-    values, often = (on_host(one) for one in _often(xp, local, degrees))
+    local, found = np.empty(degrees.size), []
+    for low, high in pieces.spans(degrees.size) or [(0, 0)]:
+        own = degrees[low:high]
+        shares = counts[low:high] / xp.maximum(own * (own - 1) // 2, 1)
+        occurring, times = _often(xp, shares, own)
+        found.append((on_host(occurring), on_host(times)))
+        local[low:high] = on_host(shares)
+    values, often = pieces.occurrences(found)
     return {
         "transitivity": Number(3 * total / wedges if wedges else nan),
         "mean clustering": Number(together / degrees.size if degrees.size else nan),
@@ -130,7 +146,7 @@ def clustering(xp: ModuleType, degrees: Array, counts: Array, total: int) -> Fin
         "clustering": Distribution(values, often, "clustering of vertices of degree 2 and more"),
         "clustering by degree": Curve(present[able], means, ("degree", "mean clustering")),
         "triangles of vertices": Column(on_host(counts)),
-        "clustering of vertices": Column(on_host(local)),
+        "clustering of vertices": Column(local),
     }
 
 

@@ -1,7 +1,19 @@
 // R-MAT graphs on the device: the twin of datasets/rmat.py, edge for edge.
 #include "group.cuh"
 
-struct Rmat { i64 draws; int scale, scramble, loops, undirected; u64 seed, below_a, below_b, below_c; };
+struct Rmat {
+    i64 draws;
+    int scale, scramble, loops, undirected;
+    u64 seed, below_a, below_b, below_c;
+    double a, b, c, d, noise;  // the chances of the first level, and the share by which later ones may differ
+};
+
+__device__ __forceinline__ u64 below_of(double chance) { return (u64)(min(chance, 1.0) * 4294967296.0); }
+
+__device__ __forceinline__ double varied(double chance, double noise, u32 word)
+{
+    return chance * (1.0 + noise * (2.0 * ((double)word / 4294967296.0) - 1.0));
+}
 
 __device__ __forceinline__ u64 scrambled(u64 x, int scale)
 {
@@ -19,11 +31,27 @@ __device__ __forceinline__ void draw_edge(const Rmat& rmat, i64 i, u64& s, u64& 
 {
     s = d = 0;
     Words words;
+    u64 below_a = rmat.below_a, below_b = rmat.below_b, below_c = rmat.below_c;
+    double of_a = rmat.a, of_b = rmat.b, of_c = rmat.c, of_d = rmat.d;
     for (int level = 0; level < rmat.scale; ++level) {
         if ((level & 3) == 0) words = philox(rmat.seed, i, 0, level >> 2);
         const u64 word = words.w[level & 3];
-        s = s << 1 | (word >= rmat.below_b);
-        d = d << 1 | ((word >= rmat.below_a && word < rmat.below_b) || word >= rmat.below_c);
+        s = s << 1 | (word >= below_b);
+        d = d << 1 | ((word >= below_a && word < below_b) || word >= below_c);
+        if (rmat.noise == 0.0) continue;
+        const Words other = philox(rmat.seed, i, 1, level);
+        of_a = varied(of_a, rmat.noise, other.w[0]);
+        of_b = varied(of_b, rmat.noise, other.w[1]);
+        of_c = varied(of_c, rmat.noise, other.w[2]);
+        of_d = varied(of_d, rmat.noise, other.w[3]);
+        const double total = of_a + of_b + of_c + of_d;
+        of_a /= total;
+        of_b /= total;
+        of_c /= total;
+        of_d /= total;
+        below_a = below_of(of_a);
+        below_b = below_of(of_a + of_b);
+        below_c = below_of(of_a + of_b + of_c);
     }
     if (rmat.scramble) { s = scrambled(s, rmat.scale); d = scrambled(d, rmat.scale); }
 }
@@ -63,11 +91,12 @@ extern "C" __global__ void rmat_keys(Rmat rmat, u64 low, u64 high, u64* held, u6
     }
 }
 
-extern "C" __global__ void rmat_weights(i64 count, u64 seed, const u64* keys, float* weights)
+// Multiples of 1/256 in (0, 1]; or, of `range` integers from `low` on, one of them.
+extern "C" __global__ void rmat_weights(i64 count, u64 seed, u64 low, u64 range, const u64* keys, float* weights)
 {
     const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     const u64 s = keys[i] >> 32, d = keys[i] & 0xFFFFFFFFu, u = min(s, d), v = max(s, d);
     const u32 word = philox(seed ^ 0x57454947ull << 32, u | v << 32, 0, 0).w[0];
-    weights[i] = (float)((word >> 24) + 1) / 256.0f;
+    weights[i] = range ? (float)(low + (word * range >> 32)) : (float)((word >> 24) + 1) / 256.0f;
 }

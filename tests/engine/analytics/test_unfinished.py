@@ -5,7 +5,6 @@ import logging
 import numpy as np
 import pytest
 from helpers.graphs import random_store
-from helpers.networks import least
 
 from csaw.engine.analytics import unfinished
 from csaw.engine.analytics.evaluation import profiles
@@ -13,7 +12,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.measure import find
 from csaw.partition.graph.attributes import identity
 
-ROOM = 1000  # entries of rows beside the least
+ROOM = 2450  # entries of rows beside the least
 LONG = {  # options, and how often the computation is noted
     "betweenness": ({"betweenness_sources": 9}, 9),
     "hops": ({"hops": "sources", "hop_sources": 200, "residency": "disk"}, 4),
@@ -61,7 +60,8 @@ def notes(monkeypatch):
 def given(case, store):
     options = dict(LONG[case][0])
     if options.get("residency") == "disk":  # room for few rows
-        options["memory"] = least(store) + 8 * ROOM
+        kept = find(case.partition(",")[0])().keeps("cpu", store.directed)
+        options["memory"] = kept.bytes(store.vertices, store.edges, 4) + 8 * (store.max_degree + ROOM)
     return {"measures": case.partition(",")[0], **options}
 
 

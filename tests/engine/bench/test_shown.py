@@ -13,7 +13,7 @@ from matplotlib import rc_context
 from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench import baseline, files, graphs, plot_bars, plots, report
+from csaw.engine.bench import baseline, files, graphs, plot_bars, plot_lines, plots, report
 from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
 from csaw.engine.bench.shares import MOVING
 from csaw.partition.base import plot_style
@@ -78,6 +78,25 @@ def test_stand_ins_have_the_weights_of_their_paper():
     assert all(",weights=5" in one.source for one in weighted)
     assert not any("weights" in one.source for one in plain)
     assert not any("weights" in one.source for one in graphs.of_paper("c-saw", None, 10**5))
+
+
+def test_gunrocks_graphs_are_eighteen_with_the_weights_of_its_shortest_ways():
+    found = graphs.of_paper("gunrock", None, 10**5)
+    assert len(found) == 18
+    assert all(",weights=0..64" in str(one.source) for one in found)
+    assert {one.label.split(",")[0].removeprefix("stand-in for ") for one in found} >= {"soc-orkut", "kron_g500-logn21"}
+
+
+def test_a_series_goes_through_all_graphs_where_each_has_one_place_on_the_axis():
+    rows = [
+        row(way, rate, suite="triangle-ways", graph=name, series=way, degree_squares=squares)
+        for name, squares in (("small", 10), ("large", 1000))
+        for way, rate in (("intersection", 5.0), ("matching", 3.0))
+    ]
+    assert {title: len(some) for title, some in plot_lines.panels(rows, "degree_squares").items()} == {
+        "intersection": 2,
+        "matching": 2,
+    }
 
 
 def test_plots_are_made_of_every_suite_and_the_same_rows_give_the_same_picture(tmp_path):

@@ -10,6 +10,7 @@ CUDA 13 goes back to sm_75. With CUDA 12 installed (``scripts/test-cuda12``) the
 import os
 import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,6 +140,7 @@ NETWORKS = sorted(  # files whose kernels measures of networks launch, by the ca
         for name in re.findall(r'\bkernels\("(\w+)"', path.read_text())
     }
 )
+OF_RANKS = {"oriented", "oriented_runs", "triangles", "dense"}  # of triangles, which know vertices by ranks of 32 bits
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
 STREAMED = [
     ("fastgcn", {}),
@@ -427,6 +429,13 @@ ENDS = [pytest.param(one, marks=[] if one in (OLDEST, NEWEST) else [LIKE_OTHERS]
 def test_kernels_of_networks_and_benchmarks_compile(file, architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     check(Unit((file,), {}, [], ()), architecture, caplog)
+
+
+@pytest.mark.parametrize("architecture", ENDS)
+@pytest.mark.parametrize("file", [file for file in NETWORKS if Path(file).stem not in OF_RANKS])
+def test_kernels_of_networks_compile_for_ids_of_64_bits(file, architecture, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    check(Unit((file,), {"WIDE": 1}, [], ()), architecture, caplog)
 
 
 @pytest.mark.parametrize("architecture", ENDS)

@@ -5,21 +5,13 @@ below 128. A sum of 2^-register is taken in units of 2^-LARGEST, and an estimate
 integers: sums do not depend on their order.
 """
 
-import math
-
-import numpy as np
 from numba import int64, uint64
 
+from csaw.engine.analytics.sketches import ALPHA, FEW, LARGEST, REGISTERS, SKETCH_SLOT, UNIT
 from csaw.engine.draws.random import draw64
 from csaw.partition.base.compile import inner, njit
 
-REGISTERS, LARGEST = 16, 56
-ALPHA = 0.673  # of 16 registers (Flajolet et al., figure 3)
-SKETCH_SLOT = np.uint64(0xFFFFFFFD)  # below the slots whose draws choose and shuffle sources
-UNIT = 16  # of an estimate
 HIGH = uint64(0x8080808080808080)
-# By empty registers: linear counting.
-FEW = np.array([0.0] + [REGISTERS * math.log(REGISTERS / empty) for empty in range(1, REGISTERS + 1)])
 
 
 @njit(nogil=True)

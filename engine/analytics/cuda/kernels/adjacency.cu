@@ -4,7 +4,7 @@
 
 // Count entries of sorted rows that are the row's own vertex, or the same as the entry before. Row v, of first .. last
 // - 1, is at indptr[v - first].
-extern "C" __global__ void count_faults(i64 first, i64 last, const i64* indptr, const u32* indices,
+extern "C" __global__ void count_faults(i64 first, i64 last, const i64* indptr, const vertex_t* indices,
     unsigned long long* faults)
 {
     const int lane = threadIdx.x % 32;

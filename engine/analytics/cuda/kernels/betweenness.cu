@@ -15,10 +15,10 @@ __device__ __forceinline__ double warp_sum(i64 begin, i64 end, F value)
 // Vertices at a level, in order, with their rows: that of v is at indptr[v - first]. The pieces of long rows are
 // numbered: at[n] come before vertex n, `before` of them before the first one here.
 struct LevelRows {
-    const u32* order;
+    const vertex_t* order;
     const i64* at;
     const i64* indptr;
-    const u32* indices;
+    const vertex_t* indices;
     i64 first, before;
 };
 

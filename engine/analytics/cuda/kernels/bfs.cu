@@ -4,10 +4,10 @@
 
 // Reach neighbors of the `size` vertices of the queue, whose rows have `entries` entries together, and write them to
 // `following`.
-extern "C" __global__ void push(i64 entries, i64 size, const u32* queue, const i64* ends, const i64* indptr,
-    const u32* indices, i64 level, u32* visited, int* distance, u32* following, unsigned long long* counters)
+extern "C" __global__ void push(i64 entries, i64 size, const vertex_t* queue, const i64* ends, const i64* indptr,
+    const vertex_t* indices, i64 level, u32* visited, int* distance, vertex_t* following, unsigned long long* counters)
 {
-    push_along(entries, size, queue, ends, indptr, indices, visited, counters + 1, [&](u32 u) {
+    push_along(entries, size, queue, ends, indptr, indices, visited, counters + 1, [&](vertex_t u) {
         distance[u] = (int)level;
         following[atomicAdd(counters, 1ull)] = u;
         return indptr[u + 1] - indptr[u];
@@ -17,8 +17,8 @@ extern "C" __global__ void push(i64 entries, i64 size, const u32* queue, const i
 // Push this level and those after it, at most `levels` of them, by one block, which needs no launch for each: as long
 // as a frontier has at most `most` vertices, and their rows as many entries. found[0]: how many levels; found[2 k + 1]
 // and found[2 k + 2]: vertices that level k has reached, and entries of their rows.
-extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64* indptr, const u32* indices,
-    i64 level, i64 levels, i64 most, u32* queue, u32* following, u32* visited, int* distance, unsigned long long* found)
+extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64* indptr, const vertex_t* indices,
+    i64 level, i64 levels, i64 most, vertex_t* queue, vertex_t* following, u32* visited, int* distance, unsigned long long* found)
 {
     __shared__ unsigned long long count, entries;
     for (i64 k = 0; k < levels && size && size <= most; k++) {
@@ -27,9 +27,10 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64*
         const bool alone = size < blockDim.x / 32;  // few rows, which the block goes along together; else a warp each
         const int from = alone ? threadIdx.x : threadIdx.x % 32, step = alone ? blockDim.x : 32;
         for (i64 n = alone ? 0 : threadIdx.x / 32; n < size; n += alone ? 1 : blockDim.x / 32) {
-            const u32 v = queue[n];
+            const vertex_t v = queue[n];
             for (i64 e = indptr[v] + from; e < indptr[v + 1]; e += step) {
-                const u32 u = indices[e], bit = 1u << u % 32;
+                const vertex_t u = indices[e];
+                const u32 bit = 1u << u % 32;
                 if (visited[u / 32] & bit || atomicOr(visited + u / 32, bit) & bit) continue;
                 distance[u] = (int)(level + k);
                 following[atomicAdd(&count, 1ull)] = u;
@@ -43,7 +44,7 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64*
             found[2 * k + 1] = count;
             found[2 * k + 2] = entries;
         }
-        u32* const swapped = queue;
+        vertex_t* const swapped = queue;
         queue = following;
         following = swapped;
         __syncthreads();
@@ -51,14 +52,14 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64*
 }
 
 // Set the bits of the vertices of a queue.
-extern "C" __global__ void mark(i64 size, const u32* queue, u32* bits)
+extern "C" __global__ void mark(i64 size, const vertex_t* queue, u32* bits)
 {
     for (i64 i = thread_number(); i < size; i += threads_of_grid()) atomicOr(bits + queue[i] / 32, 1u << queue[i] % 32);
 }
 
 // Reach those of the vertices first .. last - 1 that have a neighbor in the bitmap `front`, along rows backward. A warp
 // does the 32 vertices of a word, and writes that of `following`. `first` is a multiple of 32.
-extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i64* indptr, const u32* indices,
+extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i64* indptr, const vertex_t* indices,
     const u32* front, i64 level, u32* visited, int* distance, u32* following, unsigned long long* counters)
 {
     const i64 words = (last + 31) / 32;
@@ -72,12 +73,12 @@ extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i
         each_entry(
             open ? indptr[v] : 0, open ? indptr[v + 1] : 0,
             [&](i64 i) {
-                const u32 u = indices[i];
+                const vertex_t u = indices[i];
                 found = front[u / 32] >> u % 32 & 1;
                 return !found;
             },
             [&](i64 i, int owner) {
-                const u32 u = i < 0 ? 0 : indices[i];
+                const vertex_t u = i < 0 ? 0 : indices[i];
                 const bool hit = __any_sync(WHOLE_WARP, i >= 0 && (front[u / 32] >> u % 32 & 1));
                 if (lane == owner) found = hit;
                 return !hit;
@@ -98,7 +99,7 @@ extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i
 }
 
 // Write the vertices of the words begin .. end - 1 of a bitmap to a queue, in any order.
-extern "C" __global__ void collect(i64 begin, i64 end, const i64* degrees, const u32* bits, u32* queue,
+extern "C" __global__ void collect(i64 begin, i64 end, const i64* degrees, const u32* bits, vertex_t* queue,
     unsigned long long* counters)
 {
     i64 met = 0;
@@ -106,7 +107,7 @@ extern "C" __global__ void collect(i64 begin, i64 end, const i64* degrees, const
         u32 rest = bits[word];
         if (!rest) continue;
         for (unsigned long long place = atomicAdd(counters, (unsigned long long)__popc(rest)); rest; rest &= rest - 1) {
-            const u32 v = (u32)(word * 32 + __ffs(rest) - 1);
+            const vertex_t v = (vertex_t)(word * 32 + __ffs(rest) - 1);
             queue[place++] = v;
             met += degrees[v];
         }
@@ -117,12 +118,12 @@ extern "C" __global__ void collect(i64 begin, i64 end, const i64* degrees, const
 
 // Reach neighbors of the vertices of first .. last - 1 that were reached at the level before, and set reached[u / 4096]
 // of each. A warp goes along each row.
-extern "C" __global__ void push_rows(i64 first, i64 last, const i64* indptr, const u32* indices, int* distance,
+extern "C" __global__ void push_rows(i64 first, i64 last, const i64* indptr, const vertex_t* indices, int* distance,
     i64 level, unsigned char* reached)
 {
     const int lane = threadIdx.x % 32;
     const auto reach = [&](i64 i) {
-        const u32 u = indices[i];
+        const vertex_t u = indices[i];
         if (distance[u] < 0) {
             distance[u] = (int)level;
             reached[u / 4096] = 1;

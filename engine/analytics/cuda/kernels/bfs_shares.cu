@@ -9,11 +9,11 @@
 // Reach neighbors of the `size` vertices of the queue, which GPU `own` owns and whose rows have `entries` entries
 // together, and write each to the list of its owner. Vertices of other GPUs are marked in `visited` too: they are sent
 // once.
-extern "C" __global__ void push_share(i64 entries, i64 size, const u32* queue, const i64* ends, const i64* indptr,
-    const u32* indices, i64 level, i64 own, i64 gpus, const i64* bounds, u32* visited, int* distance, u32* lists,
+extern "C" __global__ void push_share(i64 entries, i64 size, const vertex_t* queue, const i64* ends, const i64* indptr,
+    const vertex_t* indices, i64 level, i64 own, i64 gpus, const i64* bounds, u32* visited, int* distance, vertex_t* lists,
     unsigned long long* counters)
 {
-    push_along(entries, size, queue, ends, indptr, indices, visited, counters + gpus, [&](u32 u) -> i64 {
+    push_along(entries, size, queue, ends, indptr, indices, visited, counters + gpus, [&](vertex_t u) -> i64 {
         const int owner = owner_of(u, gpus, bounds);
         lists[bounds[owner] + place_in(owner, counters)] = u;
         if (owner != own) return 0;
@@ -24,12 +24,13 @@ extern "C" __global__ void push_share(i64 entries, i64 size, const u32* queue, c
 
 // Take `count` vertices that another GPU has reached. Own ones, first .. last - 1, that are new here go to `list`, of
 // *size vertices so far; others are marked alone.
-extern "C" __global__ void take_list(i64 count, const u32* sent, i64 first, i64 last, const i64* degrees, i64 level,
-    u32* visited, int* distance, u32* list, unsigned long long* size, unsigned long long* entries)
+extern "C" __global__ void take_list(i64 count, const vertex_t* sent, i64 first, i64 last, const i64* degrees, i64 level,
+    u32* visited, int* distance, vertex_t* list, unsigned long long* size, unsigned long long* entries)
 {
     i64 met = 0;
     for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
-        const u32 u = sent[i], bit = 1u << u % 32;
+        const vertex_t u = sent[i];
+        const u32 bit = 1u << u % 32;
         if (atomicOr(visited + u / 32, bit) & bit || u < first || u >= last) continue;
         list[place_in(0, size)] = u;
         distance[u] = (int)level;
@@ -42,7 +43,7 @@ extern "C" __global__ void take_list(i64 count, const u32* sent, i64 first, i64 
 // Take the vertices that another GPU has reached, from the words begin .. end - 1 of its bitmap. `first` is a multiple
 // of 32. A warp takes a word.
 extern "C" __global__ void take_bits(i64 begin, i64 end, const u32* sent, i64 first, i64 last, const i64* degrees,
-    i64 level, u32* visited, int* distance, u32* list, unsigned long long* size, unsigned long long* entries)
+    i64 level, u32* visited, int* distance, vertex_t* list, unsigned long long* size, unsigned long long* entries)
 {
     const int lane = threadIdx.x % 32;
     i64 met = 0;
@@ -52,7 +53,7 @@ extern "C" __global__ void take_bits(i64 begin, i64 end, const u32* sent, i64 fi
         __syncwarp();
         if (lane == 0 && fresh) visited[word] = before | fresh;
         if (!(fresh >> lane & 1) || v < first || v >= last) continue;
-        list[place_in(0, size)] = (u32)v;
+        list[place_in(0, size)] = (vertex_t)v;
         distance[v] = (int)level;
         met += degrees[v];
     }

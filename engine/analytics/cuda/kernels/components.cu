@@ -4,12 +4,12 @@
 
 // Join the trees of two vertices. A root is hooked to a smaller vertex alone; where it is a root no longer, both go on
 // from what is above. Plain reads climb: atomics on the few vertices that all ways lead over would wait for each other.
-__device__ __forceinline__ void link(u32 one, u32 other, u32* parent)
+__device__ __forceinline__ void link(vertex_t one, vertex_t other, vertex_t* parent)
 {
-    const volatile u32* const above = parent;
-    u32 a = above[one], b = above[other];
+    const volatile vertex_t* const above = parent;
+    vertex_t a = above[one], b = above[other];
     while (a != b) {
-        const u32 high = max(a, b), low = min(a, b), before = above[high];
+        const vertex_t high = max(a, b), low = min(a, b), before = above[high];
         if (before == low || (before == high && atomicCAS(parent + high, high, low) == high)) return;
         a = above[above[high]];
         b = above[low];
@@ -17,23 +17,23 @@ __device__ __forceinline__ void link(u32 one, u32 other, u32* parent)
 }
 
 // Let each vertex point to itself.
-extern "C" __global__ void number(i64 vertices, u32* parent)
+extern "C" __global__ void number(i64 vertices, vertex_t* parent)
 {
-    for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) parent[v] = (u32)v;
+    for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) parent[v] = (vertex_t)v;
 }
 
 // Join each vertex of first .. last - 1 with the first `count` neighbors of its row.
-extern "C" __global__ void link_first(i64 first, i64 last, const i64* indptr, const u32* indices, u32* parent,
+extern "C" __global__ void link_first(i64 first, i64 last, const i64* indptr, const vertex_t* indices, vertex_t* parent,
     i64 count)
 {
     for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
         const i64 begin = indptr[v - first], end = min(begin + count, indptr[v - first + 1]);
-        for (i64 i = begin; i < end; i++) link((u32)v, indices[i], parent);
+        for (i64 i = begin; i < end; i++) link((vertex_t)v, indices[i], parent);
     }
 }
 
 // Join each vertex with its other neighbors, unless it points where `hub` does; -1: in any case.
-extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, const u32* indices, u32* parent,
+extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, const vertex_t* indices, vertex_t* parent,
     i64 count, i64 hub)
 {
     const int lane = threadIdx.x % 32;
@@ -44,21 +44,21 @@ extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, con
         each_entry(
             begin, end,
             [&](i64 i) {
-                link((u32)v, indices[i], parent);
+                link((vertex_t)v, indices[i], parent);
                 return true;
             },
             [&](i64 i, int owner) {
-                if (i >= 0) link((u32)(base + owner), indices[i], parent);
+                if (i >= 0) link((vertex_t)(base + owner), indices[i], parent);
                 return true;
             });
     }
 }
 
 // Let each vertex of first .. last - 1 point to its root. What other threads write meanwhile are roots, too.
-extern "C" __global__ void flatten(i64 first, i64 last, u32* parent)
+extern "C" __global__ void flatten(i64 first, i64 last, vertex_t* parent)
 {
     for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
-        u32 above = parent[v];
+        vertex_t above = parent[v];
         while (above != parent[above]) above = parent[above];
         parent[v] = above;
     }

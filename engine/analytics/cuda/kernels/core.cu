@@ -4,7 +4,7 @@
 
 // How many neighbors of a row have estimates of at least `least`.
 template <int LANES>
-__device__ __forceinline__ i64 as_high(i64 begin, i64 end, int lane, int lanes, const u32* indices, const i64* cores,
+__device__ __forceinline__ i64 as_high(i64 begin, i64 end, int lane, int lanes, const vertex_t* indices, const i64* cores,
     i64 least)
 {
     i64 found = 0;
@@ -17,7 +17,7 @@ __device__ __forceinline__ i64 as_high(i64 begin, i64 end, int lane, int lanes, 
 // mark this vertex then. A row that is not active comes along with nothing to do.
 template <int LANES>
 __device__ __forceinline__ void lower_row(i64 first, i64 row, int lane, int lanes, const i64* indptr,
-    const u32* indices, i64* cores, const unsigned char* active, unsigned char* following)
+    const vertex_t* indices, i64* cores, const unsigned char* active, unsigned char* following)
 {
     const bool at_work = row >= 0 && active[first + row];
     const i64 begin = at_work ? indptr[row] : 0, end = at_work ? indptr[row + 1] : 0,
@@ -38,7 +38,7 @@ __device__ __forceinline__ void lower_row(i64 first, i64 row, int lane, int lane
 }
 
 template <int LANES>
-__device__ __forceinline__ void lower(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+__device__ __forceinline__ void lower(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     i64* cores, const unsigned char* active, unsigned char* following)
 {
     each_row<LANES>(count, rows, [&](i64 row) { lower_row<LANES>(first, row, threadIdx.x % LANES, LANES, indptr,
@@ -47,25 +47,25 @@ __device__ __forceinline__ void lower(i64 count, const u32* rows, i64 first, con
 
 // Active vertices of rows[0 .. count - 1] of the block whose first vertex is `first`; cores, active and following are
 // of all vertices.
-extern "C" __global__ void lower_2(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+extern "C" __global__ void lower_2(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     i64* cores, const unsigned char* active, unsigned char* following)
 {
     lower<2>(count, rows, first, indptr, indices, cores, active, following);
 }
 
-extern "C" __global__ void lower_8(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+extern "C" __global__ void lower_8(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     i64* cores, const unsigned char* active, unsigned char* following)
 {
     lower<8>(count, rows, first, indptr, indices, cores, active, following);
 }
 
-extern "C" __global__ void lower_32(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+extern "C" __global__ void lower_32(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     i64* cores, const unsigned char* active, unsigned char* following)
 {
     lower<32>(count, rows, first, indptr, indices, cores, active, following);
 }
 
-extern "C" __global__ void lower_hub(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+extern "C" __global__ void lower_hub(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     i64* cores, const unsigned char* active, unsigned char* following)
 {
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) lower_row<0>(first, rows[at], threadIdx.x, blockDim.x,

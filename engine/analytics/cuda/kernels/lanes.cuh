@@ -7,7 +7,7 @@
 // `serve(row)` for each of `count` rows by LANES threads. All threads of a warp come along to the end, so that they can
 // exchange what they have; row is -1 past it.
 template <int LANES, typename F>
-__device__ __forceinline__ void each_row(i64 count, const u32* rows, F serve)
+__device__ __forceinline__ void each_row(i64 count, const vertex_t* rows, F serve)
 {
     const i64 groups = threads_of_grid() / LANES, thread = thread_number();
     for (i64 first = thread / 32 * (32 / LANES); first < count; first += groups) {

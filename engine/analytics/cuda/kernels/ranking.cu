@@ -3,7 +3,7 @@
 #include "lanes.cuh"
 
 // The sum of `values` over a row, by `lanes` threads, of which this is number `lane`.
-__device__ __forceinline__ i64 part_of_row(i64 row, int lane, int lanes, const i64* indptr, const u32* indices,
+__device__ __forceinline__ i64 part_of_row(i64 row, int lane, int lanes, const i64* indptr, const vertex_t* indices,
     const i64* values)
 {
     if (row < 0) return 0;
@@ -13,7 +13,7 @@ __device__ __forceinline__ i64 part_of_row(i64 row, int lane, int lanes, const i
 }
 
 template <int LANES>
-__device__ __forceinline__ void sum_rows(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+__device__ __forceinline__ void sum_rows(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, i64* out)
 {
     const int lane = threadIdx.x % LANES;
@@ -24,25 +24,25 @@ __device__ __forceinline__ void sum_rows(i64 count, const u32* rows, const i64* 
 }
 
 // out[rows[k]] = the sum of `values` of the neighbors in that row, for k < count. Row r of the block is at indptr[r].
-extern "C" __global__ void sum_rows_2(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void sum_rows_2(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, i64* out)
 {
     sum_rows<2>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void sum_rows_8(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void sum_rows_8(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, i64* out)
 {
     sum_rows<8>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void sum_rows_32(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void sum_rows_32(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, i64* out)
 {
     sum_rows<32>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void sum_rows_hub(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void sum_rows_hub(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, i64* out)
 {
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) {
@@ -53,7 +53,7 @@ extern "C" __global__ void sum_rows_hub(i64 count, const u32* rows, const i64* i
 }
 
 // Add `value` to `out` of the entries of a row, by `lanes` threads, of which this is number `lane`.
-__device__ __forceinline__ void push_row(i64 row, int lane, int lanes, const i64* indptr, const u32* indices,
+__device__ __forceinline__ void push_row(i64 row, int lane, int lanes, const i64* indptr, const vertex_t* indices,
     const i64* values, unsigned long long* out)
 {
     if (row < 0) return;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void push_row(i64 row, int lane, int lanes, const i64
 }
 
 template <int LANES>
-__device__ __forceinline__ void push_rows(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+__device__ __forceinline__ void push_rows(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, unsigned long long* out)
 {
     each_row<LANES>(count, rows, [&](i64 row) { push_row(row, threadIdx.x % LANES, LANES, indptr, indices, values,
@@ -71,25 +71,25 @@ __device__ __forceinline__ void push_rows(i64 count, const u32* rows, const i64*
 
 // out[u] += values[rows[k]] for each entry u of that row, for k < count. Row r of the block is at indptr[r], and its
 // value is values[r].
-extern "C" __global__ void push_rows_2(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void push_rows_2(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, unsigned long long* out)
 {
     push_rows<2>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void push_rows_8(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void push_rows_8(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, unsigned long long* out)
 {
     push_rows<8>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void push_rows_32(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void push_rows_32(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, unsigned long long* out)
 {
     push_rows<32>(count, rows, indptr, indices, values, out);
 }
 
-extern "C" __global__ void push_rows_hub(i64 count, const u32* rows, const i64* indptr, const u32* indices,
+extern "C" __global__ void push_rows_hub(i64 count, const vertex_t* rows, const i64* indptr, const vertex_t* indices,
     const i64* values, unsigned long long* out)
 {
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) push_row(rows[at], threadIdx.x, blockDim.x, indptr,

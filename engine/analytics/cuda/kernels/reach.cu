@@ -5,7 +5,7 @@
 
 const int CHUNK = 512;
 
-__device__ __forceinline__ void give(u32 u, u64 bits, unsigned long long* following, unsigned char* touched)
+__device__ __forceinline__ void give(vertex_t u, u64 bits, unsigned long long* following, unsigned char* touched)
 {
     if (!(bits & ~following[u])) return;
     atomicOr(following + u, (unsigned long long)bits);
@@ -13,7 +13,7 @@ __device__ __forceinline__ void give(u32 u, u64 bits, unsigned long long* follow
 }
 
 // Push the words of `front` along the rows of the active vertices of first .. last - 1 that are not long.
-extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const u32* indices, const u64* front,
+extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const vertex_t* indices, const u64* front,
     unsigned long long* following, const unsigned char* active, unsigned char* touched)
 {
     const int lane = threadIdx.x % 32;
@@ -36,7 +36,7 @@ extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const u3
 }
 
 // Push along the long rows of active vertices, those of the vertices `rows`.
-extern "C" __global__ void push_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+extern "C" __global__ void push_long(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     const u64* front, unsigned long long* following, const unsigned char* active, unsigned char* touched)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
@@ -55,7 +55,7 @@ __device__ __forceinline__ u64 or_over_warp(u64 word)
 
 // Pull `front` to those of the vertices first .. last - 1 that not all of the sources `full` have reached, along rows
 // backward.
-extern "C" __global__ void pull(i64 first, i64 last, const i64* indptr, const u32* indices, const u64* front,
+extern "C" __global__ void pull(i64 first, i64 last, const i64* indptr, const vertex_t* indices, const u64* front,
     u64* following, unsigned char* touched, const u64* seen, u64 full)
 {
     const int lane = threadIdx.x % 32;

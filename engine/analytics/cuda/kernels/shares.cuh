@@ -4,7 +4,7 @@
 #include "warp_rows.cuh"
 
 // The GPU that owns a vertex.
-__device__ __forceinline__ int owner_of(u32 v, i64 gpus, const i64* bounds)
+__device__ __forceinline__ int owner_of(vertex_t v, i64 gpus, const i64* bounds)
 {
     int owner = 0;
     while (owner + 1 < gpus && v >= bounds[owner + 1]) owner++;

@@ -5,14 +5,14 @@
 // Lower the distance of the neighbor at entry i, from a vertex that is `far`.
 __device__ __forceinline__ void relax_entry(const Round& round, i64 i, double far)
 {
-    const u32 u = round.indices[i];
+    const vertex_t u = round.indices[i];
     const double sum = round.sum(i, far);
     if (lowered(round.distance + u, sum) && sum < round.limit) round.take_up(u);
 }
 
 // Go through the rows of the vertices first .. last - 1 that are of round `number`, and not long; neighbors that come
 // below `limit` are of the next, and their chunks in `following`.
-extern "C" __global__ void relax(i64 first, i64 last, const i64* indptr, const u32* indices, const float* weights,
+extern "C" __global__ void relax(i64 first, i64 last, const i64* indptr, const vertex_t* indices, const float* weights,
     double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit)
 {
     const Round round{indices, weights, distance, round_of, number, following, limit};
@@ -20,7 +20,7 @@ extern "C" __global__ void relax(i64 first, i64 last, const i64* indptr, const u
 }
 
 // Go through the long rows of the round, those of the vertices `rows`.
-extern "C" __global__ void relax_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+extern "C" __global__ void relax_long(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active,
     unsigned char* following, double limit)
 {

@@ -8,7 +8,7 @@ const int CHUNK = 4096;
 // A round: rows that are gone through, and the state of vertices. round_of[v] is the round of vertex v; `following` has
 // a byte for each chunk with a vertex of the next round.
 struct Round {
-    const u32* indices;
+    const vertex_t* indices;
     const float* weights;
     double* distance;
     int* round_of;
@@ -20,7 +20,7 @@ struct Round {
     __device__ __forceinline__ double sum(i64 i, double far) const { return far + (double)weights[i]; }
 
     // Let a vertex be of the next round.
-    __device__ __forceinline__ void take_up(u32 u) const
+    __device__ __forceinline__ void take_up(vertex_t u) const
     {
         round_of[u] = (int)(number + 1);
         following[u / CHUNK] = 1;
@@ -55,7 +55,7 @@ __device__ __forceinline__ void relax_rows(i64 first, i64 last, const i64* indpt
 
 // `reach(i, far)` for each entry i of the long rows of the round, those of the vertices `rows`.
 template <typename F>
-__device__ __forceinline__ void relax_long_rows(i64 count, const u32* rows, i64 first, const i64* indptr,
+__device__ __forceinline__ void relax_long_rows(i64 count, const vertex_t* rows, i64 first, const i64* indptr,
     const Round& round, const unsigned char* active, F reach)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {

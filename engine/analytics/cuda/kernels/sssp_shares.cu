@@ -10,14 +10,14 @@ struct Sharing {
     i64 own, gpus;
     const i64* bounds;
     u32* listed;
-    u32* lists;
+    vertex_t* lists;
     unsigned long long* counts;
     bool all;  // whether lowered distances of own vertices are told to others, too
 
     // Entry i, from a vertex that is `far`.
     __device__ __forceinline__ void operator()(i64 i, double far) const
     {
-        const u32 u = round.indices[i];
+        const vertex_t u = round.indices[i];
         const double sum = round.sum(i, far);
         if (!lowered(round.distance + u, sum)) return;
         const int owner = owner_of(u, gpus, bounds);
@@ -28,19 +28,19 @@ struct Sharing {
     }
 };
 
-extern "C" __global__ void relax_share(i64 first, i64 last, const i64* indptr, const u32* indices,
+extern "C" __global__ void relax_share(i64 first, i64 last, const i64* indptr, const vertex_t* indices,
     const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active,
-    unsigned char* following, double limit, i64 own, i64 gpus, const i64* bounds, u32* listed, u32* lists,
+    unsigned char* following, double limit, i64 own, i64 gpus, const i64* bounds, u32* listed, vertex_t* lists,
     unsigned long long* counts, i64 all)
 {
     const Round round{indices, weights, distance, round_of, number, following, limit};
     relax_rows(first, last, indptr, round, active, Sharing{round, own, gpus, bounds, listed, lists, counts, all != 0});
 }
 
-extern "C" __global__ void relax_share_long(i64 count, const u32* rows, i64 first, const i64* indptr,
-    const u32* indices, const float* weights, double* distance, int* round_of, i64 number,
+extern "C" __global__ void relax_share_long(i64 count, const vertex_t* rows, i64 first, const i64* indptr,
+    const vertex_t* indices, const float* weights, double* distance, int* round_of, i64 number,
     const unsigned char* active, unsigned char* following, double limit, i64 own, i64 gpus, const i64* bounds,
-    u32* listed, u32* lists, unsigned long long* counts, i64 all)
+    u32* listed, vertex_t* lists, unsigned long long* counts, i64 all)
 {
     const Round round{indices, weights, distance, round_of, number, following, limit};
     relax_long_rows(count, rows, first, indptr, round, active, Sharing{round, own, gpus, bounds, listed, lists,
@@ -48,7 +48,7 @@ extern "C" __global__ void relax_share_long(i64 count, const u32* rows, i64 firs
 }
 
 // Write the distances of the vertices of a list, and take their bits from `listed`.
-extern "C" __global__ void pack(i64 count, const u32* list, const double* distance, u32* listed, double* values)
+extern "C" __global__ void pack(i64 count, const vertex_t* list, const double* distance, u32* listed, double* values)
 {
     for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
         values[i] = distance[list[i]];
@@ -58,11 +58,11 @@ extern "C" __global__ void pack(i64 count, const u32* list, const double* distan
 
 // Lower distances to what another GPU has found. Own vertices, first .. last - 1, that come below `limit` are of the
 // next round.
-extern "C" __global__ void lower(i64 count, const u32* list, const double* values, i64 first, i64 last,
+extern "C" __global__ void lower(i64 count, const vertex_t* list, const double* values, i64 first, i64 last,
     double* distance, int* round_of, i64 number, unsigned char* following, double limit)
 {
     for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
-        const u32 u = list[i];
+        const vertex_t u = list[i];
         if (!lowered(distance + u, values[i]) || u < first || u >= last || values[i] >= limit) continue;
         round_of[u] = (int)(number + 1);
         following[u / CHUNK] = 1;

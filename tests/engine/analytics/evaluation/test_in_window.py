@@ -1,5 +1,6 @@
 """Every measure of a window finds what it finds of a graph that is made of the window's edges alone."""
 
+import itertools
 import os
 
 import networkx
@@ -10,7 +11,6 @@ from helpers.temporal import TIED, events_store
 
 import csaw
 from csaw.engine.analytics import measure, window_folder
-from csaw.engine.analytics.cpu.network import STATE_BYTES
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.measure import Measure, vertex_option
@@ -91,9 +91,11 @@ def found(graph, name, **options):
         return None
 
 
-def least(store):
-    """Bytes of memory for two of the longest rows and what is kept of vertices."""
-    return STATE_BYTES * VERTICES + 2 * (4 + 4 * store.weighted) * store.max_degree
+def least(store, name):
+    """Bytes of memory for two of the longest rows in both directions and what a measure keeps."""
+    kind = name if name is Lightest else measure.find(name)
+    kept = kind().keeps("cpu", store.directed).bytes(VERTICES, store.edges, 4)
+    return kept + 2 * (4 + 4 * store.weighted) * 2 * store.max_degree
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -105,10 +107,9 @@ def test_every_measure(tmp_path, window, directed, weighted):
     alone = made(tmp_path / "w.zarr", kept, directed=directed, weighted=weighted)
     assert (alone.vertices, alone.weighted) == (VERTICES, weighted)
     names = [*measure.names(), *([Lightest] if weighted else [])]
-    for where in ({}, {"threads": 3, "residency": "disk"}, {"memory": least(store)}):
-        for name in names:
-            if name == "sssp" and not weighted:
-                continue
+    for number, name in itertools.product(range(3), names):
+        where = ({}, {"threads": 3, "residency": "disk"}, {"memory": least(store, name)})[number]
+        if name != "sssp" or weighted:
             wanted = found(alone, name, **where)
             assert wanted is not None or "memory" in where, name
             assert same(found(store, name, **options, **where), wanted), (name, where)

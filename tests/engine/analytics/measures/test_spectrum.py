@@ -49,7 +49,7 @@ def test_it_is_the_same_with_any_threads(tmp_path):
 
 def test_a_graph_that_is_not_in_memory_is_refused_with_numbers(tmp_path):
     store = random_store(tmp_path / "g.zarr", vertices=700, edges=6000)
-    with pytest.raises(BudgetError, match="20 leading values take 263,200 bytes for vectors"):
+    with pytest.raises(BudgetError, match="20 leading values take 681,536 bytes for vectors"):
         find("spectrum")().findings(HostNetwork(store, memory=200_000, derived=tmp_path))
 
 

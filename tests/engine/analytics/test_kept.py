@@ -1,0 +1,115 @@
+"""A measure allocates no more than it says that it keeps beside the rows, in memory and in blocks."""
+
+import gc
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.graphs import random_store, store_of
+from helpers.kept import CASES, budgets
+
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.kept import NOTHING, Kept
+from csaw.engine.analytics.measure import Measure, find, names
+from csaw.partition.errors import BudgetError
+
+HEADING = "## What a measure keeps"
+VERTICES = 150_000
+PAGE = Path(__file__).parents[3] / "docs/evaluation.md"
+IN_MEMORY = {"patterns", "spectrum", "match"}  # which refuse to read blocks
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory):
+    folder, made = tmp_path_factory.mktemp("graphs"), {}
+
+    def graph(directed, weighted):
+        if (directed, weighted) not in made:
+            path = folder / f"{directed}-{weighted}.zarr"
+            made[directed, weighted] = random_store(
+                path, vertices=VERTICES, edges=2 * VERTICES, directed=directed, weighted=weighted, partitions=4
+            )
+        return made[directed, weighted]
+
+    return graph, folder
+
+
+def measured(store, one, memory, folder):
+    """Find a measure within ``memory``; the most that was allocated at a time, if allocations are traced."""
+    network = HostNetwork(store, threads=2, memory=memory, derived=folder, kept=NOTHING)
+    try:
+        network.keep(one.keeps("cpu", store.directed))
+        found = one.findings(network)
+        return len(found), tracemalloc.get_traced_memory()[1]
+    finally:
+        network.close()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(("name", "way"), CASES)
+def test_what_a_measure_allocates_is_what_it_says(graphs, name, way, directed):
+    graph, folder = graphs
+    one = find(name)(**way)
+    store = graph(directed, one.reads_weights)
+    kept, memories = budgets(store, one, "cpu", lambda memory: measured(store, one, memory, folder))  # compiles, too
+    peaks = []
+    for memory in memories[: 1 if IN_MEMORY & {name, *way.values()} else 2]:
+        gc.collect()
+        tracemalloc.start()
+        try:
+            peaks.append(measured(store, one, memory, folder)[1])
+        finally:
+            tracemalloc.stop()
+    assert all(peak <= memory for peak, memory in zip(peaks, memories, strict=False)), (peaks, memories)
+    assert 2 * max(peaks) > kept  # nor does it say much more than it takes
+
+
+def test_every_measure_says_what_it_keeps():
+    kinds = [find(name) for name in names()]
+    assert all(kind.KEEPS is not Measure.KEEPS or kind.keeps is not Measure.keeps for kind in kinds)
+
+
+def test_a_measure_that_keeps_less_is_measured_where_another_is_refused(graphs):
+    graph, folder = graphs
+    store = graph(False, False)
+    memory = find("degree")().keeps("cpu", False).bytes(store.vertices, store.edges, 4) + 8 * store.max_degree
+    network = HostNetwork(store, memory=memory, derived=folder, kept=NOTHING)
+    network.keep(find("degree")().keeps("cpu", False))
+    assert not network.resident
+    more = find("pagerank")().keeps("cpu", False).bytes(store.vertices, store.edges, 4) + 8 * store.max_degree
+    with pytest.raises(BudgetError, match=f"{more:,} bytes are needed .* raise --memory to {more:,}"):
+        network.keep(find("pagerank")().keeps("cpu", False))
+    network.close()
+
+
+def test_rows_in_memory_are_given_back_where_another_measure_needs_the_room(tmp_path):
+    edges = np.random.default_rng(1).integers(0, 500, (9000, 2)).tolist()
+    store = store_of(tmp_path / "g.zarr", [(u, v, 1) for u, v in edges], directed=False, weighted=False)
+    rows, little, much = 4 * store.edges, Kept(16, fixed=0), Kept(64, fixed=0)
+    network = HostNetwork(store, memory=16 * store.vertices + 2 * rows, derived=tmp_path, kept=little)
+    simple = network.undirected
+    assert network.held
+    assert simple.resident
+    assert simple is not network
+    network.keep(much._replace(vertex=64 + rows // store.vertices))
+    assert not network.held
+    assert "undirected" not in vars(network)
+    assert sum(block.indices.size for block in network.undirected.blocks()) == simple.edges
+    network.close()
+
+
+def test_ids_of_eight_bytes_and_entries_count():
+    assert Kept(10, ids=2, entries=1, fixed=7).bytes(100, 1000, 4) == 100 * 18 + 1000 * 4 + 7
+    assert Kept(10, ids=2, entries=1, fixed=7).bytes(100, 1000, 8) == 100 * 26 + 1000 * 8 + 7
+
+
+@pytest.mark.parametrize(("name", "device"), [(name, device) for name in names() for device in ("cpu", "cuda")])
+def test_the_page_on_evaluation_says_what_a_measure_keeps(name, device):
+    one = find(name)()
+    if device == "cuda" and "cuda" not in one.KEEPS:
+        return
+    each = [kept.vertex + 4 * kept.ids for kept in (one.keeps(device, directed) for directed in (False, True))]
+    said = str(each[0]) if len({*each}) == 1 else f"{each[0]}, directed {each[1]}"
+    [row] = [line for line in PAGE.read_text().partition(HEADING)[2].splitlines() if line.startswith(f"| `{name}` | ")]
+    assert row.split(" | ")[1 + (device == "cuda")].removesuffix(" |").removesuffix(", and the rows again") == said

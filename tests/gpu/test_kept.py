@@ -1,0 +1,75 @@
+"""On a GPU, a measure allocates no more than it says that it keeps beside the rows, in memory and in blocks."""
+
+import pytest
+from helpers.gpu import device_or_skip
+from helpers.graphs import random_store
+from helpers.kept import CASES, budgets
+
+DEVICE = device_or_skip()
+
+import cupy
+
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.kept import NOTHING
+from csaw.engine.analytics.measure import find
+
+VERTICES = 400_000
+ROUNDED = 1.02  # CuPy's pool rounds sizes up to 512 bytes
+ON_GPU = [(name, way) for name, way in CASES if not DeviceNetwork.lacks(find(name)(**way).computes(True))]
+
+
+class Peak(cupy.cuda.MemoryHook):
+    """The most bytes of CuPy's pool that are in use at a time."""
+
+    name = "Peak"
+
+    def __init__(self):
+        self.used = self.most = 0
+
+    def malloc_postprocess(self, **of):
+        self.used += of["mem_size"]
+        self.most = max(self.most, self.used)
+
+    def free_postprocess(self, **of):
+        self.used -= of["mem_size"]
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory):
+    folder, made = tmp_path_factory.mktemp("graphs"), {}
+
+    def graph(directed, weighted):
+        if (directed, weighted) not in made:
+            path = folder / f"{directed}-{weighted}.zarr"
+            made[directed, weighted] = random_store(
+                path, vertices=VERTICES, edges=2 * VERTICES, directed=directed, weighted=weighted, partitions=4
+            )
+        return made[directed, weighted]
+
+    return graph, folder
+
+
+def measured(store, one, memory, folder):
+    """Find a measure within ``memory`` of the GPU, and return the most that was in use."""
+    with Peak() as peak:
+        network = DeviceNetwork(store, DEVICE, threads=2, gpu_memory=memory, derived=folder, kept=NOTHING)
+        try:
+            network.keep(one.keeps("cuda", store.directed))
+            one.findings(network)
+        finally:
+            network.close()
+    return peak.most
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(("name", "way"), ON_GPU)
+def test_what_a_measure_allocates_is_what_it_says(graphs, name, way, directed, capsys):
+    graph, folder = graphs
+    one = find(name)(**way)
+    store = graph(directed, one.reads_weights)
+    kept, memories = budgets(store, one, "cuda", lambda memory: measured(store, one, memory, folder))
+    peaks = [measured(store, one, memory, folder) for memory in memories]
+    of_vertex = [round(number / store.vertices, 1) for number in (kept, *memories, *peaks)]
+    with capsys.disabled():
+        print(f"\n{name} {way} directed={directed}: kept, budgets and peaks in bytes a vertex: {of_vertex}")
+    assert all(peak <= ROUNDED * memory for peak, memory in zip(peaks, memories, strict=True)), of_vertex
