@@ -16,7 +16,7 @@ from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation.start import start_vertex
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
-from csaw.engine.analytics.own_hooks import FIELDS, VertexOption, nothing, numbers, rewritten
+from csaw.engine.analytics.own_hooks import COMBINES, FIELDS, VertexOption, nothing, numbers, rewritten
 from csaw.engine.analytics.rounds import Rounds
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hooks import Hook
@@ -24,7 +24,6 @@ from csaw.engine.api.option import Option, flag_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
-COMBINES = ("min", "max", "sum", "or")
 OVER = ("edges", "reversed", "undirected")
 KINDS = ("value", "rank", "label")
 EARLIER = frozenset({"dst_value", "round", "total"})

@@ -12,7 +12,7 @@ import pytest
 from csaw.engine.analytics.cpu.kernels import betweenness
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda import compile as compiler
-from csaw.engine.cuda.constants import WAYS_PIECE
+from csaw.engine.cuda.constants import SUM_PIECE
 from csaw.engine.cuda.structs import ENGINE, members, parameters, record, struct
 
 FILES = {
@@ -50,7 +50,7 @@ def test_every_call_names_the_members_that_the_text_declares(name, given, more):
 
 
 def test_rows_are_summed_in_the_same_pieces():
-    assert WAYS_PIECE == betweenness.PIECE
+    assert SUM_PIECE == betweenness.PIECE
 
 
 def test_every_struct_that_is_filled_is_compared_with_the_compiler():

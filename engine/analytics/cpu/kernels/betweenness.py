@@ -1,17 +1,14 @@
 """Numbers of shortest ways and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
 
 Brandes, Journal of Mathematical Sociology 25(2), 2001. Every vertex sums over its own row, so no two threads write the
-same place. A row is summed in pieces of 512 entries, and the sums of the pieces in the same way: that of some numbers
-is that of 32 lanes, number i in lane i % 32 in their order, which are then added in halves. So warps of a GPU add, and
-sums have the same bits there.
+same place. A row is summed in the order of lanes.py, so that sums have the same bits on a GPU.
 """
 
 import numpy as np
 
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, added
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import copied, empty
-
-LANES, PIECE = 32, 512
 
 
 @njit(nogil=True)
@@ -49,21 +46,10 @@ def _row_sum(begin, end, indices, distance, level, values, lanes, pieces):
             u = indices[i]
             if distance[u] == level:
                 lanes[(i - low) % LANES] += values[u]
-        sum_of_piece = _added(lanes, min(high - low, LANES))
+        sum_of_piece = added(lanes, min(high - low, LANES))
         if several:
             pieces[piece % LANES] += sum_of_piece
-    return _added(pieces, LANES) if several else sum_of_piece
-
-
-@inner(nogil=True)
-def _added(lanes, width):
-    """The sum of the lanes, of which those from ``width`` on are 0."""
-    half = LANES
-    while half > 1:
-        half //= 2
-        for lane in range(min(half, width)):
-            lanes[lane] += lanes[lane + half]
-    return lanes[0]
+    return added(pieces, LANES) if several else sum_of_piece
 
 
 @njit(nogil=True)

@@ -1,0 +1,80 @@
+"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of engine/analytics/cpu/typed_rounds.py.
+
+Numba types the hooks on the CPU first, so that both devices compute with the same types, and numba-cuda compiles the
+same text of them.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from csaw.engine.analytics.cpu.typed_rounds import Types, is_real, types_of
+from csaw.engine.analytics.own_hooks import ARGUMENTS, COMBINES, Hooked
+from csaw.engine.api.hook_place import placed
+from csaw.engine.cpu.typed_hooks import reason_of
+from csaw.engine.cuda.hook_code import HookRefused, Signature
+from csaw.engine.cuda.kernel_source import Unit
+from csaw.partition.errors import OptionError
+
+KERNELS = Path(__file__).with_name("kernels")
+FILES = {True: ("rounds_begin.cu", "rounds_best.cu"), False: ("rounds_begin.cu", "rounds.cu")}
+"""The files with the kernels of a measure, by whether it keeps the best of all that has come."""
+OF_BEGINNING = ("start", "total")
+"""The hooks that see no rows: their ``other`` is 0, and their ``total`` 0.0."""
+
+
+class Typed(NamedTuple):
+    """The source of a measure's kernels, and its types."""
+
+    unit: Unit
+    types: Types
+
+
+def typed(measure: Hooked, params: tuple[float, ...]) -> Typed:
+    """Return the kernels of a measure, to be compiled; OptionError as of ``types_of``."""
+    found = types_of(measure, params)
+    constants = {f"HAS_{name.upper()}": measure.has(name) for name in ("start", "edge", "vertex", "total")}
+    constants |= {
+        "COMBINE": COMBINES.index(measure.combine),
+        "REAL": is_real(found.value),
+        "COMBINED_REAL": is_real(found.combined),
+        "TOTAL_REAL": is_real(found.total),
+        "SENT": measure.sends_alike,
+    }
+    hooks = measure.hooks(real=is_real(found.value))
+    files = tuple(str(KERNELS / name) for name in FILES[measure.keeps_best])
+    return Typed(Unit(files, constants, list(hooks.values()), params, _signatures(hooks, found)), found)
+
+
+def compile_for(measure: Hooked, unit: Unit, architecture: str) -> None:
+    """Compile a measure's kernels for an architecture such as ``sm_90``.
+
+    OptionError, with the line of the user's file, about a hook that a CPU can run and a GPU cannot.
+    """
+    try:
+        unit.compile(architecture)
+    except HookRefused as error:
+        reason = reason_of(error.__cause__) if isinstance(error.__cause__, NumbaError) else error.name
+        said = f"{measure.name()}.{error.name} cannot be compiled for a GPU: {reason}; pass --device cpu"
+        raise placed(OptionError(said), getattr(type(measure), error.name)) from error
+
+
+def _signatures(hooks: Mapping[str, object], found: Types) -> dict[str, Signature]:
+    """How kernels call each hook: the numbers of ARGUMENTS after ``params``."""
+    value, combined, total = (_c_type(kind) for kind in found)
+    returns = {"start": value, "edge": combined, "vertex": value, "total": total}
+    others = {"start": "i64", "edge": value, "vertex": combined, "total": "i64"}
+    made = {}
+    for name in hooks:
+        kinds = dict.fromkeys(ARGUMENTS[1:], "i64") | {"weight": "double"}
+        kinds |= {"total": "double" if name in OF_BEGINNING else total, "other": others[name]}
+        kinds["value"] = "i64" if name == "start" else value
+        made[name] = Signature(returns[name], kinds, "")
+    return made
+
+
+def _c_type(kind: np.dtype) -> str:
+    return "double" if is_real(kind) else "i64"
