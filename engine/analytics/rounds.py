@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,9 @@ from csaw.partition.errors import BudgetError, OptionError
 if TYPE_CHECKING:
     from csaw.engine.analytics.network import Network
 
+AnyNetwork = TypeVar("AnyNetwork", bound="Network")
 CHUNK = 1 << 14  # vertices whose numbers are added in one order, so that a sum has the same bits by any threads
-MARK_SHARE = (
-    4  # marking ends of changed rows reads rows: where more than a fourth of all entries is theirs, all are pulled
-)
+MARK_SHARE = 4  # marking ends of changed rows reads rows: with more than this share of all entries, all are pulled
 
 
 @dataclass(frozen=True)
@@ -78,13 +77,13 @@ def added(parts: Iterable[float], real: bool) -> float:
 class Settled(NamedTuple):
     """The vertices that changed in a round: how many, the entries of their rows, and the ends of their values."""
 
-    count: int
+    changed: int
     entries: int
     least: float = 0
     most: float = 0
 
 
-class BestRounds(ABC):
+class BestRounds(ABC, Generic[AnyNetwork]):
     """Rounds of a measure whose values are the best of all that has come.
 
     ``few``: entries of rows that are pushed along in less time than to look at every vertex takes. ``pull_share``:
@@ -92,7 +91,7 @@ class BestRounds(ABC):
     int64 or float64 [V].
     """
 
-    network: "Network"
+    network: AnyNetwork
     measure: Hooked
     values: Array
     few: int
@@ -101,14 +100,14 @@ class BestRounds(ABC):
     def run(self) -> Rounds:
         """Go on until no value changes, or to the last round that is wanted."""
         last, number, now = last_round(self.measure), 0, self.settle()
-        while now.count and number < last:
+        while now.changed and number < last:
             if self.network.resident and now.entries < self.few:
                 number, now = self.push_few(number, last)
             else:
                 number, bound = number + 1, self._bound(now)
-                self.push(number) if bound is None else self.pull(bound)
+                self.push(number) if bound is None else self.pull(number, bound)
                 now = self.settle()
-            refuse_endless(self.measure, number, now.count)
+            refuse_endless(self.measure, number, now.changed)
         return Rounds(self.values, number)
 
     def _bound(self, now: Settled) -> float | None:
@@ -136,7 +135,7 @@ class BestRounds(ABC):
         """Do a round over the rows of the active vertices."""
 
     @abstractmethod
-    def pull(self, bound: float) -> None:
+    def pull(self, number: int, bound: float) -> None:
         """Do a round over rows of the other direction, which are left once a vertex has ``bound``."""
 
     @abstractmethod
@@ -150,13 +149,13 @@ class BestRounds(ABC):
         """What goes along any edge of a vertex of this value, where nothing else decides it."""
 
 
-class CombinedRounds(ABC):
+class CombinedRounds(ABC, Generic[AnyNetwork]):
     """Rounds in which vertices combine all that comes to them, and make a value of it.
 
     ``values``, ``following``: int64 or float64 [V], before a round and after it.
     """
 
-    network: "Network"
+    network: AnyNetwork
     measure: Hooked
     values: Array
     following: Array

@@ -58,7 +58,7 @@ class _State:
         refuse_fault(self.measure, self.network, hook, max(faults, default=-1), number)
 
 
-class _Best(_State, BestRounds):
+class _Best(_State, BestRounds[HostNetwork]):
     """Rounds of a measure whose values are the best of all that has come."""
 
     def __init__(self, network: HostNetwork, measure: Hooked, backward: Callable[[], HostNetwork]) -> None:
@@ -76,14 +76,14 @@ class _Best(_State, BestRounds):
         if not some:
             return Settled(0, 0)
         least, most = min(one.least for one in some), max(one.most for one in some)
-        return Settled(sum(one.count for one in some), sum(one.entries for one in some), least, most)
+        return Settled(sum(one.changed for one in some), sum(one.entries for one in some), least, most)
 
     def passed_along(self, value: float) -> float:
         kind = self.made.types.value.type
         found: float = self.made.kernels.passed_along(self.params, self.network.vertices, kind(value))
         return found
 
-    def pull(self, bound: float) -> None:
+    def pull(self, number: int, bound: float) -> None:
         rows, state = self.backward(), (self.active, self.values, self.following, self.reached)
         given = (self.params, self.made.types.value.type(bound), self.network.degrees, *state)
         for block in rows.blocks():
@@ -111,7 +111,7 @@ class _Best(_State, BestRounds):
         return number, self.settle()
 
 
-class _Combined(_State, CombinedRounds):
+class _Combined(_State, CombinedRounds[HostNetwork]):
     """Rounds in which vertices combine all that comes to them, and make a value of it."""
 
     def __init__(self, network: HostNetwork, measure: Hooked, backward: Callable[[], HostNetwork]) -> None:

@@ -35,7 +35,8 @@ from csaw.partition.graph.edge_columns import WEIGHT
 KERNELS = Path(__file__).with_name("kernels")
 STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
-DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
+DERIVED_BYTES = 40  # for each edge while other directions are made by sorting,
+WEIGHING_BYTES = 24  # and more with weights
 WARPS = 1 << 16  # of a launch over rows
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
@@ -271,6 +272,15 @@ class DeviceNetwork(Network):
         if not self._can_derive:
             return self.of_store(self.host.incoming.store, self.gpu_memory)
         return self._derived(directions.incoming(self.whole(False)), directed=True)
+
+    def incoming_with_weights(self) -> "DeviceNetwork | None":
+        """The graph of a directed network with its edges reversed, with their weights; None without memory for it."""
+        if not self.resident or (DERIVED_BYTES + WEIGHING_BYTES) * self.edges > self.room:
+            return None
+        block = directions.incoming_with_weights(self.whole(True))
+        made = self._derived(block, directed=True)
+        made.held, made.weighted = {True: block}, True
+        return made
 
     @property
     def _can_derive(self) -> bool:

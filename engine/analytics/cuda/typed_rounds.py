@@ -1,4 +1,4 @@
-"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of engine/analytics/cpu/typed_rounds.py.
+"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of cpu/typed_rounds.py.
 
 Numba types the hooks on the CPU first, so that both devices compute with the same types, and numba-cuda compiles the
 same text of them.
@@ -36,7 +36,9 @@ class Typed(NamedTuple):
 def typed(measure: Hooked, params: tuple[float, ...]) -> Typed:
     """Return the kernels of a measure, to be compiled; OptionError as of ``types_of``."""
     found = types_of(measure, params)
-    constants = {f"HAS_{name.upper()}": measure.has(name) for name in ("start", "edge", "vertex", "total")}
+    constants: dict[str, int] = {
+        f"HAS_{name.upper()}": measure.has(name) for name in ("start", "edge", "vertex", "total")
+    }
     constants |= {
         "COMBINE": COMBINES.index(measure.combine),
         "REAL": is_real(found.value),

@@ -2,9 +2,9 @@
 
 A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, and gets what
 ``vertex`` makes of its value and that. All of them see the values before the round. Where nothing comes, ``combined``
-is ``nothing``, and a vertex whose value is that passes nothing along. Floats are added in the order of lanes.py, that of
-the entries in the row of the other direction; other sums, and the best of some values, are the same in any order. Of
-two zeros, hooks give the positive one.
+is ``nothing``, and a vertex whose value is that passes nothing along. Floats of a row of the other direction are added
+in the order of lanes.py; other sums, and the best of some values, are the same in any order. Of two zeros, hooks give
+the positive one.
 
     pull        does that for the vertices of a range; ``active``: those whose value could change; ``sent``: what a
                 vertex passes along each of its edges, where that depends on itself alone

@@ -6,7 +6,7 @@
 // its edges; null where that depends on the edge. `active`: the vertices that are pulled to; null: all. counters[0]: how
 // many vertices changed; counters[1]: entries of their rows. faults[0]: a vertex at which `edge` gave NaN; faults[1]:
 // `vertex`; -1 without one.
-struct Round {
+struct PullRound {
     i64 vertices, number, first;
     const i64* indptr;
     const u32* indices;
@@ -34,27 +34,30 @@ extern "C" __global__ void send(i64 vertices, i64 number, Params params, total_t
     }
 }
 
-// sums[k] = the sum of value(v) over the vertices of each chunk, by a warp; floats in the order of ordered.cuh.
+// The sum of value(i) over begin .. end - 1, in the first thread of a block.
 template <typename F>
-__device__ __forceinline__ void sum_chunks(i64 vertices, i64 chunk, double* sums, F value)
+__device__ __forceinline__ double block_sum(i64 begin, i64 end, F value, double)
 {
-    const i64 chunks = (vertices + chunk - 1) / chunk;
-    for (i64 k = warp_number(); k < chunks; k += warps_of_grid()) {
-        const double sum = ordered_warp_sum(k * chunk, min(vertices, k * chunk + chunk), value);
-        if (threadIdx.x % 32 == 0) sums[k] = sum;
-    }
+    return ordered_block_sum(begin, end, value);
 }
 
 template <typename F>
-__device__ __forceinline__ void sum_chunks(i64 vertices, i64 chunk, i64* sums, F value)
+__device__ __forceinline__ i64 block_sum(i64 begin, i64 end, F value, i64)
+{
+    i64 sum = 0;
+    for (i64 i = begin + threadIdx.x; i < end; i += blockDim.x) sum = plus(sum, value(i));
+    for (int half = 16; half; half /= 2) sum = plus(sum, __shfl_xor_sync(~0u, sum, half));
+    return across_warps(sum, [](i64 one, i64 other) { return plus(one, other); });
+}
+
+// sums[k] = the sum of value(v) over the vertices of each chunk, by a block; floats in the order of ordered.cuh.
+template <typename T, typename F>
+__device__ __forceinline__ void sum_chunks(i64 vertices, i64 chunk, T* sums, F value)
 {
     const i64 chunks = (vertices + chunk - 1) / chunk;
-    for (i64 k = warp_number(); k < chunks; k += warps_of_grid()) {
-        i64 sum = 0;
-        for (i64 v = k * chunk + threadIdx.x % 32, end = min(vertices, k * chunk + chunk); v < end; v += 32)
-            sum = plus(sum, value(v));
-        for (int half = 16; half; half /= 2) sum = plus(sum, __shfl_xor_sync(~0u, sum, half));
-        if (threadIdx.x % 32 == 0) sums[k] = sum;
+    for (i64 k = blockIdx.x; k < chunks; k += gridDim.x) {
+        const T sum = block_sum(k * chunk, min(vertices, k * chunk + chunk), value, T(0));
+        if (threadIdx.x == 0) sums[k] = sum;
     }
 }
 
@@ -111,7 +114,7 @@ struct Counts { i64 changed, entries; };
 
 // Do a round for the vertex of a row, by LANES threads; without one, come along. `counts`: of the first thread.
 template <int LANES>
-__device__ __forceinline__ void pull_row(i64 row, const Params& params, total_t total, const Round& round,
+__device__ __forceinline__ void pull_row(i64 row, const Params& params, total_t total, const PullRound& round,
     Counts& counts)
 {
     const i64 v = row < 0 ? 0 : round.first + row;
@@ -148,7 +151,7 @@ __device__ __forceinline__ void add_counts(const Counts& counts, u64* counters)
 
 template <int LANES>
 __device__ __forceinline__ void pull(i64 count, const u32* rows, const Params& params, total_t total,
-    const Round& round)
+    const PullRound& round)
 {
     Counts counts = {0, 0};
     each_row<LANES>(count, rows, [&](i64 row) { pull_row<LANES>(row, params, total, round, counts); });
@@ -157,22 +160,22 @@ __device__ __forceinline__ void pull(i64 count, const u32* rows, const Params& p
 }
 
 // Do a round for the vertices of rows[0 .. count - 1] of the block.
-extern "C" __global__ void pull_2(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_2(i64 count, const u32* rows, Params params, total_t total, PullRound round)
 {
     pull<2>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_8(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_8(i64 count, const u32* rows, Params params, total_t total, PullRound round)
 {
     pull<8>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_32(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_32(i64 count, const u32* rows, Params params, total_t total, PullRound round)
 {
     pull<32>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_hub(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_hub(i64 count, const u32* rows, Params params, total_t total, PullRound round)
 {
     Counts counts = {0, 0};
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) pull_row<0>(rows[at], params, total, round, counts);

@@ -5,7 +5,7 @@
 
 // The rows of a round and the state of all vertices. reached[v]: whether `following` of v was improved. `fault`: a
 // vertex at which `edge` gave NaN, or -1.
-struct Push {
+struct PushRound {
     i64 vertices, number, first;
     const i64* indptr;
     const u32* indices;
@@ -54,7 +54,7 @@ __device__ __forceinline__ value_t improve(value_t* place, value_t fresh)
 }
 
 // Pass `value` of vertex v along entry i; the vertex there is reached if that improves it.
-__device__ __forceinline__ void pass_on(const Params& params, const Push& push, i64 v, value_t value, i64 i)
+__device__ __forceinline__ void pass_on(const Params& params, const PushRound& push, i64 v, value_t value, i64 i)
 {
     const u32 u = push.indices[i];
     const value_t fresh = along(params, push.number, push.vertices, 0, v, u, push.degrees[v], push.degrees[u], value,
@@ -64,7 +64,7 @@ __device__ __forceinline__ void pass_on(const Params& params, const Push& push, 
 }
 
 // Pass the values of the active vertices of first .. last - 1 along their rows, unless these are long.
-extern "C" __global__ void push(i64 last, Params params, Push push)
+extern "C" __global__ void push(i64 last, Params params, PushRound push)
 {
     const int lane = threadIdx.x % 32;
     for (i64 base = push.first + warp_number() * 32; base < last; base += threads_of_grid()) {
@@ -87,7 +87,7 @@ extern "C" __global__ void push(i64 last, Params params, Push push)
 }
 
 // The same along the long rows, those of the vertices `rows`.
-extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params params, Push push)
+extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params params, PushRound push)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n];
@@ -98,7 +98,7 @@ extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params par
 
 // What comes along entry i of a row backward, where nothing but values decides. Without an edge of the class's own,
 // values of inactive vertices, which came before, change nothing.
-__device__ __forceinline__ value_t pulled(const Params& params, const Push& push, i64 v, i64 i)
+__device__ __forceinline__ value_t pulled(const Params& params, const PushRound& push, i64 v, i64 i)
 {
     const u32 u = push.indices[i];
     if (HAS_EDGE && !push.active[u]) return nothing<value_t>();
@@ -108,7 +108,7 @@ __device__ __forceinline__ value_t pulled(const Params& params, const Push& push
 
 // Improve the vertices first .. last - 1 by what the active ones in their rows pass along, `bound` at best: a row is
 // left as soon as that is reached. Rows are those backward; long ones are left out.
-extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, Push push)
+extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, PushRound push)
 {
     const int lane = threadIdx.x % 32;
     for (i64 base = push.first + warp_number() * 32; base < last; base += threads_of_grid()) {
@@ -137,7 +137,7 @@ extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, Pus
 }
 
 // The same for the long rows, those of the vertices `rows`: all threads leave one once any of them has the bound.
-extern "C" __global__ void pull_best_long(i64 count, const u32* rows, i64, Params params, value_t bound, Push push)
+extern "C" __global__ void pull_best_long(i64 count, const u32* rows, i64, Params params, value_t bound, PushRound push)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n], end = push.indptr[v - push.first + 1];
@@ -187,10 +187,10 @@ extern "C" __global__ void settle(i64 vertices, const unsigned char* reached, un
     atomicAdd(found + 1, (u64)entries);
 }
 
-// Push from the `size` vertices of the queue, round after round, by one block, which needs no launch for each: as long
+// PushRound from the `size` vertices of the queue, round after round, by one block, which needs no launch for each: as long
 // as their rows have fewer than `most` entries, and no round after `last` is begun. `queue` has those that changed in
 // the round `number`. found[0]: the last round; found[1]: how many changed in it; found[2]: whether they are in `room`.
-extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, i64 most, Params params, Push push,
+extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, i64 most, Params params, PushRound push,
     value_t* values, u32* queue, u32* room, u64* found)
 {
     __shared__ u64 count, entries;
