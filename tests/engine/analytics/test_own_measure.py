@@ -9,28 +9,38 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store, rows_of, store_of
 from helpers.networks import GRAPHS, networks, stores
+from helpers.own_measures import (
+    Beaten,
+    Below,
+    Degrees,
+    Farthest,
+    Huge,
+    Near,
+    Reached,
+    Same,
+    of_the_page,
+    text_of_the_page,
+)
 
 from csaw.cli.commands.evaluate import evaluate as command
 from csaw.engine import sample
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.evaluation.chosen import chosen, kind_of
+from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.own_hooks import nothing
 from csaw.engine.analytics.ranks import UNITS
-from csaw.engine.measure import Measure, option, vertex_option
+from csaw.engine.measure import Measure, option
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
-PAGE = Path(__file__).parents[3] / "docs" / "guides" / "own-measure.md"
 NOWHERE = np.zeros(0, np.int64)
 RANKS = {"damping": 0.85, "tolerance": 1e-6, "sources": NOWHERE}
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    file = tmp_path_factory.mktemp("own") / "measures.py"
-    file.write_text("\n\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)))
-    return lambda name: kind_of(f"{file}:{name}")
+    folder = tmp_path_factory.mktemp("own")
+    return lambda name: of_the_page(folder, name)
 
 
 def found(measure, network):
@@ -103,79 +113,11 @@ def test_a_core_is_that_of_the_core_numbers(tmp_path, page):
 
 
 def test_the_page_is_tested_whole(page):
-    text = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL))
-    tested = Path(__file__).read_text()
+    text, tested = text_of_the_page(), Path(__file__).read_text()
     assert all(name in tested for name in re.findall(r"^class (\w+)", text, re.MULTILINE))
 
 
 # Any class, by the definition
-
-
-class Farthest(Measure):
-    """The largest id that reaches a vertex, lessened on the way; vertex decides, so that all that came counts."""
-
-    combine = "max"
-    source: int = vertex_option(help="none may leave it")
-
-    def start(self, v):
-        return v.id * 1.5
-
-    def edge(self, e):
-        return e.nothing if e.src == self.source else e.value - e.weight
-
-    def vertex(self, v):
-        return max(v.value, v.combined) if v.degree != 3 else v.value
-
-
-class Reached(Measure):
-    """Bits of the three first vertices that reach each vertex backward."""
-
-    combine = "or"
-    over = "reversed"
-
-    def start(self, v):
-        return 1 << v.id if v.id < 3 else 0
-
-
-class Beaten(Measure):
-    """How many in-neighbors have a larger value, in a share of the round's total: reads all that an edge can."""
-
-    combine = "sum"
-    rounds = 4
-
-    def start(self, v):
-        return 1.0 + v.degree / v.vertices
-
-    def total(self, v):
-        return v.value * 0.1 + v.round
-
-    def edge(self, e):
-        return e.weight / 3 if e.value >= e.dst_value and e.src != e.dst else e.round * 0.1
-
-    def vertex(self, v):
-        return v.combined / v.total + v.value / 7
-
-
-class Same(Measure):
-    """A search that reads its end, and so is never pushed."""
-
-    def start(self, v):
-        return v.id if v.id % 5 == 0 else v.nothing
-
-    def edge(self, e):
-        return e.value + 1 if e.dst_degree > 1 or e.dst_value > 100 else e.nothing
-
-
-class Below(Measure):
-    """The best of all that came, by weights, along edges to larger ids alone: pushed from disk, too."""
-
-    combine = "max"
-
-    def start(self, v):
-        return 9.0 if v.degree > 2 else v.nothing
-
-    def edge(self, e):
-        return e.value - e.weight / 8 if e.dst > e.src else e.nothing
 
 
 COMBINED = {"min": min, "max": max, "sum": lambda a, b: a + b, "or": lambda a, b: a | b}
@@ -444,29 +386,6 @@ def test_weights_that_are_not_there_are_asked_for(tmp_path):
 # Types, and what is too large for them
 
 
-class Near(Measure):
-    """A search with a tolerance: an integer that changes from nothing changes by more than an int64 can say."""
-
-    combine = "max"
-    tolerance = 0
-
-    def start(self, v):
-        return 0 if v.id == 0 else v.nothing
-
-    def edge(self, e):
-        return e.value + 1 if e.value < 3 else e.value
-
-
-class Degrees(Measure):
-    """Values are floats, and an edge gives an integer."""
-
-    def start(self, v):
-        return 0.5 + v.degree
-
-    def edge(self, e):
-        return e.src
-
-
 class Halves(Measure):
     """Values are integers, and an edge gives a float that the vertex makes an integer of."""
 
@@ -478,22 +397,6 @@ class Halves(Measure):
 
     def vertex(self, v):
         return int(v.combined)
-
-
-class Huge(Measure):
-    """A total of integers beyond 64 bits."""
-
-    combine = "sum"
-    rounds = 1
-
-    def start(self, v):
-        return 1 << 53
-
-    def total(self, v):
-        return v.value
-
-    def vertex(self, v):
-        return v.total + v.combined * 0
 
 
 class Unfit(Measure):
