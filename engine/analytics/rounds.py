@@ -16,7 +16,7 @@ import numpy as np
 from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.api.hook_place import placed
 from csaw.engine.plan.contracts import Array
-from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.network import Network
@@ -195,11 +195,3 @@ class CombinedRounds(ABC, Generic[AnyNetwork]):
     @abstractmethod
     def mark(self) -> None:
         """Mark the vertices whose values could change in the next round."""
-
-
-def rows_apart(network: "Network") -> BudgetError:
-    """The error about rows of the other direction with weights, for which there is no memory."""
-    return BudgetError(
-        f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
-        f"directed graph in memory; raise {network.flag}, or run without --residency"
-    )

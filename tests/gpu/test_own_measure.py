@@ -63,8 +63,8 @@ def compare(one, store, folder):
         try:
             assert same(one.findings(network), wanted)
             found += 1
-        except BudgetError:  # rows of the other direction with weights, as on the CPU
-            assert (one.reads_weights, one.keeps_best, store.directed, network.resident) == (True, False, True, False)
+        except BudgetError:  # rows of the other direction with weights, beside these in memory for little more
+            assert (one.reads_weights, one.keeps_best, store.directed, found) == (True, False, True, 1)
         network.close()
     return found
 

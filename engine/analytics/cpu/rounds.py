@@ -23,9 +23,9 @@ from csaw.engine.analytics.rounds import (
     Settled,
     added,
     refuse_fault,
-    rows_apart,
 )
 from csaw.engine.cpu.specialize import Kernels
+from csaw.partition.errors import BudgetError
 
 FEW = 1 << 17  # entries of rows that one thread pushes along in less time than all threads look at every vertex
 PULL_SHARE = 15
@@ -119,7 +119,7 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
         self.following = np.empty_like(self.values)
         self.changed = np.zeros(network.vertices, np.uint8)
         self.sent = np.empty(network.vertices if measure.sends_alike else 0, self.made.types.combined)
-        self.rows = _with_weights(network) if self.weighted and network.directed else self.backward()
+        self.rows = incoming_with_weights(network) if self.weighted and network.directed else self.backward()
 
     def pull(self, number: int, total: float, some: bool) -> tuple[int, int]:
         network, rows = self.network, self.rows
@@ -163,10 +163,16 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
         return added(sums.tolist(), is_real(kind))
 
 
-def _with_weights(network: HostNetwork) -> HostNetwork:
-    """The network of a directed graph with its edges reversed, which keep their weights."""
+def incoming_with_weights(network: HostNetwork) -> HostNetwork:
+    """The network of a directed graph with its edges reversed, which keep their weights.
+
+    BudgetError unless all rows are in memory.
+    """
     if not network.resident:
-        raise rows_apart(network)
+        raise BudgetError(
+            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
+            f"directed graph in memory; raise {network.flag}, or run without --residency"
+        )
     block, back = network.whole(True), network.incoming
     rows = back.whole(False)
     weights, at = np.empty(network.edges, np.float32), rows.indptr[:-1].copy()

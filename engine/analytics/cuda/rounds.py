@@ -10,6 +10,7 @@ from functools import cached_property
 import cupy
 import numpy as np
 
+from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 from csaw.engine.analytics.cpu.typed_rounds import is_real
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.typed_rounds import compile_for, typed
@@ -24,7 +25,6 @@ from csaw.engine.analytics.rounds import (
     Settled,
     added,
     refuse_fault,
-    rows_apart,
 )
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import BLOCK
@@ -234,7 +234,11 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
 
 
 def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
-    """The network of a directed graph with its edges reversed, which keep their weights."""
-    if (back := network.incoming_with_weights()) is None:
-        raise rows_apart(network)
-    return back
+    """The network of a directed graph with its edges reversed, which keep their weights.
+
+    Where the GPU has no memory to make it, the host makes it, and it is streamed from there or in what is left.
+    """
+    if (back := network.incoming_with_weights()) is not None:
+        return back
+    own = network.edges * network.edge_bytes if network.resident else 0
+    return network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - own)
