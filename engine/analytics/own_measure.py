@@ -159,7 +159,12 @@ class Measure(measure.Measure):
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("rounds",)
 
-    def findings(self, network: Network) -> Findings:
+    def computed(self, network: Network) -> Rounds:
+        """Return the values of all vertices, on the device of the network, and the number of rounds.
+
+        OptionError about a graph without vertices or weights that it needs, a hook that cannot be compiled or gives
+        NaN, and values that do not stop changing.
+        """
         graph = network.undirected if self.over == "undirected" else network
         if not graph.vertices:
             raise OptionError(f"{self.name()}: {network.store.path} has no vertices, so there is nothing to measure")
@@ -168,12 +173,17 @@ class Measure(measure.Measure):
         if self.over == "reversed":
             graph = network.incoming
         found: Rounds = graph.compute("rounds", measure=self, backward=lambda: self._backward(network, graph))
-        values, name = on_host(found.values), self.name()
+        return found
+
+    def findings(self, network: Network) -> Findings:
+        found = self.computed(network)
+        values, name = found.values, self.name()
         none = nothing(self.combine, values.dtype.kind == "f") if self.combine in ("min", "max") else np.inf
-        finite, counts = np.unique(values[np.isfinite(values) & (values != none)], return_counts=True)
+        known = values[network.xp.isfinite(values) & (values != none)]
+        finite, counts = map(on_host, network.xp.unique(known, return_counts=True))
         numbers = {f"smallest {name}": finite[0], f"largest {name}": finite[-1]} if finite.size else {}
         return {
-            name: Column(values, found.method, self.kind),
+            name: Column(on_host(values), found.method, self.kind),
             f"distribution of {name}": Distribution(finite, counts, name),
             **{said: Number(number.item()) for said, number in numbers.items()},
             f"rounds of {name}": Number(found.rounds),

@@ -19,7 +19,7 @@ from csaw.engine.measure import Measure
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
-HUB = 40_000  # neighbors of a hub: more than a block has threads, and several batches of pieces of a sum
+HUB = 20_000  # neighbors of a hub: more than a block has threads, and more pieces of a sum than a warp has lanes
 
 
 def hubs_store(path, *, directed):

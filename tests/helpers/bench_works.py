@@ -30,6 +30,7 @@ from csaw.engine.bench.suites import (
     load,
     out_of_memory,
     overview,
+    own_measures,
     peers,
     ranking,
     scale_out,
@@ -138,6 +139,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
     """What stands in place of measuring, by module and name."""
     measures = {module: _of_networks() for module in (triangles, traversal, ranking)}
     measures[triangles]["_candidates"] = _always(1)
+    measures[own_measures] = {"network_of": _of_networks()["network_of"], "timed": _always([1.0])}
     workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
     job = Fake(plan=Fake(needs=Fake(edge=Fake(stored=1))))
     return measures | {
@@ -201,7 +203,7 @@ class _Every(dict):
 class _Network:
     """A network in memory of which nothing is computed."""
 
-    resident, id_dtype = True, np.dtype(np.uint32)
+    resident, id_dtype, xp = True, np.dtype(np.uint32), np
 
     def __init__(self, store, on_gpu: bool) -> None:
         self.device, self.undirected = "cuda" if on_gpu else "cpu", self

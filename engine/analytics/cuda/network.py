@@ -4,7 +4,7 @@ Blocks come from page-locked host memory: a copy of the graph where it fits, els
 Of several GPUs, the first has the network; the others get one of the same rows when there is work for them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -118,9 +118,13 @@ class DeviceNetwork(Network):
     def kernels(self, file: str, **constants: int) -> Kernels:
         """The kernels of ``kernels/FILE.cu`` for this GPU, compiled with these constants once."""
         name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
+        return self.loaded_as(name, lambda: Unit((str(KERNELS / f"{file}.cu"),), constants, [], ()))
+
+    def loaded_as(self, name: str, unit: Callable[[], Unit]) -> Kernels:
+        """The kernels that are called ``name``; those of ``unit()`` where there are none yet."""
         loaded = self.loaded.setdefault(self.gpu.number, {})
         if name not in loaded:
-            loaded[name] = Kernels(Unit((str(KERNELS / f"{file}.cu"),), constants, [], ()), self.gpu)
+            loaded[name] = Kernels(unit(), self.gpu)
         return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:

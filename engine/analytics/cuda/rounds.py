@@ -13,7 +13,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 from csaw.engine.analytics.cpu.typed_rounds import is_real
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.typed_rounds import compile_for, typed
+from csaw.engine.analytics.cuda.typed_rounds import compiled, typed
 from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.passes import any_active
@@ -28,7 +28,6 @@ from csaw.engine.analytics.rounds import (
 )
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import BLOCK
-from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
@@ -59,8 +58,8 @@ class _State:
         self.network, self.measure, self.backward = network, measure, backward
         self.weighted, params = measure.reads_weights, measure.parameters_of(network)
         made = typed(measure, params)
-        compile_for(measure, made.unit, network.gpu.architecture)
-        self.kernels, self.types = Kernels(made.unit, network.gpu), made.types
+        architecture, self.types = network.gpu.architecture, made.types
+        self.kernels = network.loaded_as(made.name, lambda: compiled(measure, made.unit, architecture))
         self.values, self.active = cupy.empty(network.vertices, made.types.value), self._flags()
         most = np.inf if is_real(made.types.value) else LARGEST
         least, most = np.array([most, -most], made.types.value).view(np.int64).tolist()
@@ -150,7 +149,7 @@ class _Best(_State, BestRounds[DeviceNetwork]):
 
     def push_few(self, number: int, last: int) -> tuple[int, Settled]:
         changed, (queue, room) = cupy.flatnonzero(self.active), self._queues
-        queue[: changed.size] = changed
+        queue[: changed.size] = changed.astype(np.uint32)
         self.begin_round(number)
         state = self._state(next(self.network.blocks(weights=self.weighted)))
         given = (changed.size, last, self.few, self.kernels.params, state, self.values, queue, room, self.found)

@@ -12,7 +12,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from csaw.engine.analytics.cpu.typed_rounds import Types, is_real, types_of
-from csaw.engine.analytics.own_hooks import ARGUMENTS, COMBINES, Hooked
+from csaw.engine.analytics.own_hooks import ARGUMENTS, COMBINES, FIELDS, Hooked
 from csaw.engine.api.hook_place import placed
 from csaw.engine.cpu.typed_hooks import reason_of
 from csaw.engine.cuda.hook_code import HookRefused, Signature
@@ -27,18 +27,25 @@ OF_BEGINNING = ("start", "total")
 
 
 class Typed(NamedTuple):
-    """The source of a measure's kernels, and its types."""
+    """The source of a measure's kernels, a name for it, and its types."""
 
     unit: Unit
+    name: str
     types: Types
 
 
 def typed(measure: Hooked, params: tuple[float, ...]) -> Typed:
-    """Return the kernels of a measure, to be compiled; OptionError as of ``types_of``."""
-    found = types_of(measure, params)
-    constants: dict[str, int] = {
-        f"HAS_{name.upper()}": measure.has(name) for name in ("start", "edge", "vertex", "total")
-    }
+    """Return the kernels of a measure, to be compiled, and remember them; OptionError as of ``types_of``."""
+    known: dict[tuple[float, ...], Typed] = vars(measure).setdefault("_typed", {})
+    if params not in known:
+        found = types_of(measure, params)
+        unit = _unit(measure, params, found)
+        known[params] = Typed(unit, repr(unit), found)
+    return known[params]
+
+
+def _unit(measure: Hooked, params: tuple[float, ...], found: Types) -> Unit:
+    constants: dict[str, int] = {f"HAS_{name.upper()}": measure.has(name) for name in FIELDS}
     constants |= {
         "COMBINE": COMBINES.index(measure.combine),
         "REAL": is_real(found.value),
@@ -48,11 +55,11 @@ def typed(measure: Hooked, params: tuple[float, ...]) -> Typed:
     }
     hooks = measure.hooks(real=is_real(found.value))
     files = tuple(str(KERNELS / name) for name in FILES[measure.keeps_best])
-    return Typed(Unit(files, constants, list(hooks.values()), params, _signatures(hooks, found)), found)
+    return Unit(files, constants, list(hooks.values()), params, _signatures(hooks, found))
 
 
-def compile_for(measure: Hooked, unit: Unit, architecture: str) -> None:
-    """Compile a measure's kernels for an architecture such as ``sm_90``.
+def compiled(measure: Hooked, unit: Unit, architecture: str) -> Unit:
+    """Compile a measure's kernels for an architecture such as ``sm_90``; returns ``unit``, which finds them then.
 
     OptionError, with the line of the user's file, about a hook that a CPU can run and a GPU cannot.
     """
@@ -62,6 +69,7 @@ def compile_for(measure: Hooked, unit: Unit, architecture: str) -> None:
         reason = reason_of(error.__cause__) if isinstance(error.__cause__, NumbaError) else error.name
         said = f"{measure.name()}.{error.name} cannot be compiled for a GPU: {reason}; pass --device cpu"
         raise placed(OptionError(said), getattr(type(measure), error.name)) from error
+    return unit
 
 
 def _signatures(hooks: Mapping[str, object], found: Types) -> dict[str, Signature]:

@@ -460,4 +460,4 @@ def test_a_hook_that_a_gpu_cannot_run_is_refused_with_its_line(tmp_path, cubins)
     one = kind_of(f"{tmp_path / 'mine.py'}:Mine")()
     unit = typed_rounds.typed(one, ()).unit  # a CPU runs it
     with pytest.raises(OptionError, match=r"line 6 of .*: Mine.edge cannot be compiled for a GPU: .*--device cpu"):
-        typed_rounds.compile_for(one, unit, NEWEST)
+        typed_rounds.compiled(one, unit, NEWEST)

@@ -11,6 +11,7 @@ __device__ __forceinline__ double piece_sum(i64 begin, i64 end, int lane, F valu
 {
     constexpr int OWN_LANES = LANES == 2 ? 4 : 32 / LANES;
     double sums[OWN_LANES] = {};
+#pragma unroll 4
     for (i64 base = begin + lane; base < end; base += LANES * OWN_LANES) {
 #pragma unroll
         for (int k = 0; k < OWN_LANES; k++)

@@ -141,10 +141,11 @@ __device__ __forceinline__ void pull_row(i64 row, const Params& params, total_t 
     counts.entries += degree;
 }
 
+// Add what the threads of a block have counted, by one of them: others would wait for each other.
 __device__ __forceinline__ void add_counts(const Counts& counts, u64* counters)
 {
-    const i64 changed = warp_sum(counts.changed), entries = warp_sum(counts.entries);
-    if (threadIdx.x % 32 || !changed) return;
+    const i64 changed = group_sum(counts.changed), entries = group_sum(counts.entries);
+    if (threadIdx.x || !changed) return;
     atomicAdd(counters, (u64)changed);
     atomicAdd(counters + 1, (u64)entries);
 }
@@ -155,7 +156,6 @@ __device__ __forceinline__ void pull(i64 count, const u32* rows, const Params& p
 {
     Counts counts = {0, 0};
     each_row<LANES>(count, rows, [&](i64 row) { pull_row<LANES>(row, params, total, round, counts); });
-    __syncwarp();
     add_counts(counts, round.counters);
 }
 
@@ -179,7 +179,7 @@ extern "C" __global__ void pull_hub(i64 count, const u32* rows, Params params, t
 {
     Counts counts = {0, 0};
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) pull_row<0>(rows[at], params, total, round, counts);
-    if (threadIdx.x < 32) add_counts(counts, round.counters);
+    add_counts(counts, round.counters);
 }
 
 // Mark the vertices first .. last - 1 that changed, and the ends of their edges, unless their rows are long, as those

@@ -42,14 +42,21 @@ __device__ __forceinline__ T joined(T one, T other)
     return plus(one, other);
 }
 
+// The largest number of a type.
+template <typename T>
+__device__ __forceinline__ T largest()
+{
+    constexpr bool is_real = T(0.5) != T(0);
+    if constexpr (is_real) return __longlong_as_double(0x7FF0000000000000ll);
+    else return LARGEST;
+}
+
 // What changes nothing where it is combined.
 template <typename T>
 __device__ __forceinline__ T nothing()
 {
-    constexpr bool is_real = T(0.5) != T(0);
     if constexpr (COMBINE == SUM || COMBINE == OR) return T(0);
-    else if constexpr (is_real) return __longlong_as_double(COMBINE == MIN ? 0x7FF0000000000000ll : 0xFFF0000000000000ll);
-    else return COMBINE == MIN ? LARGEST : -LARGEST;
+    return COMBINE == MIN ? largest<T>() : -largest<T>();
 }
 
 // Whether a vertex of this value passes anything along its edges.

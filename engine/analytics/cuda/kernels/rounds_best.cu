@@ -164,30 +164,32 @@ extern "C" __global__ void settle(i64 vertices, const unsigned char* reached, un
     value_t* values, const value_t* following, u64* found)
 {
     i64 count = 0, entries = 0;
-    value_t least = 0, most = 0;
+    value_t least = largest<value_t>(), most = -largest<value_t>();
     for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) {
         active[v] = 0;
         if (!reached[v]) continue;
         const value_t value = following[v];
-        least = count ? min(least, value) : value;
-        most = count ? max(most, value) : value;
+        least = min(least, value);
+        most = max(most, value);
         values[v] = value;
         count += 1;
         entries += degrees[v];
     }
-    if (count) {
-        fetch_least((value_t*)found + 2, least);
-        fetch_most((value_t*)found + 3, most);
-    }
     __syncwarp();
+    for (int half = 16; half; half /= 2) {
+        least = min(least, __shfl_xor_sync(WHOLE_WARP, least, half));
+        most = max(most, __shfl_xor_sync(WHOLE_WARP, most, half));
+    }
     count = warp_sum(count);
     entries = warp_sum(entries);
     if (threadIdx.x % 32 || !count) return;
     atomicAdd(found, (u64)count);
     atomicAdd(found + 1, (u64)entries);
+    fetch_least((value_t*)found + 2, least);
+    fetch_most((value_t*)found + 3, most);
 }
 
-// PushRound from the `size` vertices of the queue, round after round, by one block, which needs no launch for each: as long
+// Push from the `size` vertices of the queue, round after round, by one block, which needs no launch for each: as long
 // as their rows have fewer than `most` entries, and no round after `last` is begun. `queue` has those that changed in
 // the round `number`. found[0]: the last round; found[1]: how many changed in it; found[2]: whether they are in `room`.
 extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, i64 most, Params params, PushRound push,
