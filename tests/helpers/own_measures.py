@@ -168,7 +168,7 @@ class Signed(Measure):
 
 
 class Counted(Measure):
-    """Integers that are summed along edges of some vertices, with a total of integers."""
+    """Integers that are summed along edges, with a total of integers."""
 
     combine = "sum"
     rounds = 3
@@ -177,7 +177,7 @@ class Counted(Measure):
         return v.id % 4
 
     def total(self, v):
-        return v.value // (v.id % 3)  # an integer divided by 0 is 0
+        return v.value // (v.id % 3 + 1)
 
     def edge(self, e):
         return e.value * (e.src_degree - e.dst_degree) if e.src % 2 else -e.dst
@@ -186,4 +186,16 @@ class Counted(Measure):
         return v.combined % 1000 - v.total % 7 + v.round
 
 
-KINDS = (Farthest, Reached, Beaten, Same, Below, Near, Degrees, Huge, Softened, Signed, Counted)
+class Divided(Measure):
+    """Divisions of integers that round down, and by 0, which give 0."""
+
+    rounds = 4
+
+    def start(self, v):
+        return 7 - 3 * v.id
+
+    def edge(self, e):
+        return e.value // (e.dst % 3) + e.value % (e.src % 4 - 2) - e.round
+
+
+KINDS = (Farthest, Reached, Beaten, Same, Below, Near, Degrees, Huge, Softened, Signed, Counted, Divided)

@@ -22,11 +22,11 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 from csaw.engine.analytics.cpu.kernels.atomics import fetch_least, fetch_most, fetch_or
-from csaw.engine.analytics.cpu.kernels.lanes import LANES, ended, put
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, emptied, ordered_sum
 from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import zeros
+from csaw.partition.base.kernel_arrays import empty, zeros
 """
 
 

@@ -4,7 +4,7 @@ Blocks come from page-locked host memory: a copy of the graph where it fits, els
 Of several GPUs, the first has the network; the others get one of the same rows when there is work for them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -35,8 +35,7 @@ from csaw.partition.graph.edge_columns import WEIGHT
 KERNELS = Path(__file__).with_name("kernels")
 STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
-DERIVED_BYTES = 40  # for each edge while other directions are made by sorting,
-WEIGHING_BYTES = 24  # and more with weights
+DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
@@ -118,13 +117,9 @@ class DeviceNetwork(Network):
     def kernels(self, file: str, **constants: int) -> Kernels:
         """The kernels of ``kernels/FILE.cu`` for this GPU, compiled with these constants once."""
         name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
-        return self.loaded_as(name, lambda: Unit((str(KERNELS / f"{file}.cu"),), constants, [], ()))
-
-    def loaded_as(self, name: str, unit: Callable[[], Unit]) -> Kernels:
-        """The kernels that are called ``name``; those of ``unit()`` where there are none yet."""
         loaded = self.loaded.setdefault(self.gpu.number, {})
         if name not in loaded:
-            loaded[name] = Kernels(unit(), self.gpu)
+            loaded[name] = Kernels(Unit((str(KERNELS / f"{file}.cu"),), constants, [], ()), self.gpu)
         return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:
@@ -260,7 +255,7 @@ class DeviceNetwork(Network):
             return self
         if not self._can_derive:
             return self.of_store(self.host.undirected.store, self.gpu_memory)
-        return self._derived(directions.undirected(self.whole(False), self.directed), directed=False)
+        return self.of_rows(directions.undirected(self.whole(False), self.directed), directed=False)
 
     def _is_simple(self) -> bool:
         faults = cupy.zeros(1, np.uint64)
@@ -275,25 +270,16 @@ class DeviceNetwork(Network):
             return self
         if not self._can_derive:
             return self.of_store(self.host.incoming.store, self.gpu_memory)
-        return self._derived(directions.incoming(self.whole(False)), directed=True)
-
-    def incoming_with_weights(self) -> "DeviceNetwork | None":
-        """The graph of a directed network with its edges reversed, with their weights; None without memory for it."""
-        if not self.resident or (DERIVED_BYTES + WEIGHING_BYTES) * self.edges > self.room:
-            return None
-        block = directions.incoming_with_weights(self.whole(True))
-        made = self._derived(block, directed=True)
-        made.held, made.weighted = {True: block}, True
-        return made
+        return self.of_rows(directions.incoming(self.whole(False)), directed=True)
 
     @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_BYTES * self.edges <= self.room
 
-    def _derived(self, block: Block, *, directed: bool) -> "DeviceNetwork":
+    def of_rows(self, block: Block, *, directed: bool) -> "DeviceNetwork":
         """The network of other rows with the limits of this one."""
-        made = self._without_rows()
-        made.held, made.edges, made.directed, made.weighted = {False: block}, int(block.indices.size), directed, False
+        made, weighted = self._without_rows(), block.weights is not None
+        made.held, made.edges, made.directed, made.weighted = {weighted: block}, block.indices.size, directed, weighted
         return made
 
     def of_store(self, store: GraphStore, gpu_memory: int) -> "DeviceNetwork":

@@ -12,6 +12,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 from csaw.engine.analytics.cpu.typed_rounds import is_real
+from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.typed_rounds import compiled, typed
 from csaw.engine.analytics.network import Block
@@ -28,13 +29,16 @@ from csaw.engine.analytics.rounds import (
 )
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
+from csaw.partition.errors import BudgetError
 
 FEW, FEW_THREADS = 4096, 1024  # entries of rows that one block pushes along in the time of some launches; its threads
 PULL_SHARE = 15
 THREADS = 1 << 18  # of the kernel over all vertices that counts: each warp adds to the counters once
+WEIGHED_BYTES = 64  # for each edge while rows with weights are made by sorting
 COUNTED = 4  # numbers that kernels count in a round; two faults come after them
 
 
@@ -58,8 +62,10 @@ class _State:
         self.network, self.measure, self.backward = network, measure, backward
         self.weighted, params = measure.reads_weights, measure.parameters_of(network)
         made = typed(measure, params)
-        architecture, self.types = network.gpu.architecture, made.types
-        self.kernels = network.loaded_as(made.name, lambda: compiled(measure, made.unit, architecture))
+        loaded, self.types = network.loaded.setdefault(network.gpu.number, {}), made.types
+        if made.name not in loaded:
+            loaded[made.name] = Kernels(compiled(measure, made.unit, network.gpu.architecture), network.gpu)
+        self.kernels = loaded[made.name]
         self.values, self.active = cupy.empty(network.vertices, made.types.value), self._flags()
         most = np.inf if is_real(made.types.value) else LARGEST
         least, most = np.array([most, -most], made.types.value).view(np.int64).tolist()
@@ -235,9 +241,20 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
 def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
     """The network of a directed graph with its edges reversed, which keep their weights.
 
-    Where the GPU has no memory to make it, the host makes it, and it is streamed from there or in what is left.
+    Where the GPU has no memory to make it, the host makes it, and it is streamed from there, or kept in what is left.
     """
-    if (back := network.incoming_with_weights()) is not None:
-        return back
+    if network.resident and WEIGHED_BYTES * network.edges <= network.room:
+        return network.of_rows(directions.incoming_with_weights(network.whole(True)), directed=True)
     own = network.edges * network.edge_bytes if network.resident else 0
-    return network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - own)
+    back = network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - own)
+    try:
+        back.require_least()
+    except BudgetError as error:
+        if not own:
+            raise
+        raise BudgetError(
+            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs the rows of a "
+            f"directed graph with their edges reversed, too, and beside them {back.budget:,} bytes are allowed; pass "
+            f"--residency streamed, or raise {network.flag}"
+        ) from error
+    return back

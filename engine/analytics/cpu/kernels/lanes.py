@@ -23,33 +23,22 @@ def added(lanes, width):
 
 
 @inner(nogil=True)
-def put(lanes, pieces, number, value):
-    """Add a number to a sum, in order: ``number`` of them came before.
-
-    ``lanes``, ``pieces`` [LANES]: 0 before the first.
-    """
-    if number and number % PIECE == 0:
-        _end_piece(lanes, pieces, number // PIECE - 1)
-    lanes[number % LANES] += value
-
-
-@inner(nogil=True)
-def ended(lanes, pieces, count):
-    """The sum of the ``count`` numbers that were put; the lanes are 0 again."""
-    if count <= PIECE:
-        width = min(count, LANES)
-        found = added(lanes, width)
-        for lane in range(width):
-            lanes[lane] = 0.0
-        return found
-    last = (count - 1) // PIECE
-    _end_piece(lanes, pieces, last)
-    found = added(pieces, min(last + 1, LANES))
-    pieces[:] = 0.0
+def emptied(lanes, width):
+    """The same; all lanes are 0 then, for the next sum."""
+    found = added(lanes, min(width, LANES))
+    for lane in range(min(width, LANES)):
+        lanes[lane] = 0.0
     return found
 
 
 @inner(nogil=True)
-def _end_piece(lanes, pieces, piece):
-    pieces[piece % LANES] += added(lanes, LANES)
-    lanes[:] = 0.0
+def ordered_sum(numbers, count, lanes, pieces):
+    """The sum of the first ``count`` numbers. ``lanes``, ``pieces`` [LANES]: scratch, 0 before and after."""
+    found = 0.0
+    for low in range(0, count, PIECE):
+        high = min(low + PIECE, count)
+        for i in range(low, high):
+            lanes[(i - low) % LANES] += numbers[i]
+        found = emptied(lanes, high - low)
+        pieces[low // PIECE % LANES] += found
+    return emptied(pieces, LANES)

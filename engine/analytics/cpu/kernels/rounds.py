@@ -21,10 +21,10 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 
-from csaw.engine.analytics.cpu.kernels.lanes import LANES, ended, put
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, emptied, ordered_sum
 from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import zeros
+from csaw.partition.base.kernel_arrays import empty, zeros
 
 COMBINE = "min"
 REAL = False  # whether values are floats
@@ -71,15 +71,6 @@ def joined(one, other):
     if COMBINE == "or":
         return one | other
     return one + other
-
-
-@inner
-def taken(combined, came, lanes, pieces, number):
-    """What has come with another number, after ``number`` of them."""
-    if ORDERED:
-        put(lanes, pieces, number, came)
-        return combined
-    return joined(combined, came)
 
 
 @inner
@@ -155,17 +146,17 @@ def send(low, high, params, number, total, degrees, values, sent):
 @njit(nogil=True)
 def add_totals(low, high, chunk, params, number, degrees, values, sums):
     """Write what the vertices of each chunk low .. high - 1 add to the total to ``sums``; floats as of lanes.py."""
-    vertices, lanes, pieces = values.size, zeros(LANES, np.float64), zeros(LANES, np.float64)
+    vertices, numbers = values.size, empty(chunk, np.float64)
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
     for place in range(low, high):
-        begin, end = place * chunk, min(vertices, place * chunk + chunk)
-        found = int64(0)
+        begin, end, found = place * chunk, min(vertices, place * chunk + chunk), int64(0)
         for v in range(begin, end):
             more = total(params, number, vertices, 0.0, v, v, degrees[v], degrees[v], values[v], 0, 1.0)
             if TOTAL_REAL:
-                put(lanes, pieces, v - begin, more)
+                numbers[v - begin] = more
             else:
                 found += int64(more)
-        sums[place] = ended(lanes, pieces, end - begin) if TOTAL_REAL else found
+        sums[place] = ordered_sum(numbers, end - begin, lanes, pieces) if TOTAL_REAL else found
 
 
 @inner
@@ -179,12 +170,12 @@ def distance(one, other):
 @njit(nogil=True)
 def add_changes(low, high, chunk, values, following, sums):
     """Write the sum of the changes of the vertices of each chunk low .. high - 1 to ``sums``, as of lanes.py."""
-    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
+    numbers, lanes, pieces = empty(chunk, np.float64), zeros(LANES, np.float64), zeros(LANES, np.float64)
     for place in range(low, high):
         begin, end = place * chunk, min(values.size, place * chunk + chunk)
         for v in range(begin, end):
-            put(lanes, pieces, v - begin, distance(values[v], following[v]) if values[v] != following[v] else 0.0)
-        sums[place] = ended(lanes, pieces, end - begin)
+            numbers[v - begin] = distance(values[v], following[v]) if values[v] != following[v] else 0.0
+        sums[place] = ordered_sum(numbers, end - begin, lanes, pieces)
 
 
 @njit(nogil=True)
@@ -203,27 +194,34 @@ def pull(
             changed[v] = 0
             continue
         here, of_v, combined = values[v], degrees[v], none_combined()
-        begin, end = int64(indptr[v - first]), int64(indptr[v - first + 1])
-        for i in range(uint64(begin), uint64(end)):
-            u = uint64(indices[i])
-            if SENT:
-                combined = taken(combined, sent[u], lanes, pieces, int64(i) - begin)
-                continue
-            value = values[u]
-            if passes(value):
-                came = edge(
-                    params, number, vertices, total, int64(u), v, degrees[u], of_v, value, here, weight_at(weights, i)
-                )
-                combined = taken(combined, as_combined(came), lanes, pieces, int64(i) - begin)
-                if COMBINED_REAL and math.isnan(came):
-                    of_edge = max(of_edge, int64(u))
-        if ORDERED:
-            combined = ended(lanes, pieces, end - begin)
+        begin, end, piece = int64(indptr[v - first]), int64(indptr[v - first + 1]), 0
+        is_long = end - begin > PIECE
+        while begin < end:
+            stop = min(begin + PIECE, end) if ORDERED else end
+            for i in range(uint64(begin), uint64(stop)):
+                u, more = uint64(indices[i]), none_combined()
+                if SENT:
+                    more = sent[u]
+                elif passes(values[u]):
+                    weight = weight_at(weights, i)
+                    came = edge(params, number, vertices, total, int64(u), v, degrees[u], of_v, values[u], here, weight)
+                    more = as_combined(came)
+                    if COMBINED_REAL and math.isnan(came):
+                        of_edge = max(of_edge, int64(u))
+                if ORDERED:
+                    lanes[(i - uint64(begin)) & uint64(LANES - 1)] += more
+                else:
+                    combined = joined(combined, more)
+            if ORDERED:
+                combined = emptied(lanes, stop - begin)
+                pieces[piece % LANES] += combined if is_long else 0.0
+            begin, piece = stop, piece + 1
+        if ORDERED and is_long:
+            combined = emptied(pieces, LANES)
         found = as_value(vertex(params, number, vertices, total, v, v, of_v, of_v, here, combined, 1.0))
         if REAL and math.isnan(found):
             of_vertex = int64(v)
-        following[v] = found
-        changed[v] = found != here
+        following[v], changed[v] = found, found != here
         if found != here:
             count += 1
             entries += of_v
