@@ -38,6 +38,11 @@ class Rounds:
         return f"{self.rounds} round{'s' * (self.rounds != 1)}"
 
 
+def is_real(kind: np.dtype) -> bool:
+    """Whether numbers of a type are floats."""
+    return kind.kind == "f"
+
+
 def last_round(measure: Hooked) -> int:
     """The number of the last round that may be begun."""
     return measure.limit if measure.rounds is None else measure.rounds

@@ -4,11 +4,14 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from csaw.engine.api.hook_language import call_of
 from csaw.engine.api.hook_scope import CALLED, INLINED
 from csaw.engine.api.hooks import Hook
+
+if TYPE_CHECKING:
+    from numba.core.errors import NumbaError
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,11 @@ PORTABLE = {
 
 
 class HookRefused(Exception):
-    """A hook that numba-cuda cannot compile: its ``name``; the cause is numba's error."""
+    """A hook that numba-cuda cannot compile: its ``name``, and the ``reason``, Numba's error."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, reason: "NumbaError") -> None:
         super().__init__(name)
-        self.name = name
+        self.name, self.reason = name, reason
 
 
 def hook_side(name: str, hook: Hook | None, params: tuple, signature: Signature) -> str:
@@ -132,7 +135,7 @@ def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str)
             output="ltoir",
         )
     except NumbaError as error:
-        raise HookRefused(hook.name) from error
+        raise HookRefused(hook.name, error) from error
     return bytes(code)
 
 

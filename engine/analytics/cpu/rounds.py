@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import adjacency
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cpu.typed_rounds import compiled, is_real
+from csaw.engine.analytics.cpu.typed_rounds import compiled
 from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.passes import any_active
 from csaw.engine.analytics.rounds import (
@@ -22,6 +22,7 @@ from csaw.engine.analytics.rounds import (
     Rounds,
     Settled,
     added,
+    is_real,
     refuse_fault,
 )
 from csaw.engine.cpu.specialize import Kernels

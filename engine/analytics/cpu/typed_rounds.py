@@ -9,6 +9,7 @@ from numba import float64, int64, typeof, types
 from numba.core.errors import NumbaError
 
 from csaw.engine.analytics.own_hooks import ARGUMENTS, Hooked
+from csaw.engine.analytics.rounds import is_real
 from csaw.engine.api.hook_place import placed
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
@@ -95,11 +96,6 @@ def types_of(measure: Hooked, params: tuple[float, ...]) -> Types:
         hook = "edge" if measure.has("edge") and real_bits else "start"
         raise one.error(hook, "expected an integer, whose bits are combined by or, found a number with a fraction")
     return Types(*map(_dtype, (value, combined, total)))
-
-
-def is_real(kind: np.dtype) -> bool:
-    """Whether numbers of a type are floats."""
-    return kind.kind == "f"
 
 
 def _dtype(kind: types.Type) -> np.dtype:

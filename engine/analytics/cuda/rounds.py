@@ -10,8 +10,6 @@ from functools import cached_property
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.rounds import incoming_with_weights
-from csaw.engine.analytics.cpu.typed_rounds import is_real
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.typed_rounds import compiled, typed
@@ -25,6 +23,7 @@ from csaw.engine.analytics.rounds import (
     Rounds,
     Settled,
     added,
+    is_real,
     refuse_fault,
 )
 from csaw.engine.api.option import LARGEST
@@ -245,6 +244,8 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
     """
     if network.resident and WEIGHED_BYTES * network.edges <= network.room:
         return network.of_rows(directions.incoming_with_weights(network.whole(True)), directed=True)
+    from csaw.engine.analytics.cpu.rounds import incoming_with_weights
+
     own = network.edges * network.edge_bytes if network.resident else 0
     back = network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - own)
     try:

@@ -6,18 +6,19 @@ same text of them.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 
-from csaw.engine.analytics.cpu.typed_rounds import Types, is_real, types_of
 from csaw.engine.analytics.own_hooks import ARGUMENTS, COMBINES, FIELDS, Hooked
+from csaw.engine.analytics.rounds import is_real
 from csaw.engine.api.hook_place import placed
-from csaw.engine.cpu.typed_hooks import reason_of
 from csaw.engine.cuda.hook_code import HookRefused, Signature
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.partition.errors import OptionError
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cpu.typed_rounds import Types
 
 KERNELS = Path(__file__).with_name("kernels")
 FILES = {True: ("rounds_begin.cu", "rounds_best.cu"), False: ("rounds_begin.cu", "rounds.cu")}
@@ -31,11 +32,13 @@ class Typed(NamedTuple):
 
     unit: Unit
     name: str
-    types: Types
+    types: "Types"
 
 
 def typed(measure: Hooked, params: tuple[float, ...]) -> Typed:
     """Return the kernels of a measure, to be compiled, and remember them; OptionError as of ``types_of``."""
+    from csaw.engine.analytics.cpu.typed_rounds import types_of
+
     known: dict[tuple[float, ...], Typed] = vars(measure).setdefault("_typed", {})
     if params not in known:
         found = types_of(measure, params)
@@ -44,7 +47,7 @@ def typed(measure: Hooked, params: tuple[float, ...]) -> Typed:
     return known[params]
 
 
-def _unit(measure: Hooked, params: tuple[float, ...], found: Types) -> Unit:
+def _unit(measure: Hooked, params: tuple[float, ...], found: "Types") -> Unit:
     constants: dict[str, int] = {f"HAS_{name.upper()}": measure.has(name) for name in FIELDS}
     constants |= {
         "COMBINE": COMBINES.index(measure.combine),
@@ -66,13 +69,15 @@ def compiled(measure: Hooked, unit: Unit, architecture: str) -> Unit:
     try:
         unit.compile(architecture)
     except HookRefused as error:
-        reason = reason_of(error.__cause__) if isinstance(error.__cause__, NumbaError) else error.name
-        said = f"{measure.name()}.{error.name} cannot be compiled for a GPU: {reason}; pass --device cpu"
+        from csaw.engine.cpu.typed_hooks import reason_of
+
+        said = f"{measure.name()}.{error.name} cannot be compiled for a GPU: {reason_of(error.reason)}; "
+        said += "pass --device cpu"
         raise placed(OptionError(said), getattr(type(measure), error.name)) from error
     return unit
 
 
-def _signatures(hooks: Mapping[str, object], found: Types) -> dict[str, Signature]:
+def _signatures(hooks: Mapping[str, object], found: "Types") -> dict[str, Signature]:
     """How kernels call each hook: the numbers of ARGUMENTS after ``params``."""
     value, combined, total = (_c_type(kind) for kind in found)
     returns = {"start": value, "edge": combined, "vertex": value, "total": total}
