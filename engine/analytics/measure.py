@@ -26,7 +26,7 @@ DIVIDED = frozenset({"betweenness", "hops", "triangles"})
 """Modules of analytics that the workers of a cluster divide."""
 SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Modules of analytics that several GPUs share."""
-NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "triangles"})
+NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "rounds", "triangles"})
 """Modules of analytics whose kernels for GPUs take graphs of fewer than 2^32 vertices alone."""
 LARGE = frozenset({"bfs", "core"})
 """Modules of analytics that several GPUs share where that is quicker: ``pays(network)`` of the module says so."""

@@ -17,7 +17,7 @@ from csaw.engine.analytics.evaluation.start import start_vertex
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
-from csaw.engine.analytics.own_hooks import FIELDS, VertexOption, nothing, numbers, rewritten
+from csaw.engine.analytics.own_hooks import COMBINES, FIELDS, VertexOption, nothing, numbers, rewritten
 from csaw.engine.analytics.rounds import Rounds
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hooks import Hook
@@ -25,7 +25,6 @@ from csaw.engine.api.option import Option, flag_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
-COMBINES = ("min", "max", "sum", "or")
 OVER = ("edges", "reversed", "undirected")
 KINDS = ("value", "rank", "label")
 EARLIER = frozenset({"dst_value", "round", "total"})
@@ -48,7 +47,7 @@ class Measure(measure.Measure):
     is that passes nothing along by min, max and or.
     """
 
-    KEEPS: ClassVar = {"cpu": Kept(80, ids=2)}
+    KEEPS: ClassVar = {"cpu": Kept(80, ids=2), "cuda": Kept(112, ids=2)}
     by_default = False
     combine: ClassVar[str] = "min"
     """How values that come to a vertex are combined: min, max, sum, or ``or`` (of the bits of integers)."""
@@ -162,7 +161,12 @@ class Measure(measure.Measure):
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("rounds",)
 
-    def findings(self, network: Network) -> Findings:
+    def computed(self, network: Network) -> Rounds:
+        """Return the values of all vertices, on the device of the network, and the number of rounds.
+
+        OptionError about a graph without vertices or weights that it needs, a hook that cannot be compiled or gives
+        NaN, and values that do not stop changing.
+        """
         graph = network.undirected if self.over == "undirected" else network
         if not graph.vertices:
             raise OptionError(f"{self.name()}: {network.store.path} has no vertices, so there is nothing to measure")
@@ -171,12 +175,17 @@ class Measure(measure.Measure):
         if self.over == "reversed":
             graph = network.incoming
         found: Rounds = graph.compute("rounds", measure=self, backward=lambda: self._backward(network, graph))
-        values, name = on_host(found.values), self.name()
+        return found
+
+    def findings(self, network: Network) -> Findings:
+        found = self.computed(network)
+        values, name = found.values, self.name()
         none = nothing(self.combine, values.dtype.kind == "f") if self.combine in ("min", "max") else np.inf
-        finite, counts = np.unique(values[np.isfinite(values) & (values != none)], return_counts=True)
+        known = values[network.xp.isfinite(values) & (values != none)]
+        finite, counts = map(on_host, network.xp.unique(known, return_counts=True))
         numbers = {f"smallest {name}": finite[0], f"largest {name}": finite[-1]} if finite.size else {}
         return {
-            name: Column(values, found.method, self.kind),
+            name: Column(on_host(values), found.method, self.kind),
             f"distribution of {name}": Distribution(finite, counts, name),
             **{said: Number(number.item()) for said, number in numbers.items()},
             f"rounds of {name}": Number(found.rounds),

@@ -10,12 +10,14 @@ import logging
 import re
 import threading
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from csaw.engine.api.hook_scope import CALLED, INLINED
-from csaw.engine.api.hooks import ARGUMENTS, Hook
+from csaw.engine.api.hooks import Hook
+from csaw.engine.cuda import hook_code
 from csaw.engine.cuda.constants import SHARED
+from csaw.engine.cuda.hook_code import OF_SAMPLERS, Signature, c_type, compiled, hook_side, plain_body
 from csaw.engine.schedule.time_rules import OFF
 from csaw.partition.base import stages
 from csaw.partition.base.cache import code_folder, own_file, write_own
@@ -23,27 +25,6 @@ from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.errors import DeviceError
 
 FOLDER = Path(__file__).with_name("kernels")
-NAMES = ("edge_bias", "vertex_bias", "update", "dead_end")
-RETURNS = {"edge_bias": "double", "vertex_bias": "double", "update": "i64", "dead_end": "i64"}
-DECLARATIONS = {
-    "degree": "int64(uint64, int64)",
-    "vertex_count": "int64(uint64)",
-    "is_neighbor": "int64(uint64, int64, int64)",
-    "path_vertex": "int64(uint64, int64, int64)",
-    "previous_time": "int64(uint64)",
-    "start_time": "int64(uint64)",
-    "column_value": "float64(uint64, int64, int64)",
-    "edge_integer": "int64(uint64, int64)",
-    "edge_real": "float64(uint64, int64)",
-    "hook_word": "uint64(uint64, int64, int64, int64)",
-    "fraction": "float64(uint64)",
-    "below_wide": "uint64(uint64, uint64)",
-}
-PORTABLE = {
-    "csaw_power": "float64(float64, float64)",
-    "csaw_exponential": "float64(float64)",
-    "csaw_logarithm": "float64(float64)",
-}
 CONSTANTS: dict[str, int] = {
     "PIECES": 0,
     "STREAMED": 0,
@@ -84,8 +65,16 @@ CONSTANTS: dict[str, int] = {
     "DETECT": 0,
     "EACH": 0,
     "DENSE": 8192,
+    "HAS_START": 0,
+    "HAS_EDGE": 0,
+    "HAS_VERTEX": 0,
+    "HAS_TOTAL": 0,
+    "COMBINE": 0,
+    "REAL": 0,
+    "COMBINED_REAL": 0,
+    "TOTAL_REAL": 0,
+    "SENT": 0,
 }
-BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}
 INSTALL = 'install the CUDA extra that fits the driver: pip install "csaw[cuda13]" or "csaw[cuda12]"'
 ALONE = threading.Lock()  # numba-cuda compiles in one thread at a time, and what compiles is imported in one
 making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)  # what one thread makes the others find
@@ -93,50 +82,49 @@ log = logging.getLogger(__name__)
 
 
 def cubin(
-    files: tuple[str, ...], constants: dict[str, int], hooks: list[Hook], params: tuple, architecture: str
+    files: tuple[str, ...],
+    constants: dict[str, int],
+    hooks: list[Hook],
+    params: tuple,
+    architecture: str,
+    signatures: Mapping[str, Signature] = OF_SAMPLERS,
 ) -> Path:
     """The file of machine code of ``files`` for an architecture such as ``sm_90``; compiled when it is not there yet.
 
-    ``files`` are those of the folder kernels, or whole paths of others.
+    ``files`` are those of the folder kernels, or whole paths of others. ``signatures``: of the hooks that these call.
+    HookRefused for a hook that is no function of numbers that a GPU can run.
     """
     used = {hook.name: hook for hook in hooks}
-    text = _source(files, CONSTANTS | constants, used, params)
+    text = _source(files, CONSTANTS | constants, used, params, signatures)
     inputs = [
         text,
         architecture,
         *(hook.source for hook in hooks),
         *_texts(files).values(),
-        Path(__file__).read_text(),
+        *(Path(file).read_text() for file in (__file__, hook_code.__file__)),
     ]
     stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
     path = code_folder("cuda") / f"{stamp}.{architecture}.cubin"
     with finds(), making[path]:
         if not own_file(path):
             with stages.stage(stages.COMPILING), compiles(" ".join(Path(file).name for file in files)):
-                _make(path, text, list(used.values()), params, architecture)
+                _make(path, text, list(used.values()), params, architecture, signatures)
     return path
 
 
-def _make(path: Path, text: str, hooks: list[Hook], params: tuple, architecture: str) -> None:
+def _make(
+    path: Path, text: str, hooks: list[Hook], params: tuple, architecture: str, signatures: Mapping[str, Signature]
+) -> None:
     """Compile ``text`` and the hooks, and write the linked code to ``path`` as a whole."""
     with ALONE:
         import cuda.bindings.nvjitlink
         import cuda.core  # noqa: F401 - two threads that import it at once find it half made
     parts = [_kernels(text, architecture)]
     with ALONE:
-        parts += [_hook(hook, params, architecture) for hook in hooks if _body(hook) is None]
+        parts += [
+            compiled(hook, params, signatures[hook.name], architecture) for hook in hooks if plain_body(hook) is None
+        ]
     write_own(path, _link(parts, architecture))
-
-
-def _body(hook: Hook) -> str | None:
-    """What C++ says of a hook that is a number or the edge's weight; None for others, which numba-cuda compiles.
-
-    Of the algorithms that draw by weight alone, none needs numba-cuda, which takes longer to load than their kernels to
-    compile.
-    """
-    if hook.constant is not None:
-        return f"return {hook.constant!r};"
-    return "return weight;" if hook.source.endswith("):\n    return weight\n") and "@" not in hook.source[1:] else None
 
 
 def _versions() -> str:
@@ -148,7 +136,13 @@ def _versions() -> str:
         raise DeviceError(f"CUDA kernels cannot be compiled: {error.name} is missing; {INSTALL}") from error
 
 
-def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, Hook], params: tuple) -> str:
+def _source(
+    files: tuple[str, ...],
+    constants: dict[str, int],
+    hooks: dict[str, Hook],
+    params: tuple,
+    signatures: Mapping[str, Signature] = OF_SAMPLERS,
+) -> str:
     """One translation unit: constants, shared ones too, the graph, the hooks' C++ side, the kernels.
 
     Constants that none of the files reads are left out, so that plans that differ in nothing else share their machine
@@ -157,9 +151,9 @@ def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, 
     read = set(re.findall(r"\w+", " ".join(_texts(files).values())))
     lines = [f"#define {name} {int(value)}" for name, value in sorted((SHARED | constants).items()) if name in read]
     lines.append('#include "graph.cuh"')
-    fields = " ".join(f"{'double' if isinstance(p, float) else 'i64'} v{k};" for k, p in enumerate(params))
+    fields = " ".join(f"{c_type(p)} v{k};" for k, p in enumerate(params))
     lines.append(f"struct Params {{ {fields or 'char none;'} }};")
-    lines += [_hook_side(name, hooks.get(name), params) for name in NAMES]
+    lines += [hook_side(name, hooks.get(name), params, signature) for name, signature in signatures.items()]
     return "\n".join(lines + [f'#include "{file}"' for file in files]) + "\n"
 
 
@@ -180,24 +174,6 @@ def _included(folder: Path, name: str) -> Path:
     return folder / name if (folder / name).exists() else FOLDER / name
 
 
-def _hook_side(name: str, hook: Hook | None, params: tuple) -> str:
-    """Return the function that a kernel calls: the compiled hook, the number it always returns, or the default."""
-    arguments = (
-        "const Params& params, const Context& context, u64 seed, i64 instance, i64 depth, i64 source, i64 "
-        "prev, i64 src, i64 dst, double weight"
-    )
-    kind, declaration, body = RETURNS[name], "", BODIES[name]
-    if hook is not None and (plain := _body(hook)) is not None:
-        body = plain
-    elif hook is not None:
-        types = ["double" if isinstance(p, float) else "i64" for p in params]
-        types += ["u64", "u64", "i64", "i64", "i64", "i64", "i64", "i64", "double"]
-        declaration = f'extern "C" __device__ {kind} csaw_{name}({", ".join(types)});\n'
-        given = [f"params.v{k}" for k in range(len(params))]
-        body = f"return csaw_{name}({', '.join([*given, '(u64)&context', *ARGUMENTS[2:]])});"
-    return f"{declaration}__device__ __forceinline__ {kind} {name}({arguments}) {{ {body} }}"
-
-
 def _kernels(text: str, architecture: str) -> bytes:
     """LTO-IR of the CUDA C++ side, by NVRTC."""
     from cuda.core import Program, ProgramOptions
@@ -211,35 +187,6 @@ def _kernels(text: str, architecture: str) -> bytes:
         include_path=[str(FOLDER)],  # what is beside a file is found without it
     )
     return bytes(Program(text, "c++", options).compile("ltoir").code)
-
-
-def _hook(hook: Hook, params: tuple, architecture: str) -> bytes:
-    """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in graph.cuh."""
-    from numba import cuda, float64, int64, uint64
-
-    scalars = [f"params_{k}" for k in range(len(params))]
-    text = re.sub(r"\bparams\[(\d+)\]", r"params_\1", hook.source)
-    text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
-    text = text.replace(INLINED, "").replace(CALLED, '@cuda.jit(device=True, inline="always")\n')
-    scope: dict[str, object] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
-    declared = {f"csaw_{name}": signature for name, signature in DECLARATIONS.items()} | PORTABLE
-    functions = {name: cuda.declare_device(name, signature, abi="c") for name, signature in declared.items()}
-    scope |= functions | {name: functions[f"csaw_{name}"] for name in DECLARATIONS}
-    exec(compile(text, f"<{hook.name}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
-    kinds = [float64 if isinstance(p, float) else int64 for p in params]
-    result = float64 if RETURNS[hook.name] == "double" else int64
-    signature = result(*kinds, uint64, uint64, int64, int64, int64, int64, int64, int64, float64)
-    capability = tuple(int(digit) for digit in (architecture[3:-1], architecture[-1]))
-    code, _ = cuda.compile(
-        scope[hook.name],
-        signature,
-        device=True,
-        abi="c",
-        abi_info={"abi_name": f"csaw_{hook.name}"},
-        cc=capability,
-        output="ltoir",
-    )
-    return bytes(code)
 
 
 def _link(parts: list[bytes], architecture: str) -> bytes:

@@ -20,7 +20,7 @@ PART_SLOTS = 2048  # places in the hash table of each for keys of four bytes,
 PART_KEYS = 1536  # keys that it has at most on average,
 PART_TILE = 4096  # and items that a block moves to their parts; half as many of each for keys of eight
 PUSH_PIECE = 1024  # entries that a block pushes along at a time
-WAYS_PIECE = 512  # of a row whose floats are summed together: PIECE of engine/analytics/cpu/kernels/ordered_sums.py
+SUM_PIECE = 512  # floats that are summed together: PIECE of engine/analytics/cpu/kernels/lanes.py
 MOST_PROCESSORS = 256  # numbers that multiprocessors have
 GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
 GROUP_BLOCK = 1024  # threads of a block that groups parents,
@@ -35,7 +35,7 @@ SHARED = {
     "TREE_BLOCK": TREE_BLOCK,
     "STAGED_PARENTS": STAGED_PARENTS,
     "CHUNK_CELLS": CHUNK_CELLS,
-    "WAYS_PIECE": WAYS_PIECE,
+    "SUM_PIECE": SUM_PIECE,
     "PUSH_PIECE": PUSH_PIECE,
     "MOST_PARTS": MOST_PARTS,
     "PART_SLOTS": PART_SLOTS,

@@ -3,14 +3,14 @@
 Needs no GPU, so that it can be compiled and tested without one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.hooks import Hook
-from csaw.engine.cuda.compile import cubin
+from csaw.engine.cuda.compile import OF_SAMPLERS, Signature, cubin
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.detectors import CODES as DETECT
 from csaw.engine.plan.methods import Method
@@ -47,16 +47,20 @@ COUNT_BUSY = {"walk.cu", "select.cu", "neighbors_in_time.cu"}
 
 @dataclass(frozen=True)
 class Unit:
-    """Some .cu files specialised for one algorithm."""
+    """Some .cu files specialised for one algorithm, or for one measure of the user's own.
+
+    ``signatures``: of the hooks that the files call, by name.
+    """
 
     files: tuple[str, ...]
     constants: dict[str, int]
     hooks: list[Hook]
     params: tuple[float, ...]
+    signatures: Mapping[str, Signature] = field(default_factory=lambda: OF_SAMPLERS)
 
     def compile(self, architecture: str) -> Path:
         """The cubin for an architecture such as ``sm_90``."""
-        return cubin(self.files, self.constants, self.hooks, self.params, architecture)
+        return cubin(self.files, self.constants, self.hooks, self.params, architecture, self.signatures)
 
 
 def compile_all(units: Sequence[Unit], architecture: str) -> None:

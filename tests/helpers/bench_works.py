@@ -31,6 +31,7 @@ from csaw.engine.bench.suites import (
     load,
     out_of_memory,
     overview,
+    own_measures,
     peers,
     ranking,
     scale_out,
@@ -144,6 +145,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
     opened = lambda context, spec: Graph(str(spec), _tiny("", folder))
     measures[gunrock] = shared | {"_on": lambda context, network, number: network, "_opened": opened}
     measures[triangle_ways] = {**shared, "on_the_host": lambda network: network}
+    measures[own_measures] = {"network_of": _of_networks()["network_of"], "timed": _always([1.0])}
     workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
     job = Fake(plan=Fake(needs=Fake(edge=Fake(stored=1))))
     return measures | {
@@ -207,7 +209,7 @@ class _Every(dict):
 class _Network:
     """A network in memory of which nothing is computed."""
 
-    resident, id_dtype = True, np.dtype(np.uint32)
+    resident, id_dtype, xp = True, np.dtype(np.uint32), np
 
     def __init__(self, store, on_gpu: bool) -> None:
         self.device, self.undirected = "cuda" if on_gpu else "cpu", self

@@ -14,7 +14,7 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
     """Sum betweenness over the sources in order: for each vertex, the share of shortest ways that lead over it.
 
     The ways go from each source to all vertices. Sums have an order of their own, so that the result has the same bits
-    on every device; see engine/analytics/cpu/kernels/ordered_sums.py. State: 32 bytes a vertex. From disk, a level
+    on every device; see engine/analytics/cpu/kernels/lanes.py. State: 32 bytes a vertex. From disk, a level
     reads the blocks that have a vertex of it, once forward and once backward.
 
     Returns:

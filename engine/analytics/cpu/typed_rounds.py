@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, int64, typeof, types
 from numba.core.errors import NumbaError
 
 from csaw.engine.analytics.own_hooks import ARGUMENTS, Hooked
+from csaw.engine.analytics.rounds import is_real
 from csaw.engine.api.hook_place import placed
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
@@ -22,26 +23,55 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 from csaw.engine.analytics.cpu.kernels.atomics import fetch_least, fetch_most, fetch_or
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, emptied, ordered_sum
 from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, zeros
 """
+
+
+class Types(NamedTuple):
+    """The types of a measure's values, of what is combined, and of its total: int64 or float64."""
+
+    value: np.dtype
+    combined: np.dtype
+    total: np.dtype
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """The kernels of a measure, and the types of its values, of what is combined, and of its total."""
+    """The kernels of a measure, and its types."""
 
     kernels: Kernels
-    value: np.dtype
-    combined: np.dtype
-    total: np.dtype
+    types: Types
 
 
 def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some: bool = False) -> Compiled:
     """Compile the hooks of a measure.
 
     ``weighted``: whether the rows that are read have weights; ``some``: whether active vertices alone are pulled to.
+
+    OptionError as of ``types_of``.
+    """
+    found = types_of(measure, params)
+    constants = {
+        "COMBINE": measure.combine,
+        "REAL": is_real(found.value),
+        "COMBINED_REAL": is_real(found.combined),
+        "TOTAL_REAL": is_real(found.total),
+        "ORDERED": measure.combine == "sum" and is_real(found.combined),
+        "WEIGHTED": weighted,
+        "SOME": some,
+        "EVERY": not measure.has("edge"),
+        "SENT": measure.sends_alike,
+    }
+    kernels = Kernels(constants, list(measure.hooks(real=is_real(found.value)).values()), FILES, HEADER)
+    return Compiled(kernels, found)
+
+
+def types_of(measure: Hooked, params: tuple[float, ...]) -> Types:
+    """The types of a measure, by compiling its hooks one after the other.
 
     OptionError if a hook cannot be compiled, or may return no number or one of another type than values are of.
     """
@@ -65,17 +95,7 @@ def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some
     if measure.combine == "or" and (real_bits or (real and not measure.has("vertex"))):
         hook = "edge" if measure.has("edge") and real_bits else "start"
         raise one.error(hook, "expected an integer, whose bits are combined by or, found a number with a fraction")
-    constants = {
-        "COMBINE": measure.combine,
-        "REAL": real,
-        "COMBINED_REAL": isinstance(combined, types.Float),
-        "WEIGHTED": weighted,
-        "SOME": some,
-        "EVERY": not measure.has("edge"),
-        "SENT": measure.sends_alike,
-    }
-    kernels = Kernels(constants, list(measure.hooks(real=real).values()), FILES, HEADER)
-    return Compiled(kernels, _dtype(value), _dtype(combined), _dtype(total))
+    return Types(*map(_dtype, (value, combined, total)))
 
 
 def _dtype(kind: types.Type) -> np.dtype:

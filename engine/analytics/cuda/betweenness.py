@@ -7,7 +7,7 @@ from csaw.engine.analytics.cuda.bfs import alone
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import here, in_order
 from csaw.engine.analytics.passes import level_blocks
-from csaw.engine.cuda.constants import WAYS_PIECE
+from csaw.engine.cuda.constants import SUM_PIECE
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
 
@@ -103,7 +103,7 @@ class _Pieces:
     def __init__(self, network: DeviceNetwork, order: Array, begins: Array) -> None:
         degrees = network.degrees[order]
         self.at = cupy.zeros(order.size + 1, np.int64)
-        cupy.cumsum(cupy.where(degrees > WAYS_PIECE, (degrees + WAYS_PIECE - 1) // WAYS_PIECE, 0), out=self.at[1:])
+        cupy.cumsum(cupy.where(degrees > SUM_PIECE, (degrees + SUM_PIECE - 1) // SUM_PIECE, 0), out=self.at[1:])
         self.of_levels = None if not network.resident else self.at[begins].get().tolist()
 
     def before(self, level: int, first: int, last: int) -> tuple[int, int]:

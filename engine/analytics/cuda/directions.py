@@ -52,6 +52,14 @@ def _of_rows(source: Array, target: Array, like: Block) -> Block:
     return Block(0, like.last, indptr, target.astype(like.indices.dtype), None)
 
 
+def incoming_with_weights(block: Block) -> Block:
+    """The same with weights. Those of repeats keep their order, since CuPy sorts stably."""
+    source, target = _ends(block)
+    keys = target << 32 | source
+    order = cupy.argsort(keys)
+    return _of_keys(keys[order], block)._replace(weights=block.weights[order])
+
+
 def _ends(block: Block) -> tuple[Array, Array]:
     """int64 [E] twice: the vertex of each entry's row, and the entry."""
     row = cupy.searchsorted(block.indptr, cupy.arange(block.indices.size), side="right") - 1

@@ -246,7 +246,7 @@ class DeviceNetwork(Network):
             return self
         if not self._can_derive:
             return self.of_store(self.host.undirected.store, self.gpu_memory)
-        return self._derived(directions.undirected(self.whole(False), self.directed), directed=False)
+        return self.of_rows(directions.undirected(self.whole(False), self.directed), directed=False)
 
     def _is_simple(self) -> bool:
         faults = cupy.zeros(1, np.uint64)
@@ -261,17 +261,18 @@ class DeviceNetwork(Network):
             return self
         if not self._can_derive:
             return self.of_store(self.host.incoming.store, self.gpu_memory)
-        return self._derived(directions.incoming(self.whole(False)), directed=True)
+        return self.of_rows(directions.incoming(self.whole(False)), directed=True)
 
     @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_BYTES * self.edges <= self.spare + self.edges * self.edge_bytes
 
-    def _derived(self, block: Block, *, directed: bool) -> "DeviceNetwork":
+    def of_rows(self, block: Block, *, directed: bool) -> "DeviceNetwork":
         """The network of other rows with the limits of this one."""
-        made = self._without_rows()
+        made, weighted = self._without_rows(), block.weights is not None
         made.beside = self.rows_bytes
-        made.held, made.edges, made.directed, made.weighted = {False: block}, int(block.indices.size), directed, False
+        made.held, made.edges, made.directed = {weighted: block}, int(block.indices.size), directed
+        made.weighted = weighted
         return made
 
     def of_store(self, store: GraphStore, gpu_memory: int) -> "DeviceNetwork":

@@ -11,6 +11,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import LISTS, EvaluateOptions, options
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto
 from csaw.engine.export.listed import Column, Listed
@@ -24,6 +25,8 @@ from csaw.partition.errors import OptionError
 Pieces = Iterator[tuple[int, list[np.ndarray]]]
 OPTIONS = ("until", "between", "device", "memory", "residency", "threads")
 """The options of an evaluation that lists have, too."""
+
+KEPT = Kept(48, fixed=1 << 19)  # as of a count of triangles
 
 
 class List(NamedTuple):
@@ -123,6 +126,7 @@ def write_list(
     store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--list")
     kind = KINDS[what]
     with Networks(store, wish) as networks:
+        networks.host.keep(KEPT)
         simple = networks.host.undirected
         listed = Listed(store, kind.title, kind.columns, kind.pieces(simple), networks.host.threads)
         wrote = target.write(

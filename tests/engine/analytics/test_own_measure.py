@@ -9,28 +9,41 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store, rows_of, store_of
 from helpers.networks import GRAPHS, networks, stores
+from helpers.own_measures import (
+    Beaten,
+    Below,
+    Counted,
+    Degrees,
+    Farthest,
+    Huge,
+    Near,
+    Reached,
+    Same,
+    Signed,
+    of_the_page,
+    text_of_the_page,
+)
 
 from csaw.cli.commands.evaluate import evaluate as command
 from csaw.engine import sample
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.evaluation.chosen import chosen, kind_of
+from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.own_hooks import nothing
 from csaw.engine.analytics.ranks import UNITS
-from csaw.engine.measure import Measure, option, vertex_option
+from csaw.engine.analytics.rounds import CHUNK
+from csaw.engine.measure import Measure, option
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
-PAGE = Path(__file__).parents[3] / "docs" / "guides" / "own-measure.md"
 NOWHERE = np.zeros(0, np.int64)
 RANKS = {"damping": 0.85, "tolerance": 1e-6, "sources": NOWHERE}
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    file = tmp_path_factory.mktemp("own") / "measures.py"
-    file.write_text("\n\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)))
-    return lambda name: kind_of(f"{file}:{name}")
+    folder = tmp_path_factory.mktemp("own")
+    return lambda name: of_the_page(folder, name)
 
 
 def found(measure, network):
@@ -103,79 +116,11 @@ def test_a_core_is_that_of_the_core_numbers(tmp_path, page):
 
 
 def test_the_page_is_tested_whole(page):
-    text = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL))
-    tested = Path(__file__).read_text()
+    text, tested = text_of_the_page(), Path(__file__).read_text()
     assert all(name in tested for name in re.findall(r"^class (\w+)", text, re.MULTILINE))
 
 
 # Any class, by the definition
-
-
-class Farthest(Measure):
-    """The largest id that reaches a vertex, lessened on the way; vertex decides, so that all that came counts."""
-
-    combine = "max"
-    source: int = vertex_option(help="none may leave it")
-
-    def start(self, v):
-        return v.id * 1.5
-
-    def edge(self, e):
-        return e.nothing if e.src == self.source else e.value - e.weight
-
-    def vertex(self, v):
-        return max(v.value, v.combined) if v.degree != 3 else v.value
-
-
-class Reached(Measure):
-    """Bits of the three first vertices that reach each vertex backward."""
-
-    combine = "or"
-    over = "reversed"
-
-    def start(self, v):
-        return 1 << v.id if v.id < 3 else 0
-
-
-class Beaten(Measure):
-    """How many in-neighbors have a larger value, in a share of the round's total: reads all that an edge can."""
-
-    combine = "sum"
-    rounds = 4
-
-    def start(self, v):
-        return 1.0 + v.degree / v.vertices
-
-    def total(self, v):
-        return v.value * 0.1 + v.round
-
-    def edge(self, e):
-        return e.weight / 3 if e.value >= e.dst_value and e.src != e.dst else e.round * 0.1
-
-    def vertex(self, v):
-        return v.combined / v.total + v.value / 7
-
-
-class Same(Measure):
-    """A search that reads its end, and so is never pushed."""
-
-    def start(self, v):
-        return v.id if v.id % 5 == 0 else v.nothing
-
-    def edge(self, e):
-        return e.value + 1 if e.dst_degree > 1 or e.dst_value > 100 else e.nothing
-
-
-class Below(Measure):
-    """The best of all that came, by weights, along edges to larger ids alone: pushed from disk, too."""
-
-    combine = "max"
-
-    def start(self, v):
-        return 9.0 if v.degree > 2 else v.nothing
-
-    def edge(self, e):
-        return e.value - e.weight / 8 if e.dst > e.src else e.nothing
 
 
 COMBINED = {"min": min, "max": max, "sum": lambda a, b: a + b, "or": lambda a, b: a | b}
@@ -217,7 +162,7 @@ def by_definition(one, store, source=0):
         else:
             new = [COMBINED[one.combine](old, got) for old, got in zip(values, came, strict=True)]
         changed, values = new != values, new
-        if not changed:
+        if not changed and not one.reads("round"):
             break
     return values, number
 
@@ -226,7 +171,7 @@ def _view(one, real, **fields):
     return SimpleNamespace(**fields, nothing=nothing(one.combine, real))
 
 
-@pytest.mark.parametrize("kind", [Farthest, Reached, Beaten, Same, Below])
+@pytest.mark.parametrize("kind", [Farthest, Reached, Beaten, Same, Below, Signed, Counted])
 def test_a_class_finds_what_its_hooks_say(tmp_path, kind):
     one = kind(source=1) if kind is Farthest else kind()
     graphs = [
@@ -245,7 +190,7 @@ def test_a_class_finds_what_its_hooks_say(tmp_path, kind):
             one, (values, number) = kind(source=0), by_definition(one, store)
         findings = one.findings(network)
         own = findings[kind.__name__].values
-        # A total is a sum of many floats, which Python adds in another order.
+        # Python adds floats in another order.
         assert np.allclose(own, values, rtol=1e-12) if kind is Beaten else own.tolist() == values
         assert findings[f"rounds of {kind.__name__}"].value in (number, number - 1)  # the last one changes nothing
 
@@ -255,6 +200,52 @@ def test_floats_have_the_same_bits_by_any_threads(tmp_path):
     wanted = found(Beaten(), HostNetwork(store, threads=1))
     for threads in (2, 3, 7):
         assert found(Beaten(), HostNetwork(store, threads=threads)).tobytes() == wanted.tobytes()
+
+
+class Summed(Measure):
+    """What each row has in a sum, and what all vertices have."""
+
+    combine = "sum"
+    rounds = 1
+
+    def start(self, v):
+        return 1 / (3 + v.id)
+
+    def total(self, v):
+        return v.value * 1.1
+
+    def edge(self, e):
+        return e.value / (1 + e.dst)
+
+    def vertex(self, v):
+        return v.combined if v.id else v.total
+
+
+def in_lanes(numbers):
+    """The sum of 32 lanes, in each of which numbers are added in their order, and which are then added in halves."""
+    lanes = [0.0] * 32
+    for number, one in enumerate(numbers):
+        lanes[number % 32] += one
+    while len(lanes) > 1:
+        lanes = [one + other for one, other in zip(lanes, lanes[len(lanes) // 2 :], strict=False)]
+    return lanes[0]
+
+
+def in_pieces(numbers):
+    sums = [in_lanes(numbers[k : k + 512]) for k in range(0, len(numbers), 512)]
+    return in_lanes(sums) if len(sums) > 1 else sum(sums)
+
+
+def test_floats_are_added_as_lanes_of_a_warp_add_them(tmp_path):
+    counts, vertices = [0, 1, 2, 7, 31, 32, 33, 511, 512, 513, 1025, 16_384, 16_385, 17_000], 17_001
+    edges = [(u, v, 1) for v, count in enumerate(counts) for u in range(1, count + 1)]
+    network = HostNetwork(store_of(tmp_path / "g.zarr", edges, directed=True, vertices=vertices))
+    own = found(Summed(), network)
+    start = [1 / (3 + v) for v in range(vertices)]
+    for v, count in enumerate(counts[1:], start=1):
+        assert own[v] == in_pieces([start[u] / (1 + v) for u in range(1, count + 1)])
+    whole = [one * 1.1 for one in start]
+    assert own[0] == sum(in_pieces(whole[k : k + CHUNK]) for k in range(0, vertices, CHUNK))
 
 
 # What is refused
@@ -444,29 +435,6 @@ def test_weights_that_are_not_there_are_asked_for(tmp_path):
 # Types, and what is too large for them
 
 
-class Near(Measure):
-    """A search with a tolerance: an integer that changes from nothing changes by more than an int64 can say."""
-
-    combine = "max"
-    tolerance = 0
-
-    def start(self, v):
-        return 0 if v.id == 0 else v.nothing
-
-    def edge(self, e):
-        return e.value + 1 if e.value < 3 else e.value
-
-
-class Degrees(Measure):
-    """Values are floats, and an edge gives an integer."""
-
-    def start(self, v):
-        return 0.5 + v.degree
-
-    def edge(self, e):
-        return e.src
-
-
 class Halves(Measure):
     """Values are integers, and an edge gives a float that the vertex makes an integer of."""
 
@@ -478,22 +446,6 @@ class Halves(Measure):
 
     def vertex(self, v):
         return int(v.combined)
-
-
-class Huge(Measure):
-    """A total of integers beyond 64 bits."""
-
-    combine = "sum"
-    rounds = 1
-
-    def start(self, v):
-        return 1 << 53
-
-    def total(self, v):
-        return v.value
-
-    def vertex(self, v):
-        return v.total + v.combined * 0
 
 
 class Unfit(Measure):

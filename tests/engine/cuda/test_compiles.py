@@ -18,9 +18,13 @@ from cuda.bindings import nvrtc
 from helpers import frontier_pools, nextdoor, updates
 from helpers.edge_columns import LATER, READERS, with_columns
 from helpers.graphs import TIMELESS, WideStore, random_store
+from helpers.own_measures import KINDS, of_the_page
 from helpers.temporal import RECENT, TIED, events_store
 
 from csaw.engine import prepare
+from csaw.engine.analytics.cuda import typed_rounds
+from csaw.engine.analytics.evaluation.chosen import kind_of
+from csaw.engine.analytics.own_hooks import numbers
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda import compile
 from csaw.engine.cuda.compile import FOLDER
@@ -28,6 +32,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, kernels_of
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.schedule.specialization import Specialization
+from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import DTYPES
 
 V100 = 70 in nvrtc.nvrtcGetSupportedArchs()[1]
@@ -139,6 +144,7 @@ NETWORKS = sorted(  # files whose kernels measures of networks launch, by the ca
         for path in WING.glob("*.py")
         for name in re.findall(r'\bkernels\("(\w+)"', path.read_text())
     }
+    | {str(WING / "kernels" / name) for files in typed_rounds.FILES.values() for name in files}
 )
 OF_RANKS = {"oriented", "oriented_runs", "triangles", "dense"}  # of triangles, which know vertices by ranks of 32 bits
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
@@ -234,7 +240,7 @@ def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
 def test_algorithms_without_hooks_of_their_own_need_no_numba_cuda(algo, store, tmp_path, monkeypatch):
     """Their one hook, the edge's weight, is written in C++: numba-cuda takes longer to load than that to compile."""
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(compile, "_hook", None)  # calling it is an error
+    monkeypatch.setattr(compile, "compiled", None)  # calling it is an error
     monkeypatch.setattr(compile, "_link", lambda parts, architecture: b"".join(parts))
     job = prepare(store, algo, device=Device(0, "none", OLDEST, 132, 1 << 40))
     backend = Specialization(job.plan, store, job.algorithm)
@@ -443,3 +449,24 @@ def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_pa
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     for file in ("triangles.cu", "dense.cu", "masked_product.cu", "patterns.cu"):
         check(Unit((str(WING / "kernels" / file),), {"EACH": 1}, [], ()), architecture, caplog)
+
+
+PAGES = ("Distance", "WeightFrom", "Label", "Rank", "RankInUnits", "KCore")
+
+
+@pytest.mark.parametrize("architecture", ENDS)
+@pytest.mark.parametrize("kind", [*PAGES, *KINDS], ids=lambda kind: getattr(kind, "__name__", kind))
+def test_measures_of_ones_own_compile(kind, architecture, caplog, tmp_path, cubins):
+    one = (of_the_page(tmp_path, kind) if isinstance(kind, str) else kind)()
+    params = tuple(getattr(one, name) or 0 for name in numbers(one))  # of a vertex option, the number of its vertex
+    check(typed_rounds.typed(one, params).unit, architecture, caplog)
+
+
+def test_a_hook_that_a_gpu_cannot_run_is_refused_with_its_line(tmp_path, cubins):
+    text = "from csaw.engine.measure import Measure\n\nclass Mine(Measure):\n    def start(self, v): return v.id\n\n"
+    edge = "    def edge(self, e):\n        return [e.value, e.src][e.dst % 2]\n"
+    (tmp_path / "mine.py").write_text(text + edge)
+    one = kind_of(f"{tmp_path / 'mine.py'}:Mine")()
+    unit = typed_rounds.typed(one, ()).unit  # a CPU runs it
+    with pytest.raises(OptionError, match=r"line 6 of .*: Mine.edge cannot be compiled for a GPU: .*--device cpu"):
+        typed_rounds.compiled(one, unit, NEWEST)

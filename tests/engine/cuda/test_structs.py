@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from csaw.engine.analytics.cpu.kernels import betweenness
+from csaw.engine.analytics.cpu.kernels import lanes
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda import compile as compiler
-from csaw.engine.cuda.constants import WAYS_PIECE
+from csaw.engine.cuda.constants import SUM_PIECE
 from csaw.engine.cuda.structs import ENGINE, members, parameters, record, struct
 
 FILES = {
@@ -26,6 +26,8 @@ FILES = {
     "MiniHop": "minibatches.cu",
     "Numbers": "minibatches.cu",
     "LevelRows": "betweenness.cu",
+    "PullRound": "rounds.cu",
+    "PushRound": "rounds_best.cu",
     "Trees": "trees.cu",
     "Rmat": str(KERNELS / "rmat.cu"),
     "Graph": "walk.cu",
@@ -49,8 +51,8 @@ def test_every_call_names_the_members_that_the_text_declares(name, given, more):
     assert given <= declared if more else given == declared
 
 
-def test_rows_are_summed_in_the_same_pieces():
-    assert WAYS_PIECE == betweenness.PIECE
+def test_floats_are_summed_in_the_same_pieces():
+    assert SUM_PIECE == lanes.PIECE
 
 
 def test_every_struct_that_is_filled_is_compared_with_the_compiler():

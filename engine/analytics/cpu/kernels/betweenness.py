@@ -1,12 +1,12 @@
 """Numbers of shortest ways and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
 
 Brandes, Journal of Mathematical Sociology 25(2), 2001. Every vertex sums over its own row, so no two threads write the
-same place. Sums over a row have the order of ordered_sums.py, so that they have the same bits on a GPU.
+same place. A row is summed in the order of lanes.py, so that sums have the same bits on a GPU.
 """
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels.ordered_sums import LANES, PIECE, added
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, added
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import copied, empty
 

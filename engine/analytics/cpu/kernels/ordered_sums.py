@@ -1,27 +1,10 @@
-"""Sums of floating-point numbers over neighbors, in an order of their own. Twin: cuda/kernels/ordered_sums.cu.
-
-A row is summed in pieces of 512 entries, and the sums of the pieces in the same way: that of some numbers is that of 32
-lanes, number i in lane i % 32 in their order, which are then added in halves. So warps of a GPU add, and sums have the
-same bits there.
-"""
+"""Sums of floating-point numbers over neighbors, in the order of lanes.py. Twin: cuda/kernels/ordered_sums.cu."""
 
 import numpy as np
 
-from csaw.partition.base.compile import inner, njit
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, added
+from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import empty
-
-LANES, PIECE = 32, 512
-
-
-@inner(nogil=True)
-def added(lanes, width):
-    """The sum of the lanes, of which those from ``width`` on are 0."""
-    half = LANES
-    while half > 1:
-        half //= 2
-        for lane in range(min(half, width)):
-            lanes[lane] += lanes[lane + half]
-    return lanes[0]
 
 
 @njit(nogil=True)

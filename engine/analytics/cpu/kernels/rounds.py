@@ -1,14 +1,16 @@
 """Rounds of a measure of the user's own, with its hooks compiled in.
 
-A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, in the order of
-the rows of the other direction, and gets what ``vertex`` makes of its value and that. All of them see the values before
-the round. Where nothing comes, ``combined`` is ``nothing``, and a vertex whose value is that passes nothing along.
+A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, and gets what
+``vertex`` makes of its value and that. All of them see the values before the round. Where nothing comes, ``combined``
+is ``nothing``, and a vertex whose value is that passes nothing along. Floats of a row of the other direction are added
+in the order of lanes.py; other sums, and the best of some values, are the same in any order. Of two zeros, hooks give
+the positive one.
 
     pull        does that for the vertices of a range; ``active``: those whose value could change; ``sent``: what a
                 vertex passes along each of its edges, where that depends on itself alone
 
     values      int64 or float64 [V], before the round; following: the same after it
-    faults      a vertex at which a hook gave NaN, or -1, is what the kernels return last
+    faults      the largest vertex at which a hook gave NaN, or -1, is what the kernels return last
 
 rounds_best.py has the rounds of measures that keep the best of all that came. Constants and hooks stand in place of
 those here for each measure, by engine/cpu/specialize.py.
@@ -16,10 +18,13 @@ those here for each measure, by engine/cpu/specialize.py.
 
 import math
 
+import numpy as np
 from numba import float64, int64, uint64
 
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, emptied, ordered_sum
 from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.kernel_arrays import empty, zeros
 
 COMBINE = "min"
 REAL = False  # whether values are floats
@@ -27,6 +32,8 @@ COMBINED_REAL = False  # whether what is combined is
 WEIGHTED = False  # whether the rows that are read have weights
 SOME = False  # whether only active vertices are pulled to
 SENT = False  # whether what a vertex passes along depends on itself alone
+ORDERED = False  # whether floats are summed
+TOTAL_REAL = False  # whether the total is a float
 LARGEST = 0x7FFFFFFFFFFFFFFF
 
 
@@ -96,8 +103,8 @@ def as_combined(value):
 
 @inner
 def as_value(value):
-    """A number in the type of values."""
-    return float64(value) if REAL else int64(value)
+    """A number in the type of values; of the two zeros of floats, the positive one."""
+    return float64(value) + 0.0 if REAL else int64(value)
 
 
 @inner
@@ -138,13 +145,18 @@ def send(low, high, params, number, total, degrees, values, sent):
 
 @njit(nogil=True)
 def add_totals(low, high, chunk, params, number, degrees, values, sums):
-    """Write what the vertices of each chunk low .. high - 1 add to the total to ``sums``, in their order."""
-    vertices = values.size
+    """Write what the vertices of each chunk low .. high - 1 add to the total to ``sums``; floats as of lanes.py."""
+    vertices, numbers = values.size, empty(chunk, np.float64)
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
     for place in range(low, high):
-        found = sums.dtype.type(0)
-        for v in range(place * chunk, min(vertices, place * chunk + chunk)):
-            found += total(params, number, vertices, 0.0, v, v, degrees[v], degrees[v], values[v], 0, 1.0)
-        sums[place] = found
+        begin, end, found = place * chunk, min(vertices, place * chunk + chunk), int64(0)
+        for v in range(begin, end):
+            more = total(params, number, vertices, 0.0, v, v, degrees[v], degrees[v], values[v], 0, 1.0)
+            if TOTAL_REAL:
+                numbers[v - begin] = more
+            else:
+                found += int64(more)
+        sums[place] = ordered_sum(numbers, end - begin, lanes, pieces) if TOTAL_REAL else found
 
 
 @inner
@@ -157,13 +169,13 @@ def distance(one, other):
 
 @njit(nogil=True)
 def add_changes(low, high, chunk, values, following, sums):
-    """Write the sum of the changes of the vertices of each chunk low .. high - 1 to ``sums``, in their order."""
+    """Write the sum of the changes of the vertices of each chunk low .. high - 1 to ``sums``, as of lanes.py."""
+    numbers, lanes, pieces = empty(chunk, np.float64), zeros(LANES, np.float64), zeros(LANES, np.float64)
     for place in range(low, high):
-        found = 0.0
-        for v in range(place * chunk, min(values.size, place * chunk + chunk)):
-            if values[v] != following[v]:
-                found += distance(values[v], following[v])
-        sums[place] = found
+        begin, end = place * chunk, min(values.size, place * chunk + chunk)
+        for v in range(begin, end):
+            numbers[v - begin] = distance(values[v], following[v]) if values[v] != following[v] else 0.0
+        sums[place] = ordered_sum(numbers, end - begin, lanes, pieces)
 
 
 @njit(nogil=True)
@@ -175,30 +187,41 @@ def pull(
     Returns how many changed, the entries of their rows, a fault of ``edge`` and one of ``vertex``.
     """
     count, entries, of_edge, of_vertex, vertices = 0, int64(0), int64(-1), int64(-1), values.size
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
     for v in range(low, high):
         if SOME and not active[v]:
             following[v] = values[v]
             changed[v] = 0
             continue
         here, of_v, combined = values[v], degrees[v], none_combined()
-        for i in range(uint64(indptr[v - first]), uint64(indptr[v - first + 1])):
-            u = uint64(indices[i])
-            if SENT:
-                combined = joined(combined, sent[u])
-                continue
-            value = values[u]
-            if passes(value):
-                came = edge(
-                    params, number, vertices, total, int64(u), v, degrees[u], of_v, value, here, weight_at(weights, i)
-                )
-                combined = joined(combined, as_combined(came))
-                if COMBINED_REAL and math.isnan(came):
-                    of_edge = int64(u)
+        begin, end, piece = int64(indptr[v - first]), int64(indptr[v - first + 1]), 0
+        is_long = end - begin > PIECE
+        while begin < end:
+            stop = min(begin + PIECE, end) if ORDERED else end
+            for i in range(uint64(begin), uint64(stop)):
+                u, more = uint64(indices[i]), none_combined()
+                if SENT:
+                    more = sent[u]
+                elif passes(values[u]):
+                    weight = weight_at(weights, i)
+                    came = edge(params, number, vertices, total, int64(u), v, degrees[u], of_v, values[u], here, weight)
+                    more = as_combined(came)
+                    if COMBINED_REAL and math.isnan(came):
+                        of_edge = max(of_edge, int64(u))
+                if ORDERED:
+                    lanes[(i - uint64(begin)) & uint64(LANES - 1)] += more
+                else:
+                    combined = joined(combined, more)
+            if ORDERED:
+                combined = emptied(lanes, stop - begin)
+                pieces[piece % LANES] += combined if is_long else 0.0
+            begin, piece = stop, piece + 1
+        if ORDERED and is_long:
+            combined = emptied(pieces, LANES)
         found = as_value(vertex(params, number, vertices, total, v, v, of_v, of_v, here, combined, 1.0))
         if REAL and math.isnan(found):
             of_vertex = int64(v)
-        following[v] = found
-        changed[v] = found != here
+        following[v], changed[v] = found, found != here
         if found != here:
             count += 1
             entries += of_v

@@ -1,16 +1,6 @@
 // Numbers of shortest ways and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. A warp serves
 // a row, and a piece of a long one; sums have the order that is said there.
-#include "grid.cuh"
-
-// The sum of value(i) over begin .. end - 1, in the first thread.
-template <typename F>
-__device__ __forceinline__ double warp_sum(i64 begin, i64 end, F value)
-{
-    double sum = 0.0;
-    for (i64 i = begin + threadIdx.x % 32; i < end; i += 32) sum += value(i);
-    for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xFFFFFFFF, sum, half);
-    return sum;
-}
+#include "ordered.cuh"
 
 // Vertices at a level, in order, with their rows: that of v is at indptr[v - first]. The pieces of long rows are
 // numbered: at[n] come before vertex n, `before` of them before the first one here.
@@ -26,7 +16,7 @@ struct LevelRows {
 __device__ __forceinline__ double part_sum(const LevelRows& rows, i64 begin, i64 end, const int* distance, i64 level,
     const double* values)
 {
-    return warp_sum(begin, end,
+    return piece_sum<32>(begin, end, threadIdx.x % 32,
         [&](i64 i) { return distance[rows.indices[i]] == level ? values[rows.indices[i]] : 0.0; });
 }
 
@@ -34,8 +24,8 @@ __device__ __forceinline__ double part_sum(const LevelRows& rows, i64 begin, i64
 __device__ __forceinline__ double row_sum(const LevelRows& rows, i64 n, const int* distance, i64 level,
     const double* values, const double* sums)
 {
-    if (rows.at[n] < rows.at[n + 1]) return warp_sum(rows.at[n] - rows.before, rows.at[n + 1] - rows.before,
-        [&](i64 i) { return sums[i]; });
+    if (rows.at[n] < rows.at[n + 1]) return piece_sum<32>(rows.at[n] - rows.before, rows.at[n + 1] - rows.before,
+        threadIdx.x % 32, [&](i64 i) { return sums[i]; });
     const i64 row = rows.order[n] - rows.first;
     return part_sum(rows, rows.indptr[row], rows.indptr[row + 1], distance, level, values);
 }
@@ -52,8 +42,8 @@ extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, con
             else low = middle + 1;
         }
         const i64 v = rows.order[low],
-            begin = rows.indptr[v - rows.first] + WAYS_PIECE * (piece - (rows.at[low] - rows.before));
-        const double sum = part_sum(rows, begin, min(begin + WAYS_PIECE, rows.indptr[v - rows.first + 1]), distance,
+            begin = rows.indptr[v - rows.first] + SUM_PIECE * (piece - (rows.at[low] - rows.before));
+        const double sum = part_sum(rows, begin, min(begin + SUM_PIECE, rows.indptr[v - rows.first + 1]), distance,
             level, values);
         if (threadIdx.x % 32 == 0) sums[piece] = sum;
     }

@@ -1,9 +1,9 @@
 // Sums of floating-point numbers over the neighbors of each vertex: twin of
-// engine/analytics/cpu/kernels/ordered_sums.py, which says the order: number i of a piece of 512 in lane i % 32, lanes
+// engine/analytics/cpu/kernels/ordered_sums.py, in the order of lanes.py: number i of a piece of 512 in lane i % 32, lanes
 // added in halves, and the sums of pieces in the same way. Fewer threads serve a short row, each for several lanes.
 #include "lanes.cuh"
 
-const int PIECE = WAYS_PIECE;
+const int PIECE = SUM_PIECE;
 const unsigned int WHOLE_WARP = 0xFFFFFFFF;
 
 // Add the lanes of a warp, or of groups of 2 * `half` threads: the sum is in the first thread.
