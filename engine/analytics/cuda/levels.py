@@ -9,18 +9,12 @@ and leaves others to the first GPU: an exchange of what was pushed takes longer 
 """
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import NamedTuple, Protocol, Self
+
+from csaw.engine.analytics.spread import Exchange
 
 WORD = 32  # vertices of a word of a bitmap
 ROW = 16  # entries that take as long to pull along as it takes to find the row of a vertex
-
-
-class Exchange(StrEnum):
-    """The GPUs that hear of a vertex that was reached: its owner, or all."""
-
-    SELECTIVE = "selective"
-    BROADCAST = "broadcast"
 
 
 class Found(NamedTuple):

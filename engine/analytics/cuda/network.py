@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TypedDict
+from typing import ClassVar, TypedDict
 
 import cupy
 import numpy as np
@@ -16,9 +16,10 @@ import numpy as np
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows
-from csaw.engine.analytics.cuda.ranges import Range, by_blocks, by_entries, by_work
+from csaw.engine.analytics.cuda.ranges import by_blocks, by_entries, by_work
 from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
 from csaw.engine.analytics.network import Block, Network, Wanted
+from csaw.engine.analytics.spread import STATE_BYTES, Exchange, Range, budget_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import copied, reach
@@ -33,8 +34,6 @@ from csaw.partition.errors import BudgetError, DeviceError
 from csaw.partition.graph.edge_columns import WEIGHT
 
 KERNELS = Path(__file__).with_name("kernels")
-STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
-FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
@@ -60,7 +59,9 @@ class DeviceNetwork(Network):
         others: More GPUs, which take shares of the works that can be divided.
         gpu_memory: Bytes that may be used of each GPU (default: nine tenths of what is free).
         memory, threads, derived: Options of HostNetwork, for the work that is done on the host.
-        residency: resident, streamed from host memory, or disk (default: the first that fits).
+        residency: resident, streamed from host memory, or disk (default: the first that fits). PooledNetwork has a
+            graph that is pooled.
+        exchange: How GPUs that share the vertices tell each other what changed (default: as is quickest).
 
     Raises:
         BudgetError: The memory does not hold two rows and what is kept of all vertices, or all rows where it must.
@@ -68,6 +69,8 @@ class DeviceNetwork(Network):
     """
 
     device, flag, state_bytes, xp = "cuda", "--gpu-memory", STATE_BYTES, cupy
+    pooled: ClassVar[bool] = False
+    """Whether each GPU has the rows of its own vertices, and no others."""
     spool: np.ndarray | None = None  # page-locked memory for what a measure keeps on the host
 
     def __init__(
@@ -81,6 +84,7 @@ class DeviceNetwork(Network):
         threads: int | None = None,
         derived: Path | None = None,
         residency: Residency | None = None,
+        exchange: Exchange | None = None,
     ) -> None:
         super().__init__(store, residency)
         if self.id_dtype != np.uint32:
@@ -88,13 +92,12 @@ class DeviceNetwork(Network):
                 f"{store.path}: a graph of 2^32 vertices or more is evaluated on the CPU; pass --device cpu"
             )
         cupy.cuda.Device(gpu.number).use()
-        self.gpu, self.others = gpu, others
-        free = min(one.free_bytes for one in (gpu, *others))
-        self.gpu_memory = int(free * FREE_SHARE) if gpu_memory is None else gpu_memory
+        self.gpu, self.others, self.exchange = gpu, others, exchange
+        self.gpu_memory = budget_of((gpu, *others), gpu_memory)
         self.host_options = HostOptions(memory=memory, threads=threads, derived=derived)
         self.classed: dict[tuple[int, int], RowClasses] = {}
         self.loaded: dict[int, dict[str, Kernels]] = {}  # by the number of the GPU
-        if residency is Residency.RESIDENT:
+        if residency in (Residency.RESIDENT, Residency.POOLED):
             self.require_least()
 
     @cached_property
@@ -123,12 +126,16 @@ class DeviceNetwork(Network):
         return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:
-        """The rows of a block by their lengths; those of a resident network are kept."""
-        if not self.resident:
+        """The rows of a block by their lengths; those of rows that stay in memory are kept."""
+        if not self._stays(block):
             return RowClasses(block.indptr)
         if (block.first, block.last) not in self.classed:
             self.classed[block.first, block.last] = RowClasses(block.indptr)
         return self.classed[block.first, block.last]
+
+    def _stays(self, block: Block) -> bool:
+        """Whether the rows of a block stay in the memory of this GPU."""
+        return self.resident
 
     @cached_property
     def long_rows(self) -> LongRows:
@@ -214,12 +221,16 @@ class DeviceNetwork(Network):
         """
         if self.others and self.resident:
             self.whole(False)
+        self._reach_all()
+        cupy.cuda.get_current_stream().synchronize()  # the rows are copied from here
+        return tuple(map(self._on, self.others))
+
+    def _reach_all(self) -> None:
+        """Let all GPUs read each other's memory, as far as they can."""
         for one in (self.gpu, *self.others):
             with cupy.cuda.Device(one.number):
                 for other in {gpu.number for gpu in (self.gpu, *self.others)} & {*one.peers}:
                     reach(other)
-        cupy.cuda.get_current_stream().synchronize()  # the rows are copied from here
-        return tuple(map(self._on, self.others))
 
     def _on(self, gpu: Device) -> "DeviceNetwork":
         made = self._without_rows()
@@ -284,8 +295,19 @@ class DeviceNetwork(Network):
 
     def of_store(self, store: GraphStore, gpu_memory: int) -> "DeviceNetwork":
         """A network of another store on the same GPUs, in ``gpu_memory`` bytes of each, with this one's options."""
-        return DeviceNetwork(
-            store, self.gpu, others=self.others, gpu_memory=gpu_memory, residency=self.residency, **self.host_options
+        return self._of_store(DeviceNetwork, store, gpu_memory, self.residency)
+
+    def _of_store(
+        self, kind: type["DeviceNetwork"], store: GraphStore, gpu_memory: int, residency: Residency | None
+    ) -> "DeviceNetwork":
+        return kind(
+            store,
+            self.gpu,
+            others=self.others,
+            gpu_memory=gpu_memory,
+            residency=residency,
+            exchange=self.exchange,
+            **self.host_options,
         )
 
     def close(self) -> None:

@@ -1,22 +1,27 @@
 """The graph of an evaluation on the devices that measures run on."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import LARGE, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.spread import modules_of, place
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
+from csaw.engine.devices.devices import Devices
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.windowed import Windowed
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
 
 
 class Networks:
@@ -31,19 +36,61 @@ class Networks:
             self.host = HostNetwork(
                 store, memory=wish.memory, threads=wish.threads, derived=self._derived, residency=residency
             )
+            self.gpus, self.residency = self._placed()
         except BaseException:
+            if "host" in vars(self):
+                self.host.close()
             self._remove_folder()
             raise
 
+    def _placed(self) -> tuple[Devices, Residency | None]:
+        """The GPUs that measure, and where the graph must be on them, or None.
+
+        OptionError where the user wants it on several GPUs, or an exchange between them, and there are not several.
+        """
+        wish, found = self.wish, (self.gpus, self.wish.residency)
+        if self.gpus:
+            first = self.gpus[0]
+            found = place(
+                self.store,
+                lambda: self.host.offsets,
+                self.gpus,
+                more=partial(devices.opened, first.peers if devices.is_auto(wish.device) else ()),
+                residency=wish.residency,
+                gpu_memory=wish.gpu_memory,
+            )
+        if wish.exchange and len(found[0]) < 2:
+            raise OptionError(
+                f"--exchange {wish.exchange}: expected several GPUs, which tell each other what changed; name them, as "
+                "in --device cuda:0,1, or run without it"
+            )
+        return found
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the graph is spread over the GPUs."""
+        return self.residency is Residency.POOLED
+
     @cached_property
-    def gpu(self) -> Network:
+    def gpu(self) -> "DeviceNetwork":
         """The graph on the first GPU, which hands parts of divided works to the others."""
+        return self._opened(self.residency)
+
+    @cached_property
+    def beside(self) -> "DeviceNetwork":
+        """The graph of measures that need all rows: in the memory of a GPU if it fits there, else in blocks."""
+        return self._opened(None)
+
+    def _opened(self, residency: Residency | None) -> "DeviceNetwork":
         import cupy
 
         from csaw.engine.analytics.cuda.network import DeviceNetwork
+        from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 
-        self.of_caller, wish = cupy.cuda.Device(), self.wish
-        return DeviceNetwork(
+        if "of_caller" not in vars(self):
+            self.of_caller = cupy.cuda.Device()
+        wish, kind = self.wish, PooledNetwork if residency is Residency.POOLED else DeviceNetwork
+        return kind(
             self.store,
             self.gpus[0],
             others=self.gpus[1:],
@@ -51,7 +98,8 @@ class Networks:
             memory=wish.memory,
             threads=wish.threads,
             derived=self._derived,
-            residency=wish.residency,
+            residency=residency,
+            exchange=wish.exchange,
         )
 
     @property
@@ -78,7 +126,13 @@ class Networks:
 
     def of(self, one: Measure) -> Network:
         """Return the network for a measure: on the GPU where it can run there, else on the host."""
-        return self.gpu if self.gpus and not self._lacks(one) else self.host
+        if not self.gpus or self._lacks(one):
+            return self.host
+        return self.gpu if self._spreads(one) else self.beside
+
+    def _spreads(self, one: Measure) -> bool:
+        """Whether a measure runs over the graph as it is on the GPUs."""
+        return not self.is_pooled or modules_of(self.store.directed).issuperset(one.computes(self.store.directed))
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.
@@ -86,8 +140,12 @@ class Networks:
         On the CPU, where it may take minutes, it goes on where it was interrupted.
         """
         self.host.keep_unfinished(profiles.unfinished(self.store.identity, one))
+        network = self.of(one)
+        for other in {"gpu", "beside"} & vars(self).keys():
+            if vars(self)[other] is not network:
+                vars(self)[other].let_go()
         try:
-            return one.findings(self.of(one))
+            return one.findings(network)
         finally:
             self.host.keep_unfinished(Unfinished())
 
@@ -103,6 +161,8 @@ class Networks:
             return ", on the CPU, since it has no kernels for GPUs"
         if len(self.gpus) < 2:
             return ""
+        if not self._spreads(one):
+            return f", on {len(self.gpus)} GPUs that get the graph block by block, since it needs all rows"
         return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
 
     def _shares(self, one: Measure) -> bool:
@@ -111,7 +171,7 @@ class Networks:
         return one.needs_only(SHARED, self.store.directed) or any(map(self._is_shared, LARGE.intersection(wanted)))
 
     def _is_shared(self, what: str) -> bool:
-        return bool(import_module(f"csaw.engine.analytics.cuda.{what}").pays(self.gpu))
+        return self.is_pooled or bool(import_module(f"csaw.engine.analytics.cuda.{what}").pays(self.gpu))
 
     def _device(self, one: Measure) -> str:
         """The device of a measure, as ``--device`` names it."""
@@ -125,12 +185,15 @@ class Networks:
         network = self.of(one)
         return {
             "device": self._device(one),
-            "graph": "in memory"
-            if network.resident
-            else f"in {len(network.cut.partitions):,} blocks, one after the other",
+            "graph": self._place(network),
             "graph_bytes": network.edges * network.edge_bytes,
             "memory": network.budget,
         }
+
+    def _place(self, network: Network) -> str:
+        if self.is_pooled and network is vars(self).get("gpu"):
+            return f"spread over {len(self.gpus)} GPUs"
+        return "in memory" if network.resident else f"in {len(network.cut.partitions):,} blocks, one after the other"
 
     def __enter__(self) -> Self:
         return self
@@ -138,8 +201,8 @@ class Networks:
     def __exit__(self, *_: object) -> None:
         try:
             self.host.close()
-            if "gpu" in vars(self):
-                self.gpu.close()
+            for network in {"gpu", "beside"} & vars(self).keys():
+                vars(self)[network].close()
                 self.of_caller.use()  # in place of the first GPU of the network
         finally:
             self._remove_folder()
