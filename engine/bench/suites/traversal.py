@@ -12,11 +12,12 @@ itself; and they and shortest ways with all levels divided, where a vertex that 
 """
 
 from collections.abc import Callable, Iterator
+from copy import copy
 
 import numpy as np
 
-from csaw.engine.analytics.cuda.levels import Exchange
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.analytics.spread import Exchange
 from csaw.engine.bench import network_peers
 from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
@@ -71,8 +72,8 @@ def _sources(network: Network) -> list[int]:
     return np.random.default_rng(1).choice(able, SOURCES).tolist() if able.size else [0]
 
 
-def _each(network: Network, what: str, sources: list[int], **options: Exchange) -> Callable[[], object]:
-    return lambda: [network.compute(what, source=source, **options) for source in sources]
+def _each(network: Network, what: str, sources: list[int]) -> Callable[[], object]:
+    return lambda: [network.compute(what, source=source) for source in sources]
 
 
 def _works(network: Network, sources: list[int]) -> Works:
@@ -103,9 +104,11 @@ def _works_of_several(context: Context, network: Network, sources: list[int]) ->
         return works
     several.among(len(context.devices), weights=network.weighted)
     for exchange in Exchange:
-        works[f"{BFS}, {gpus}, {exchange}"] = _each(several, "bfs", sources, exchange=exchange)
+        told = copy(several)  # of the same rows
+        told.exchange = exchange
+        works[f"{BFS}, {gpus}, {exchange}"] = _each(told, "bfs", sources)
         if network.weighted:
-            works[f"{SSSP}, {gpus}, {exchange}"] = _each(several, "sssp", sources, exchange=exchange)
+            works[f"{SSSP}, {gpus}, {exchange}"] = _each(told, "sssp", sources)
     return works
 
 
