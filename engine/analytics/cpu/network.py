@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self, TypedDict, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,14 @@ def equal_ranges(upto: np.ndarray, pieces: int, first: int = 0) -> list[tuple[in
     wanted = upto[0] + np.linspace(0, int(upto[-1] - upto[0]), max(pieces, 1) + 1).astype(np.int64)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(upto, wanted), [upto.size - 1]]))
     return list(pairwise((cuts + first).tolist()))
+
+
+class HostOptions(TypedDict):
+    """Options of HostNetwork, for the work that another network has done on the host."""
+
+    memory: int | None
+    threads: int | None
+    derived: Path | None
 
 
 class HostNetwork(Network):

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows
 from csaw.engine.analytics.cuda.ranges import by_blocks, by_entries, by_work
@@ -22,7 +22,7 @@ from csaw.engine.analytics.network import Block, Network, Wanted
 from csaw.engine.analytics.spread import STATE_BYTES, Exchange, Range, budget_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
-from csaw.engine.cuda.graphs.node import copied, reach
+from csaw.engine.cuda.graphs.node import copied, reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
@@ -30,7 +30,7 @@ from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
-from csaw.partition.errors import BudgetError, DeviceError
+from csaw.partition.errors import DeviceError
 from csaw.partition.graph.edge_columns import WEIGHT
 
 KERNELS = Path(__file__).with_name("kernels")
@@ -40,14 +40,6 @@ READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pu
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
 OF_ROWS += ("level_ranges", "long_rows", "spool", "stream", "_elsewhere")
 """The attributes that a network derives of its own rows."""
-
-
-class HostOptions(TypedDict):
-    """The options of HostNetwork, for the work that is done on the host."""
-
-    memory: int | None
-    threads: int | None
-    derived: Path | None
 
 
 class DeviceNetwork(Network):
@@ -162,15 +154,9 @@ class DeviceNetwork(Network):
 
         Raises BudgetError where they must fit, because the residency is streamed.
         """
-        bytes_needed = self.edges * self.edge_bytes
-        if self.residency is Residency.DISK or (bytes_needed > self.host.room and self.residency is None):
+        if self.residency is Residency.DISK:
             return None
-        if bytes_needed > self.host.room:
-            raise BudgetError(
-                f"{self.store.path}: {bytes_needed:,} bytes of host memory are needed for all rows, and "
-                f"there is room for {max(self.host.room, 0):,}; raise --memory, or pass --residency disk"
-            )
-        return HostRows.of(self.store)
+        return HostRows.within(self.store, self.host.room, must=self.residency is not None)
 
     # Other GPUs
 
@@ -221,16 +207,9 @@ class DeviceNetwork(Network):
         """
         if self.others and self.resident:
             self.whole(False)
-        self._reach_all()
+        reach_each_other((self.gpu, *self.others))
         cupy.cuda.get_current_stream().synchronize()  # the rows are copied from here
         return tuple(map(self._on, self.others))
-
-    def _reach_all(self) -> None:
-        """Let all GPUs read each other's memory, as far as they can."""
-        for one in (self.gpu, *self.others):
-            with cupy.cuda.Device(one.number):
-                for other in {gpu.number for gpu in (self.gpu, *self.others)} & {*one.peers}:
-                    reach(other)
 
     def _on(self, gpu: Device) -> "DeviceNetwork":
         made = self._without_rows()

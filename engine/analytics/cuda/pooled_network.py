@@ -18,6 +18,7 @@ from csaw.engine.analytics.cuda.threaded_gpus import on_each
 from csaw.engine.analytics.network import Block, Wanted
 from csaw.engine.analytics.spread import STATE_BYTES, Range, Spread, modules_of
 from csaw.engine.cuda.graphs.edge_arrays import made
+from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
@@ -170,7 +171,7 @@ class PooledNetwork(DeviceNetwork):
     @cached_property
     def everywhere(self) -> tuple["PooledNetwork", ...]:
         """The networks of all GPUs, in the order of their vertices."""
-        self._reach_all()
+        reach_each_other((self.gpu, *self.others))
         shared = (self.spread, self.relatives, self.loading, self.host, self.cut, self._stored)
         every = (self, *(self._of_gpu(number) for number in range(1, len(shared[0].ranges))))
         for one in every[1:]:
