@@ -25,8 +25,11 @@ DIVIDED = frozenset({"betweenness", "hops", "triangles"})
 """Modules of analytics that the workers of a cluster divide."""
 SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Modules of analytics that several GPUs share."""
-LARGE = frozenset({"bfs", "core"})
-"""Modules of analytics that several GPUs share where that is quicker: ``pays(network)`` of the module says so."""
+LARGE = frozenset({"bfs", "components", "core", "sssp"})
+"""Modules of analytics that several GPUs share where ``pays(network)`` of the module says so.
+
+It does where that is quicker, and where the graph is spread over them.
+"""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ FIRST = device_or_skip()
 import cupy
 from helpers.graphs import WideStore, random_store, store_of
 from helpers.networks import GRAPHS, same, stores, sums_of_values
+from helpers.temporal import events_store, random_events
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import pagerank_shares
@@ -209,7 +210,16 @@ def test_the_command_measures_a_graph_that_is_spread(directed, exchange, tmp_pat
     spread = evaluate(store, device="cuda:1,0", residency="pooled", progress=said.append, **wanted, **more)
     assert json.dumps(spread.as_dict()) == json.dumps(evaluate(store, device="cpu", **wanted).as_dict())
     assert any(one.startswith("core") and one.endswith("on 2 GPUs") for one in said)
-    assert any(one.startswith("triangles") and "block by block" in one for one in said)
+    assert any(one.startswith("triangles") and "each read all rows" in one for one in said)
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+@pytest.mark.parametrize("window", [{"until": 0}, {"between": (-3, 40)}, {"until": -99}])
+def test_a_window_of_time_that_is_spread(window, tmp_path):
+    store = events_store(tmp_path / "g.zarr", random_events(900, 20_000, 5), 900, partitions=3)
+    wanted = {"measures": "components,bfs,core,hops,pagerank,assortativity", "refresh": True, **window}
+    found = evaluate(store, device="cuda:0,1", residency="pooled", **wanted)
+    assert same(found.by_measure, evaluate(store, device="cpu", **wanted).by_measure)
 
 
 @pytest.mark.skipif(COUNT < 2, reason="one GPU")

@@ -24,8 +24,7 @@ def compute(network: DeviceNetwork, source: int) -> Array:
     Returns:
         int32 [V], -1 where there is no way.
     """
-    told = network.resident and network.others and network.exchange
-    if not (network.pooled or told or (network.resident and pays(network))):
+    if not pays(network):
         return alone(network, source)
     distance = _begun(network, source)
     bfs_shares.search(network, source, distance)

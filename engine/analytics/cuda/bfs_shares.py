@@ -23,11 +23,11 @@ NEAR = 127  # levels that a byte holds
 
 
 def pays(network: DeviceNetwork) -> bool:
-    """Whether several GPUs are quicker than one.
+    """Whether several GPUs search: because they are quicker than one, or the graph is spread, or the user says how.
 
     A search takes less than copying the rows, so the others must have them, and those backward, along which they pull.
     """
-    if network.pooled:
+    if network.pooled or (network.exchange and network.others and network.resident):
         return True
     large = bool(network.others) and network.edges >= LARGE
     return large and network.is_elsewhere and network.has_incoming and network.incoming.is_elsewhere

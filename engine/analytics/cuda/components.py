@@ -15,6 +15,11 @@ from csaw.engine.plan.contracts import Array
 PAIR = 2  # ids of a vertex that is told alone, with the one that it points to; of one among all, one
 
 
+def pays(network: DeviceNetwork) -> bool:
+    """Whether several GPUs join vertices: because the graph is spread. They are not quicker than one."""
+    return network.pooled
+
+
 def compute(network: DeviceNetwork) -> Array:
     """uint32 [V]: the smallest vertex of each vertex's component; directions do not count.
 
@@ -22,7 +27,7 @@ def compute(network: DeviceNetwork) -> Array:
     others send it the vertices that point to another one (selective) or all (broadcast), whichever are fewer bytes.
     """
     hub = -1 if network.directed or not network.vertices else int(network.degrees.argmax())
-    parent = _joined(network, hub) if network.pooled else _forest(network, network.blocks(), hub)
+    parent = _joined(network, hub) if pays(network) else _forest(network, network.blocks(), hub)
     network.kernels("components").over("flatten", network.vertices, 0, network.vertices, parent)
     return parent
 

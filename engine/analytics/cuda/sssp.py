@@ -10,6 +10,11 @@ from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_r
 from csaw.engine.plan.contracts import Array
 
 
+def pays(network: DeviceNetwork) -> bool:
+    """Whether several GPUs search: because the graph is spread, or the user says how. They are not quicker than one."""
+    return network.pooled or bool(network.exchange and network.others and network.resident)
+
+
 def compute(network: DeviceNetwork, source: int) -> Array:
     """Find the least sum of weights along a way from ``source`` to each vertex, along directions.
 
@@ -23,7 +28,7 @@ def compute(network: DeviceNetwork, source: int) -> Array:
     distance = cupy.full(network.vertices, np.inf)
     distance[source] = 0.0
     step = first_step(network)
-    if network.pooled or (network.exchange and network.others and network.resident):
+    if pays(network):
         sssp_shares.search(network, distance, step)
     else:
         _search(network, distance, step)

@@ -3,7 +3,7 @@
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
@@ -141,13 +141,20 @@ class Networks:
         """
         self.host.keep_unfinished(profiles.unfinished(self.store.identity, one))
         network = self.of(one)
-        for other in {"gpu", "beside"} & vars(self).keys():
-            if vars(self)[other] is not network:
-                vars(self)[other].let_go()
+        if self.is_pooled:
+            self._make_room(network)
         try:
             return one.findings(network)
         finally:
             self.host.keep_unfinished(Unfinished())
+
+    def _make_room(self, wanted: Network) -> None:
+        """Give back the rows of the network on the GPUs that is not ``wanted``."""
+        for name in {"gpu", "beside"} & vars(self).keys():
+            other: DeviceNetwork = vars(self)[name]
+            if other is not wanted:
+                for one in (other, *other.made_networks().values()):
+                    cast("DeviceNetwork", one).let_go()
 
     def _lacks(self, one: Measure) -> list[str]:
         """Names of the modules that a measure needs and a GPU does not have."""
@@ -162,16 +169,15 @@ class Networks:
         if len(self.gpus) < 2:
             return ""
         if not self._spreads(one):
-            return f", on {len(self.gpus)} GPUs that get the graph block by block, since it needs all rows"
+            return f", on {len(self.gpus)} GPUs that each read all rows, since it needs them"
         return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
 
     def _shares(self, one: Measure) -> bool:
         """Whether several GPUs share a measure, by the size of the graph and where its rows are now."""
         wanted = one.computes(self.store.directed)
-        return one.needs_only(SHARED, self.store.directed) or any(map(self._is_shared, LARGE.intersection(wanted)))
-
-    def _is_shared(self, what: str) -> bool:
-        return self.is_pooled or bool(import_module(f"csaw.engine.analytics.cuda.{what}").pays(self.gpu))
+        network = self.of(one)
+        large = [import_module(f"csaw.engine.analytics.cuda.{what}") for what in LARGE.intersection(wanted)]
+        return one.needs_only(SHARED, self.store.directed) or any(what.pays(network) for what in large)
 
     def _device(self, one: Measure) -> str:
         """The device of a measure, as ``--device`` names it."""
