@@ -32,11 +32,14 @@ log = logging.getLogger(__name__)
 
 
 class PooledNetwork(DeviceNetwork):
-    """The graph of ``store`` on several GPUs, as the GPU ``number`` of them, the first, sees it.
+    """A graph spread over several GPUs, as one of them sees it: the one ``number``, the first if it is made by a caller.
 
-    Arguments are those of DeviceNetwork, with a ``residency`` of POOLED and at least one of ``others``. BudgetError
-    where the memory of a GPU does not hold its share of the rows, room for blocks of others' rows, and what is kept of
-    all vertices. OptionError where a module is asked to compute that does not do so over a pooled graph.
+    It is made as a DeviceNetwork is, with at least one of ``others`` and the residency POOLED. All GPUs must be able to
+    read each other's memory.
+
+    Raises:
+        BudgetError: The memory of a GPU does not hold its share of the rows, room for blocks of others' rows, and what
+            is kept of all vertices.
     """
 
     pooled: ClassVar[bool] = True
@@ -83,6 +86,7 @@ class PooledNetwork(DeviceNetwork):
         return self.spread.ranges
 
     def compute(self, what: str, **options: Any) -> Any:
+        """Call the module ``what``; raises OptionError for one that needs all rows in reach of one GPU."""
         if what not in modules_of(self.directed):
             raise OptionError(
                 f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows in reach of one GPU; pass "
