@@ -16,7 +16,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.peer_copies import PeerCopies
 from csaw.engine.analytics.cuda.threaded_gpus import on_each
 from csaw.engine.analytics.network import Block, Wanted
-from csaw.engine.analytics.spread import STATE_BYTES, Range, Spread, modules_of
+from csaw.engine.analytics.spread import BLOCK_SHARE, STATE_BYTES, Range, Spread, modules_of
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class PooledNetwork(DeviceNetwork):
-    """A graph spread over several GPUs, as one of them sees it: the one ``number``, the first if it is made by a caller.
+    """A graph spread over several GPUs, as one of them sees it: the one ``number``, the first where a caller makes it.
 
     It is made as a DeviceNetwork is, with at least one of ``others`` and the residency POOLED. All GPUs must be able to
     read each other's memory.
@@ -98,9 +98,13 @@ class PooledNetwork(DeviceNetwork):
 
     @cached_property
     def cut(self) -> Recut:
-        """The store in blocks of one GPU's rows each, of which two fit the memory beside a share."""
-        edge = self.edge_bytes
-        most = max((self.room - self.spread.entries * edge) // (2 * edge), self.store.max_degree, 1)
+        """The store in blocks of one GPU's rows each, of which two fit the memory beside a share.
+
+        They are a part of a share even where there is room for more, since one is copied while another is in use.
+        """
+        edge, share = self.edge_bytes, self.spread.entries
+        fitting = (self.room - share * edge) // (2 * edge)
+        most = max(min(fitting, share // BLOCK_SHARE), self.store.max_degree, 1)
         return Recut(self.store, self.spread.begins(self.offsets, most))
 
     @cached_property
