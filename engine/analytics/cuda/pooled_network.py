@@ -150,8 +150,8 @@ class PooledNetwork(DeviceNetwork):
         parts = [self.cut.partitions[number] for number in self.numbers(wanted)]
         for number, (first, last) in enumerate(self.spread.ranges):
             if number != self.number:
-                theirs = [part for part in parts if first <= part.first_vertex < last]
-                yield from self._passing(self.everywhere[number].whole(weights), int(self.offsets[first]), theirs)
+                if theirs := [part for part in parts if first <= part.first_vertex < last]:
+                    yield from self._passing(self.everywhere[number].whole(weights), int(self.offsets[first]), theirs)
             elif wanted is None or wanted(first, last):
                 _, _, indptr, indices, heavy = self.whole(weights)
                 yield Block(first, last, indptr[first : last + 1], indices, heavy)

@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 
 class Networks:
-    """The graph in host memory, and on the GPUs that were asked for; loaded when a measure first reads it."""
+    """The graph in host memory, and on the GPUs that were asked for; loaded when a measure first reads it.
 
-    def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
-        self.store, self.wish = store, wish
+    ``alone``: whether no other process of the same evaluation may be on this machine; else GPUs that the user has not
+    named are left to the others.
+    """
+
+    def __init__(self, store: GraphStore, wish: EvaluateOptions, *, alone: bool = True) -> None:
+        self.store, self.wish, self.alone = store, wish, alone
         self.gpus = devices.first_gpu() if devices.is_auto(wish.device) else devices.place(wish.device)
         residency = self._on_host(wish.residency)
         self.folder = WindowFolder() if isinstance(store, Windowed) else None
@@ -49,13 +53,13 @@ class Networks:
         OptionError where the user wants it on several GPUs, or an exchange between them, and there are not several.
         """
         wish, found = self.wish, (self.gpus, self.wish.residency)
+        takes_more = self.alone and devices.is_auto(wish.device)
         if self.gpus:
-            first = self.gpus[0]
             found = place(
                 self.store,
                 lambda: self.host.offsets,
                 self.gpus,
-                more=partial(devices.opened, first.peers if devices.is_auto(wish.device) else ()),
+                more=partial(devices.opened, self.gpus[0].peers if takes_more else ()),
                 residency=wish.residency,
                 gpu_memory=wish.gpu_memory,
             )
@@ -128,7 +132,9 @@ class Networks:
         """Return the network for a measure: on the GPU where it can run there, else on the host."""
         if not self.gpus or self._lacks(one):
             return self.host
-        return self.gpu if self._spreads(one) else self.beside
+        network = self.gpu if self._spreads(one) else self.beside
+        self._make_room(network)
+        return network
 
     def _spreads(self, one: Measure) -> bool:
         """Whether a measure runs over the graph as it is on the GPUs."""
@@ -140,16 +146,13 @@ class Networks:
         On the CPU, where it may take minutes, it goes on where it was interrupted.
         """
         self.host.keep_unfinished(profiles.unfinished(self.store.identity, one))
-        network = self.of(one)
-        if self.is_pooled:
-            self._make_room(network)
         try:
-            return one.findings(network)
+            return one.findings(self.of(one))
         finally:
             self.host.keep_unfinished(Unfinished())
 
     def _make_room(self, wanted: Network) -> None:
-        """Give back the rows of the network on the GPUs that is not ``wanted``."""
+        """Give back the rows of a network on the GPUs that is not ``wanted``."""
         for name in {"gpu", "beside"} & vars(self).keys():
             other: DeviceNetwork = vars(self)[name]
             if other is not wanted:

@@ -195,8 +195,8 @@ def machine(monkeypatch, *free, peers=True):
     monkeypatch.setattr(device, "open_device", open_device)
 
 
-def opened(store, **options):
-    with Networks(store, EvaluateOptions(**options)) as networks:
+def opened(store, *, alone=True, **options):
+    with Networks(store, EvaluateOptions(**options), alone=alone) as networks:
         return [gpu.number for gpu in networks.gpus], networks.residency
 
 
@@ -207,6 +207,8 @@ def test_auto_takes_all_gpus_where_the_first_has_no_room(store, monkeypatch):
     assert opened(store, gpu_memory=room) == ([0, 1], Residency.POOLED)
     assert opened(store, residency="pooled") == ([0, 1], Residency.POOLED)
     assert opened(store, residency="streamed", gpu_memory=room) == ([0], Residency.STREAMED)
+    assert opened(store, gpu_memory=room, alone=False) == ([0], None)  # a worker leaves the others to other workers
+    assert opened(store, device="cuda:0,1", gpu_memory=room, alone=False) == ([0, 1], Residency.POOLED)
     assert opened(store, device="cuda:1", gpu_memory=room) == ([1], None)
     assert opened(store, device="cuda:1,0", gpu_memory=room) == ([1, 0], Residency.POOLED)
     machine(monkeypatch, LARGE, LARGE, peers=False)
