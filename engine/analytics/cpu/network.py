@@ -34,7 +34,7 @@ def equal_ranges(upto: np.ndarray, pieces: int, first: int = 0) -> list[tuple[in
 
 
 class HostOptions(TypedDict):
-    """Options of HostNetwork, for the work that another network has done on the host."""
+    """The options of HostNetwork, as a GPU's network gives them on."""
 
     memory: int | None
     threads: int | None

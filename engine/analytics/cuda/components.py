@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import cupy
-import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import here, on_each, rows_of
@@ -21,7 +20,7 @@ def pays(network: DeviceNetwork) -> bool:
 
 
 def compute(network: DeviceNetwork) -> Array:
-    """uint32 [V]: the smallest vertex of each vertex's component; directions do not count.
+    """[V]: the smallest vertex of each vertex's component; directions do not count.
 
     State: an id for each vertex. Of a pooled network, each GPU joins what its own rows do, and the first joins that:
     others send it the vertices that point to another one (selective) or all (broadcast), whichever are fewer bytes.
@@ -33,12 +32,12 @@ def compute(network: DeviceNetwork) -> Array:
 
 
 def _forest(network: DeviceNetwork, blocks: Iterable[Block], hub: int) -> Array:
-    """Join the vertices that the rows of some blocks join: uint32 [V], which lead to the smallest of each tree.
+    """Join the vertices that the rows of some blocks join: [V], which lead to the smallest of each tree.
 
     ``hub``: a vertex of many neighbors, or -1 where rows have to be read to their ends.
     """
     kernels, vertices = network.kernels("components"), network.vertices
-    parent = cupy.empty(vertices, np.uint32)
+    parent = cupy.empty(vertices, network.id_dtype)
     kernels.over("number", vertices, vertices, parent)
     for block in blocks:
         span = (block.first, block.last)
@@ -66,7 +65,7 @@ def _joined(network: DeviceNetwork, hub: int) -> Array:
 
 def _told(forest: Array, exchange: Exchange | None) -> tuple[Array | None, Array]:
     """Choose the vertices of a forest that another GPU hears of, and what they point to; None for all vertices."""
-    moved = cupy.flatnonzero(forest != cupy.arange(forest.size, dtype=np.uint32)).astype(np.uint32)
+    moved = cupy.flatnonzero(forest != cupy.arange(forest.size, dtype=forest.dtype)).astype(forest.dtype)
     few = PAIR * moved.size < forest.size
     if exchange is Exchange.BROADCAST or (exchange is None and not few):
         return None, forest

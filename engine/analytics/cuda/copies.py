@@ -8,9 +8,9 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.network import Block
-from csaw.engine.analytics.spread import edge_bytes
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 from csaw.partition.graph.views import Recut
@@ -28,25 +28,23 @@ class HostRows(NamedTuple):
         return cls(page_locked(entries, np.uint32), page_locked(entries, np.float32) if weights else None)
 
     @classmethod
-    def of(cls, store: GraphStore) -> Self:
-        """All entries of a store."""
+    def within(cls, store: GraphStore, room: int, residency: Residency | None) -> Self | None:
+        """All entries of a store; None where they do not fit ``room`` bytes of host memory, or are read from disk.
+
+        Raises BudgetError where they must fit, because the residency is streamed.
+        """
+        needed = store.edges * (store.id_dtype.itemsize + 4 * store.weighted)
+        if residency is Residency.DISK or (needed > room and residency is None):
+            return None
+        if needed > room:
+            raise BudgetError(
+                f"{store.path}: {needed:,} bytes of host memory are needed for all rows, and "
+                f"there is room for {max(room, 0):,}; raise --memory, or pass --residency disk"
+            )
         rows = cls.empty(store.edges, store.weighted)
         for part in store.partitions:
             store.read_partition(part.number, *rows.part(part.first_edge, part.edges, store.weighted))
         return rows
-
-    @classmethod
-    def within(cls, store: GraphStore, room: int, *, must: bool) -> Self | None:
-        """All entries of a store if they take at most ``room`` bytes; else None, or BudgetError where they ``must``."""
-        needed = store.edges * edge_bytes(store)
-        if needed <= room:
-            return cls.of(store)
-        if must:
-            raise BudgetError(
-                f"{store.path}: {needed:,} bytes of host memory are needed for all rows, and there is room for "
-                f"{max(room, 0):,}; raise --memory, or pass --residency disk"
-            )
-        return None
 
     def part(self, first: int, count: int, weights: bool) -> "HostRows":
         """The entries first .. first + count - 1, with their weights if they are there and wanted."""

@@ -150,13 +150,8 @@ class DeviceNetwork(Network):
 
     @cached_property
     def host_copy(self) -> HostRows | None:
-        """All rows in page-locked host memory; None where they do not fit there.
-
-        Raises BudgetError where they must fit, because the residency is streamed.
-        """
-        if self.residency is Residency.DISK:
-            return None
-        return HostRows.within(self.store, self.host.room, must=self.residency is not None)
+        """All rows in page-locked host memory, as ``HostRows.within`` has them."""
+        return HostRows.within(self.store, self.host.room, self.residency)
 
     # Other GPUs
 
