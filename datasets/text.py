@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import copy
 
 DIGITS = 20  # of the largest id
 UNITS = [repr(k / 256).encode() for k in range(257)]
@@ -28,7 +29,7 @@ def _write(src, dst, units, spelled, lengths, out):
         if units.size:
             out[at] = 9
             length = lengths[units[i]]
-            out[at + 1 : at + 1 + length] = spelled[units[i], :length]
+            copy(spelled[units[i], :length], out[at + 1 :])
             at += 1 + length
         out[at] = 10
         at += 1

@@ -7,6 +7,7 @@ values.
     csaw.partition("web-Google.txt.gz", "web.zarr", memory="4GiB")
     stored = csaw.sample("web.zarr", "walks.zarr", algo="node2vec", num_walks=10)
     print(csaw.evaluate("web.zarr", stored, measures="degree"))
+    csaw.list_triangles("web.zarr", "triangles.parquet")
     print(csaw.verify(stored).ok, csaw.info("web.zarr")["vertices"])
 
 A graph is a store's path, a file of edges, a dataset's name, or an object of another library: :func:`csaw.graph` has
@@ -27,6 +28,8 @@ _WHERE = {
     "export": "engine.export",
     "graph": "commands",
     "info": "stores",
+    "list_support": "lists",
+    "list_triangles": "lists",
     "open_graph": "partition.graph.store",
     "open_samples": "engine.samples",
     "sample": "commands",
@@ -47,6 +50,8 @@ __all__ = [
     "export",
     "graph",
     "info",
+    "list_support",
+    "list_triangles",
     "open_graph",
     "open_samples",
     "partition",

@@ -40,6 +40,8 @@ from csaw.engine.export import export as export
 from csaw.engine.runs.sample_stream import Stream as Stream
 from csaw.engine.samples import Samples as Samples
 from csaw.engine.samples import open_samples as open_samples
+from csaw.lists import list_support as list_support
+from csaw.lists import list_triangles as list_triangles
 from csaw.partition import GraphStore as GraphStore
 from csaw.partition import PartitionModule
 from csaw.partition import open_graph as open_graph

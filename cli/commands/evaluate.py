@@ -12,13 +12,15 @@ from csaw.cli import complete, console, values
 from csaw.cli.grouped import GroupedCommand
 from csaw.cli.options import Options, given, made_option
 from csaw.engine.analytics import measure
-from csaw.engine.analytics.evaluation.options import FORMATS, WHAT, WHERE, options
+from csaw.engine.analytics.evaluation.options import FORMATS, LISTS, WHAT, WHERE, options
 from csaw.partition.errors import CsawError
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.evaluate import Evaluation
 
 MEASURES, OUTPUT = "Options of measures", "Output"
+MEASURES_THERE_ARE = "measures"  # what --list prints if it is not said
+BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
 
 
 class EvaluateCommand(GroupedCommand):
@@ -89,12 +91,21 @@ def _of_measures(own: Iterable[type[measure.Measure]], taken: set[str | None]) -
 @values.directed
 @click.option(
     "--list",
-    "listing",
-    is_flag=True,
+    "what",
+    is_flag=False,
+    flag_value=MEASURES_THERE_ARE,
+    type=click.Choice((MEASURES_THERE_ARE, *LISTS)),
     is_eager=True,
-    expose_value=False,
-    callback=lambda ctx, _, wanted: _list(ctx) if wanted else None,
-    help="List the measures, and stop.",
+    callback=lambda ctx, _, what: _list(ctx) if what == MEASURES_THERE_ARE else what,
+    help="List the measures that there are, and stop; or write a list to the file of --out, instead of measuring: "
+    "all triangles of the graph, or its edges with the number of triangles of each (support).",
+)
+@click.option(
+    "--out",
+    type=click.Path(),
+    metavar="FILE",
+    help="File for the list that --list asks for, in the format that its name says: .txt, .csv, both also with .gz, "
+    ".npy or .parquet.",
 )
 @click.option(
     "--save",
@@ -118,7 +129,9 @@ def _of_measures(own: Iterable[type[measure.Measure]], taken: set[str | None]) -
     metavar="TEXT",
     help="Title of each plot, in which {finding} stands for what is drawn; '' for none.  [default: {finding}]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the FILE of --save, and any file that has a plot's name.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace the FILE of --save or --out, and any file that has a plot's name."
+)
 @values.algo_file
 @click.option(
     "--cluster",
@@ -141,6 +154,8 @@ def evaluate(
     graph: str,
     samples: tuple[str, ...],
     directed: bool | None,
+    what: str | None,
+    out: str | None,
     save: tuple[str, str] | None,
     overwrite: bool,
     plot: Path | None,
@@ -167,11 +182,15 @@ def evaluate(
         csaw evaluate web.zarr fire.zarr walks.zarr --measures degree,triangles --plot plots
         csaw evaluate web.zarr walks.zarr --estimate
         csaw evaluate web.zarr --save pagerank,core web.npz
+        csaw evaluate web.zarr --list triangles --out triangles.parquet
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
         csaw evaluate web.zarr --measures my_measures.py:Label,components
         csaw evaluate messages.zarr --until 2026-11-15
         csaw evaluate messages.zarr --measures degree,triangles --every 7d --cumulative
     """
+    if what or out:
+        _write_list(graph, what, out, wanted)
+        return
     from csaw.engine.devices.devices import begin_to_open
 
     if cluster is None:
@@ -179,16 +198,13 @@ def evaluate(
     from csaw.cli.reports.closing_lines import of_evaluation
     from csaw.cli.reports.evaluated import print_evaluation, print_plan
     from csaw.datasets.resolve import resolve
-    from csaw.engine.analytics.evaluation import plots, saved
+    from csaw.engine.analytics.evaluation import saved
     from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES, PLOT_TITLE, plan
     from csaw.partition.base.progress import steps
 
     if as_json and format_:
         raise click.UsageError("--json has a form of its own; give it without --format")
-    if plot is None and (plot_size, plot_title) != (None, None):
-        raise click.UsageError("--plot-size and --plot-title are of plots; name their folder with --plot")
-    if plot:
-        plots.check()
+    _check_plot(plot, plot_size, plot_title)
     if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
         raise click.UsageError("--save and --plot are for one window; name it with --until or --between")
     columns = _to_save(save, overwrite, wanted)
@@ -212,6 +228,32 @@ def evaluate(
         found.plot(plot, size=plot_size or PLOT_INCHES, title=title, overwrite=overwrite)
     if not (as_json or format_ in ("csv", "latex")):
         console.say(*of_evaluation(graph, save, plot))
+
+
+def _check_plot(plot: Path | None, size: tuple[float, float] | None, title: str | None) -> None:
+    from csaw.engine.analytics.evaluation import plots
+
+    if plot is None and (size, title) != (None, None):
+        raise click.UsageError("--plot-size and --plot-title are of plots; name their folder with --plot")
+    if plot:
+        plots.check()
+
+
+def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) -> None:
+    from csaw.cli.reports.closing_lines import of_list
+    from csaw.datasets.resolve import resolve
+    from csaw.engine.analytics.evaluation.listing import entries_on, write_list
+
+    if what is None or out is None:
+        raise click.UsageError("--list triangles or --list support, and --out FILE, go together; give both")
+    own = click.get_current_context().params
+    if other := next((name for name, value in own.items() if value and name not in (*BESIDE_LISTS, *wanted)), None):
+        raise click.UsageError(f"--{other.strip('_')}: a list is written instead of measuring; leave it out")
+    console.check_folder(out, "--out")
+    with console.progress("listing", enabled=not own["as_json"]) as shown:
+        store, overwrite = resolve(graph, directed=own["directed"]), own["overwrite"]
+        summary = write_list(store, what, out, overwrite=overwrite, begin=entries_on(shown), **dict(given(wanted)))
+    console.print_json(summary) if own["as_json"] else console.say(of_list(summary))
 
 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:

@@ -176,6 +176,15 @@ def of_export(summary: Facts, out: str) -> list[str]:
     return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
 
 
+def of_list(summary: Facts) -> str:
+    """The line after ``csaw evaluate --list``."""
+    words = {"triangles": ("triangle", "triangles"), "support": ("edge", "edges")}[summary["list"]]
+    from csaw.partition.base.notebook import counted
+
+    held = f"{counted(summary['rows'], *words)} as {summary['format']} in {summary['out']}"
+    return f"{held} ({size(summary['bytes'])}), {took()}."
+
+
 def of_checks(report: "Report") -> list[str]:
     """The lines after the checks of ``csaw verify``; the first says what a reader needs of all of them."""
     counts, store = report.counts, report.path

@@ -2,7 +2,7 @@
 
 A match is a set of edges of the graph that forms the pattern; more edges among its vertices do no harm (subgraphs, not
 induced ones). Each is found once: of the vertices that a symmetry of the pattern exchanges, the first has the lowest
-number (Grochow and Kellis, RECOMB 2007).
+number (Grochow and Kellis, RECOMB 2007). Vertices of a pattern may ask for labels, which symmetries then keep.
 """
 
 from functools import cache
@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 Edges = tuple[tuple[int, int], ...]
+ANY, NOWHERE = -1, -2
+"""What a vertex of a pattern asks for in place of the number of a label: any label, or one that no vertex has."""
 
 
 def _path(size: int) -> Edges:
@@ -45,29 +47,49 @@ PATTERNS: dict[str, Edges] = {
 """Edges of each pattern by name; the number in a name is that of its vertices."""
 
 
+class Asked(NamedTuple):
+    """A pattern by its name, with the number of the label that each of its vertices asks for.
+
+    ``labels``: one for each vertex, numbers from 0 on, ANY or NOWHERE; empty where none asks for any.
+    """
+
+    name: str
+    labels: tuple[int, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """What each vertex asks for."""
+        return self.labels or (ANY,) * size_of(self.name)
+
+
 class Plan(NamedTuple):
     """The order in which a pattern of k vertices is matched: one vertex after the other, each beside one before.
 
     joined: bool [k, k], whether two have an edge; after: bool [k, k], whether the second has a higher number than the
-    first; needs: int64 [k], degrees.
+    first; needs: int64 [k], degrees; wanted: int64 [k], numbers of labels, or ANY.
     """
 
     joined: np.ndarray
     after: np.ndarray
     needs: np.ndarray
+    wanted: np.ndarray
 
 
-def star_leaves(name: str) -> int:
-    """Number of leaves of a star or a wedge; 0 for other patterns."""
+def size_of(name: str) -> int:
+    """Number of vertices of a pattern."""
+    return 1 + max(max(edge) for edge in PATTERNS[name])
+
+
+def star_center(name: str) -> int | None:
+    """The vertex of a star or a wedge that all its edges have; None for other patterns."""
     edges = PATTERNS[name]
-    return next((len(edges) for v in edges[0] if all(v in edge for edge in edges)), 0)
+    return next((v for v in edges[0] if all(v in edge for edge in edges)), None)
 
 
 @cache
-def plan(name: str) -> Plan:
+def plan(asked: Asked) -> Plan:
     """The plan of a pattern."""
-    edges = PATTERNS[name]
-    size = 1 + max(max(edge) for edge in edges)
+    edges, size = PATTERNS[asked.name], size_of(asked.name)
     given = np.zeros((size, size), bool)
     for u, v in edges:
         given[u, v] = given[v, u] = True
@@ -76,9 +98,14 @@ def plan(name: str) -> Plan:
         left = [v for v in range(size) if v not in order]
         order.append(max(left, key=lambda v: (given[v, order].sum(), given[v].sum())))
     joined = given[np.ix_(order, order)]
-    symmetries = [p for p in permutations(range(size)) if np.array_equal(joined[np.ix_(p, p)], joined)]
+    wanted = np.array(asked.wanted, np.int64)[order]
+    symmetries = [
+        p
+        for p in permutations(range(size))
+        if np.array_equal(joined[np.ix_(p, p)], joined) and np.array_equal(wanted[list(p)], wanted)
+    ]
     after = np.zeros((size, size), bool)
     for v in range(size):
         after[v, list({p[v] for p in symmetries} - {v})] = True
         symmetries = [p for p in symmetries if p[v] == v]
-    return Plan(joined, after, joined.sum(0))
+    return Plan(joined, after, joined.sum(0), wanted)

@@ -7,6 +7,7 @@ Kernels see whole arrays and do not know which rows are in memory; the scheduler
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,8 +34,8 @@ class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
     ``layout`` is the plan's: csr, table or ctps. ``membership`` is the plan's: hash tables or filters of rows are
-    built. ``weighs_members``: whether hash tables hold weights. ``streamed``: whether partitions
-    are loaded and evicted; ``capacity``: bytes for those in memory.
+    built. ``weighs_members``: whether hash tables hold weights. ``followed``: whether each edge notes which ones may
+    follow it in time. ``streamed``: whether partitions are loaded and evicted; ``capacity``: bytes for those in memory.
     ``columns`` float64 [columns, V]: data of vertices.
     """
 
@@ -50,6 +51,7 @@ class HostGraph(Partitions):
         layout: GraphLayout,
         membership: str,
         weighs_members: bool,
+        followed: bool,
         streamed: bool,
         capacity: int,
         columns: np.ndarray,
@@ -59,6 +61,8 @@ class HostGraph(Partitions):
         self.table, self.summed = layout.has_alias_tables, layout.has_sums
         self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
         parts = (store.edges, store.largest_partition, len(store.partitions))
+        noted = store.edges if followed else 0
+        self.followers, self.row_times = Reserved(noted, np.dtype(np.uint32)), Reserved(noted, np.dtype(np.int64))
         self._reserve(needs, membership, weighs_members, Slots.places(*parts) if streamed else store.edges)
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
         self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
@@ -109,6 +113,8 @@ class HostGraph(Partitions):
             bloom=self.bloom.array,
             members=self.members.array,
             member_weights=self.members.array.view(WEIGHT.dtype),
+            followers=self.followers.array,
+            row_times=self.row_times.array,
             moved=np.zeros(parts, np.int64),
             loaded=np.zeros(parts + 1, np.uint8),
             near=self.places.near,
@@ -165,6 +171,11 @@ class HostGraph(Partitions):
     def load_all(self) -> None:
         for number in range(len(self.store.partitions)):
             self.load(number)
+        if self.followers.array.size:
+            for part in self.store.partitions:
+                self._over_vertices(part, lambda first, last, bad: self.kernels.sort_times(self.arrays, first, last))
+            cuts = np.linspace(0, self.store.edges, PIECES + 1).astype(np.int64).tolist()
+            list(self.threads.map(lambda ends: self.kernels.find_followers(self.arrays, *ends), pairwise(cuts)))
 
     def load(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""

@@ -131,6 +131,7 @@ class CpuRunner(BatchBackend):
             "SUMS": layout.has_sums,
             "MEMBERSHIP": self.needs.second_order,
             "HASHED": self.plan.membership == "hash",
+            "FOLLOWED": self._followed(),
             "MEMBER_WEIGHTS": self.weighs_members,
             "DRAWS_AHEAD": self._draws_ahead(),
             "ASKS_LATER": self.asks_later,
@@ -140,6 +141,10 @@ class CpuRunner(BatchBackend):
             "UNLIMITED": self.unlimited,
         }
         return self.constants() | own
+
+    def _followed(self) -> bool:
+        """Whether the graph notes of each edge which may follow it in time."""
+        return self.plan.fixed.get("followers", 0) > 0
 
     def _load_graph(self) -> HostGraph:
         table_kernels = self.kernels
@@ -155,6 +160,7 @@ class CpuRunner(BatchBackend):
             layout=self.plan.graph_layout,
             membership=self.plan.membership,
             weighs_members=self.weighs_members,
+            followed=self._followed(),
             streamed=self.streamed,
             capacity=self.plan.capacity,
             columns=np.empty(0) if self.algorithm.vertex_columns.table is None else self.algorithm.vertex_columns.table,

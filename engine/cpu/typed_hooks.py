@@ -66,6 +66,8 @@ def _graph(backend: Specialization) -> Any:
         "bloom": np.uint64,
         "members": np.uint32,
         "member_weights": np.float32,
+        "followers": np.uint32,
+        "row_times": np.int64,
         "moved": np.int64,
         "loaded": np.uint8,
         "near": np.uint32,

@@ -9,6 +9,7 @@ from csaw.engine.plan.methods import Collision, Method
 WARP = 32
 BLOCK = 256  # threads of a block in most launches
 HUB_BLOCK = 512  # threads that serve a long row
+LONG_ROW = 1024  # neighbors from which a row is worth a group of HUB_BLOCK threads while a layout is built
 WALK_BLOCK = BLOCK  # most walkers of a block
 TREE_BLOCK = 128  # threads that draw an instance
 STAGED_PARENTS = 128  # most parents of a block of a hop
@@ -31,6 +32,7 @@ OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above t
 
 SHARED = {
     "HUB_BLOCK": HUB_BLOCK,
+    "LONG_ROW": LONG_ROW,
     "WALK_BLOCK": WALK_BLOCK,
     "TREE_BLOCK": TREE_BLOCK,
     "STAGED_PARENTS": STAGED_PARENTS,

@@ -148,7 +148,8 @@ class CudaRunner(BatchBackend):
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.alias_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
-        given = {"few": few, "rates": self.plan.rates, "columns": self._columns()}
+        lands = self.plan.fixed.get("landing", 0) > 0
+        given = {"few": few, "lands": lands, "rates": self.plan.rates, "columns": self._columns()}
         return kind(store, layout, builder, host, self.plan.capacity, self.needs, **given)
 
     def _columns(self) -> Array:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyarrow import Array, ChunkedArray, DataType, Field, Schema, Table
     from pyarrow.parquet import ParquetWriter
 
-VERTICES = ("walk", "src", "dst", "source", "target")  # columns of them
+VERTICES = ("walk", "src", "dst", "source", "target", "u", "v", "w")  # columns of them
 DICTIONARY = 1 << 17  # ids that a dictionary has room for; pyarrow writes the others plainly
 SPARE, PLAIN = 4, 40  # bits that ids may need more than the number of vertices does, or in all where these are more
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from csaw.engine.export.original_ids import OriginalIds
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.notebook import counted
 from csaw.partition.base.parallel import Crew
@@ -45,11 +46,12 @@ class Piece(NamedTuple):
         return Piece(self.src[some], self.dst[some], weights, edge_ids, self.stop)
 
 
-class Edges:
+class Edges(OriginalIds):
     """The edges of a store. ``threads`` read and work on pieces."""
 
     def __init__(self, store: GraphStore, threads: int) -> None:
-        self.store, self.threads = store.stored, threads
+        super().__init__(store.stored)
+        self.threads = threads
         self.has_edge_ids = EDGE_ID in store.edge_columns
         self.written = 0
         """Edges that the last ``map`` has handed on."""
@@ -104,23 +106,6 @@ class Edges:
     def loops(self) -> int:
         """Edges from a vertex to itself, for which all edges are read."""
         return sum(count for _, count in self.map(lambda piece: int((piece.src == piece.dst).sum())))
-
-    @property
-    def words(self) -> Words | None:
-        """The string ids by dense id; None where ids are numbers."""
-        ids = self.store.stored_ids()
-        return ids if isinstance(ids, Words) else None
-
-    def original(self, dense: np.ndarray) -> np.ndarray:
-        """The original ids of vertices that are numbers; of strings the dense ids."""
-        ids = self.store.stored_ids()
-        return dense if ids is None or isinstance(ids, Words) else np.asarray(ids)[dense]
-
-    @property
-    def id_dtype(self) -> np.dtype:
-        """The type of what ``original`` gives."""
-        ids = self.store.stored_ids()
-        return np.dtype(np.int64) if not isinstance(ids, np.ndarray) else ids.dtype
 
 
 def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:

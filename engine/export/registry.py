@@ -1,5 +1,5 @@
-"""The formats of exports: those of samples in the folder ``samples``, those of graphs in ``graphs``; a file or a folder
-for each, and these folders are the registry.
+"""The formats of exports: those of samples in the folder ``samples``, those of graphs in ``graphs``, those of lists in
+``listings``; a file or a folder for each, and these folders are the registry.
 
 A format has ``SUFFIXES``, of file names that choose it, ``IS_BINARY = True`` where it is no text, and ``write``, which
 streams into an open binary file, or a pipe, whose bytes do not depend on ``threads``:
@@ -13,6 +13,8 @@ graphs   ``write(edges, file, update)``; ``edges`` is what :mod:`csaw.engine.exp
          1), ``names`` (that ids are words), ``edge_ids``, ``vertices`` (those without an edge) and ``direction`` (that
          edges have none).
 
+listings ``write(listed, file, name, update)``; ``listed`` is a :class:`csaw.engine.export.listed.Listed`.
+
 A format's file imports Numba, pyarrow and their like where it writes: asking which formats there are must stay cheap.
 """
 
@@ -23,11 +25,11 @@ from types import ModuleType
 
 from csaw.partition.errors import OptionError
 
-SAMPLES, GRAPHS = "samples", "graphs"
+SAMPLES, GRAPHS, LISTINGS = "samples", "graphs", "listings"
 
 
 def formats(of: str = SAMPLES) -> dict[str, ModuleType]:
-    """Every format of samples or of graphs by name."""
+    """Every format of samples, of graphs or of lists by name."""
     room = import_module(f"csaw.engine.export.{of}")
     found = (one.name for one in pkgutil.iter_modules(room.__path__))
     return {name.replace("_", "-"): import_module(f"{room.__name__}.{name}") for name in found}
@@ -56,6 +58,6 @@ def chosen(of: str, out: Path, format: str | None) -> str:
         if out.name.endswith(suffix):
             return name
     raise OptionError(
-        f"{out}: expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(formats(of))}, "
-        f"which are the formats of {of}"
+        f"{out}: expected a name ending in {', '.join(sorted(suffixes))}"
+        + ("" if of == LISTINGS else f", or --format {'|'.join(formats(of))}, which are the formats of {of}")
     )

@@ -8,6 +8,7 @@ from typing import IO, cast
 from csaw.engine.export.cells import Rows, kind_of_ids
 from csaw.engine.export.edges import Edges, Piece
 from csaw.engine.export.kinds import NUMBER, WEIGHT
+from csaw.engine.export.listed import Listed
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.columns import ENDS
@@ -59,5 +60,15 @@ def write_edges(
         return rows.text([edges.original(piece.src), edges.original(piece.dst), *more])
 
     for done, some in edges.map(made, once):
+        file.write(some)
+        update(done)
+
+
+def write_rows(listed: Listed, file: IO[bytes], update: Update, between: bytes, words: Words | None) -> None:
+    """Write each row of a list in a line, ``between`` its cells; ``words``: string ids as they are written."""
+    ids = kind_of_ids(listed.id_dtype, listed.words)
+    kinds = [ids if column.is_vertex else NUMBER for column in listed.columns]
+    rows = Rows([b"", *[between] * (len(kinds) - 1), b"\n"], kinds, words)
+    for done, some in listed.map(lambda arrays: rows.text(listed.originals(arrays))):
         file.write(some)
         update(done)

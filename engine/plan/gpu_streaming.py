@@ -15,43 +15,46 @@ from csaw.engine.plan.needs import question_bytes
 from csaw.engine.plan.parts import refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
-from csaw.engine.plan.strategies import expected_strategies, taken
+from csaw.engine.plan.strategies import Strategies, expected_strategies, taken
+from csaw.partition.errors import BudgetError
 
 # Batches have one part in so many of a budget. A walk moves less the more of the graph is in memory; a traversal passes
 # over the graph once a hop for each batch, however much of it is there.
 STEPS_SHARE, HOPS_SHARE = 4, 2
+LANDING = 4  # times the least that pieces take: from there on, there is room for one more
 
 
-def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPlan:
+def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits, *, lands: bool = True) -> MemoryPlan:
     """Plan to stream partitions through slots in a GPU's memory.
 
-    They come from host memory if the graph fits there, else from disk.
+    They come from host memory if the graph fits there, else from disk. ``lands``: whether one more slot may take the
+    partition that comes next.
 
     BudgetError if the partitions that one step needs do not fit beside a batch.
     """
     refuse_far(shape, "--gpu-memory")
-    store, needs, edge = shape.store, shape.needs, shape.needs.edge
+    store, needs = shape.store, shape.needs
     layout = limits.layout or streamed_layouts(shape)[0]
     budget, parts = limits.device_bytes, device_parts(shape, sums=layout.has_sums)
-    row = shape.row + (DEVICE_ROWS - 1) * shape.sample + (question_bytes(edge.id) if needs.asks_later else 0)
-    cut = Cut(store, edge.in_slot(layout), build_bytes(shape), needs.partitions_at_once, uniform=True)
+    row = _row(shape)
     free, one = budget - sum(parts.values()), (limits.batch or 1) * row
+    cut, landing = _cut(shape, layout, free - one if lands else 0)
     if cut.least_bytes + one > free:
-        least = cut.least | parts | {"samples in flight": one}
-        raise refuse_least(store.path, budget, "--gpu-memory", least, f" on {devices[0].name}, or use --device cpu")
+        raise _refusal(shape, budget, cut.least | parts | {"samples in flight": one}, devices[0])
     scratch, more = scratch_room(shape, free - cut.least_bytes - one, sums=layout.has_sums)
     free, parts["candidates"] = free - more, parts["candidates"] + more
-    room_of_batch = min(DEVICE_BATCH_BYTES, budget // _share(shape), free // 2, free - cut.least_bytes)
-    in_flight = limits.batch or max(1, min(shape.most, room_of_batch // row))
-    largest = cut.largest(most := cut.most_edges(free - in_flight * row))
-    parts["table_scratch"] = cut.scratch_bytes(largest)
+    in_flight = limits.batch or _in_flight(shape, min(budget // _share(shape), free // 2, free - cut.least_bytes), row)
+    free -= in_flight * row
+    largest = cut.largest(most := cut.most_edges(free))
+    parts |= {"table_scratch": cut.scratch_bytes(largest) - landing * largest, "landing": landing * largest}
     fixed, slot = sum(parts.values()), largest * cut.edge
     host = host_room(limits, in_flight * shape.sample * len(devices))
     residency = limits.residency or (Residency.STREAMED if _fits(shape, len(devices), host) else Residency.DISK)
-    in_host = host // max(largest * edge.stored, 1) * residency.from_store  # other partitions than those in slots
-    room = (budget - fixed - in_flight * row) // max(slot, 1) + in_host
-    alone = _cost_in_place(shape, limits, residency, layout)
-    strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, alone, limits.rates)
+    if landing and store.edges * cut.edge <= free:  # all of it is in slots
+        return streamed(shape, devices, limits, lands=False)
+    in_host = host // max(largest * needs.edge.stored, 1) * residency.from_store  # other partitions than those in slots
+    near = (budget - fixed - in_flight * row) // max(slot, 1) + in_host
+    strategies = _strategies(shape, limits, residency, layout, near, in_flight)
     return MemoryPlan(
         layout,
         "search",
@@ -69,6 +72,44 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPl
         strategies=strategies,
         expected=taken(strategies),
     )
+
+
+def _cut(shape: Shape, layout: GraphLayout, room: int) -> tuple[Cut, int]:
+    """How the graph is cut into pieces, and the bytes of an edge of one more, which is copied while others are sampled.
+
+    Walkers return to pieces, so that this one can take the place of none. It is left out where so little ``room`` is
+    there that the pieces of a step hardly fit, and for tables, which gain nothing by it (docs/contributing/tuning.md).
+    """
+    store, slot, build = shape.store, shape.needs.edge.in_slot(layout), build_bytes(shape)
+    together = shape.needs.partitions_at_once
+    alone = Cut(store, slot, build, together, uniform=True)
+    beside = Cut(store, slot, slot, together, uniform=True)
+    if shape.by_steps and not build and LANDING * beside.least_bytes <= room:
+        return beside, slot
+    return alone, 0
+
+
+def _refusal(shape: Shape, budget: int, least: dict[str, int], device: Gpu) -> BudgetError:
+    return refuse_least(shape.store.path, budget, "--gpu-memory", least, f" on {device.name}, or use --device cpu")
+
+
+def _in_flight(shape: Shape, room: int, row: int) -> int:
+    """Instances of a batch in ``room`` bytes, of ``row`` bytes each."""
+    return max(1, min(shape.most, min(DEVICE_BATCH_BYTES, room) // row))
+
+
+def _row(shape: Shape) -> int:
+    """Bytes of an instance in flight."""
+    questions = question_bytes(shape.needs.edge.id) if shape.needs.asks_later else 0
+    return shape.row + (DEVICE_ROWS - 1) * shape.sample + questions
+
+
+def _strategies(
+    shape: Shape, limits: Limits, residency: Residency, layout: GraphLayout, near: int, in_flight: int
+) -> Strategies:
+    """What each way to serve a batch is expected to move, with ``near`` partitions in slots and in host memory."""
+    alone = _cost_in_place(shape, limits, residency, layout)
+    return expected_strategies(shape, near, in_flight, shape.needs.edge.kept, residency, alone, limits.rates)
 
 
 def _fits(shape: Shape, gpus: int, room: int) -> bool:

@@ -28,6 +28,10 @@ PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that wri
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
+FOLLOWED_BYTES = 12  # of an edge: where those that follow it begin, and a time
+# Steps of most walks in time, which leave fewer edges with each of them: see docs/contributing/tuning.md. Finding what
+# follows an edge takes as long as it saves in a step.
+FOLLOWED_STEPS = 8
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -43,6 +47,7 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape)
     membership, answers = _membership(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
     parts["members" if membership == "hash" else "filters"] = answers
+    parts["followers"] = _followers(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
     fixed = sum(parts.values())
     streams = limits.residency is not None and limits.residency.streams
     layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
@@ -77,6 +82,18 @@ def _membership(shape: Shape, room: int) -> tuple[str, int]:
     if hashed and shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges:
         return "hash", tables
     return "filter", store.edges
+
+
+def _followers(shape: Shape, room: int) -> int:
+    """Bytes of what follows each edge in time, of a graph that is all in memory; 0 where steps of walks search for it.
+
+    They search if they are fewer than the edges, or if ``room`` bytes do not hold it.
+    """
+    size, algorithm = FOLLOWED_BYTES * shape.store.edges, shape.algorithm
+    if not (isinstance(algorithm, Walk) and shape.request.select is Method.TIME) or size > room:
+        return 0
+    steps = shape.request.instances * min(planned_steps(algorithm), FOLLOWED_STEPS)
+    return size if steps >= shape.store.edges else 0
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:

@@ -27,11 +27,18 @@ def crowds(xp: ModuleType, graph: Partitions, needs: tuple[Array, ...]) -> np.nd
     ``xp`` (NumPy or its like on a GPU).
     """
     parts, numbers = graph.loaded.size, [graph.partition_of(vertices) for vertices in needs]
-    pairs, count = xp.unique(numbers[0].astype(np.int64) * parts + numbers[-1], return_counts=True)
+    pairs = numbers[0].astype(np.int64) * parts + numbers[-1]
+    if parts * parts <= COUNTED:
+        found = xp.bincount(pairs, minlength=parts * parts)
+        count = found if xp is np else found.get()
+        pair = np.flatnonzero(count)
+        return np.stack([pair // parts, pair % parts, count[pair]], axis=1)
+    pairs, count = xp.unique(pairs, return_counts=True)
     both = xp.stack([pairs // parts, pairs % parts, count], axis=1)
     return both if xp is np else both.get()
 
 
+COUNTED = 1 << 16  # pairs of partitions that are counted in an array of all; more are found by sorting
 AGING = 0.998  # a round: half is left after 350
 
 

@@ -20,7 +20,7 @@ from csaw.partition.arrays.chunk_files import AGAIN, Limit, check_within, open_c
 from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.arrays.read_kernels import read_bytes
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import empty
+from csaw.partition.base.kernel_arrays import copy, empty
 from csaw.partition.errors import StoreError
 
 READERS = 32  # threads that keep a disk busy
@@ -29,7 +29,6 @@ FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[0]  # that a process may have
 # That stay open: of readers for eight GPUs together half of those at most.
 HANDLES = max(1, min(256, FILES // 16)) if FILES >= 0 else 256
 
-COPIED = 1 << 20  # bytes that a thread copies from memory at a time, in whole spans
 ROOM = 1 << 18  # bytes of a row that are read at a time, in whole blocks
 GOOD, UNREADABLE, DAMAGED, OUTSIDE = 0, 1, 2, 3
 
@@ -56,37 +55,11 @@ def _read(low, high, handle, begin, count, stored, sums, slot, limited, limit, o
                     return i, DAMAGED
             skip = at - first * BLOCK
             taken = min(want - skip, end - at)
-            raw[to : to + taken] = room[skip : skip + taken]
+            copy(room[skip : skip + taken], raw[to:])
             at, to = at + taken, to + taken
         if limited and not all_within(out[place[i] : place[i] + count[i]], limit):
             return i, OUTSIDE
     return high, GOOD
-
-
-def copy_spans(
-    source: np.ndarray,
-    begin: np.ndarray,
-    count: np.ndarray,
-    out: np.ndarray,
-    to: np.ndarray,
-    threads: ThreadPoolExecutor,
-) -> None:
-    """Copy spans of an array in memory: ``count[i]`` elements from number ``begin[i]`` on, to ``out[to[i]]`` and on.
-
-    ``source`` and ``out`` are contiguous and of one dtype; ``begin``, ``count`` and ``to`` are int64 [n].
-    """
-    item, raw, made = out.itemsize, source.view(np.uint8), out.view(np.uint8)
-    upto = count.cumsum()
-    cuts = np.searchsorted(upto, np.arange(COPIED, upto[-1] * item, COPIED) // item)
-    parts = zip(*(np.split(array * item, cuts) for array in (begin, count, to)), strict=True)
-    list(threads.map(lambda part: _copy(raw, part[0], part[1], made, part[2]), parts))
-
-
-@njit(nogil=True)
-def _copy(source, begin, count, out, to):
-    """``copy_spans`` in bytes."""
-    for i in range(begin.size):
-        out[to[i] : to[i] + count[i]] = source[begin[i] : begin[i] + count[i]]
 
 
 class File(NamedTuple):

@@ -3,8 +3,8 @@ less time of the compiler.
 
 Numba compiles functions of its own for each of these, for each type of element and of size, in every process that
 compiles a kernel: .05 to .25 s a piece, and a fourth of the time that a walk's kernel took. Here, an allocation is
-instructions of the kernel itself. Copies from slice to slice belong into a loop: Numba's assignment compiles what joins
-the words of an error, for 3 s.
+instructions of the kernel itself. Use ``copy`` in place of ``out[:] = array``: Numba's assignment of an array to a
+slice compiles what joins the words of an error, for 2 s, and copies 4 GB/s where a loop copies as fast as memory.
 """
 
 from collections.abc import Callable
@@ -90,6 +90,13 @@ def copied(array):
     for i in range(array.size):
         out[i] = array[i]
     return out
+
+
+@inner
+def copy(array, out):
+    """Copy an array to the beginning of ``out``."""
+    for i in range(array.size):
+        out[i] = array[i]
 
 
 @inner

@@ -12,7 +12,7 @@ import numpy as np
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
 from csaw.partition.base.eight_bytes import eight_bytes
-from csaw.partition.base.kernel_arrays import copied, empty, zeros
+from csaw.partition.base.kernel_arrays import copied, copy, empty, zeros
 from csaw.partition.ingestion.id_kernels import MIX, rank_by_table
 from csaw.partition.ingestion.text.pieces import Ends, Piece
 from csaw.partition.ingestion.text.word_cells import Cells
@@ -202,7 +202,7 @@ def insert_words(text, starts, sizes, hashes, chosen, done, count, part, slots, 
                 if count + 1 == offsets.size or offsets[count] + size > words.size:
                     return done, count
                 number = count
-                words[offsets[count] : offsets[count] + size] = text[begin : begin + size]
+                copy(text[begin : begin + size], words[offsets[count] :])
                 count += 1
                 offsets[count] = offsets[count - 1] + size
                 slots[place] = tag << np.uint64(32) | np.uint64(count)

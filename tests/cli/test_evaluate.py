@@ -7,6 +7,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
@@ -122,6 +123,26 @@ def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):
         kept = {"--until": 14, "--between": 30}.get(line.split()[3])
         assert "--every" not in line or len(done.stdout.splitlines()) == 7, "the month has parts of five weeks"
         assert kept is None or f" {kept} of 30 stored edges" in done.stdout
+
+
+def test_the_commands_of_the_page_on_lists_run(stores, tmp_path):
+    (tmp_path / "g.zarr").rename(tmp_path / "graph.zarr")
+    section = PAGE.read_text().partition("\n## Lists of triangles\n")[2].partition("\n## ")[0]
+    for line in "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)).splitlines():
+        done = CliRunner().invoke(cli, shlex.split(line, comments=True)[1:])
+        assert done.exit_code == 0, f"{line}\n{done.output}"
+    assert {"triangles.parquet", "triangles.npy", "support.csv.gz"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_the_command_of_the_page_on_labels_runs(stores, tmp_path):
+    section = PAGE.read_text().partition("\n### patterns\n")[2].partition("\n### ")[0]
+    [line] = "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)).splitlines()
+    np.savez(tmp_path / "types.npz", type=np.arange(100) % 2 + 1)
+    done = CliRunner().invoke(cli, [*shlex.split(line.replace("graph.zarr", "g.zarr"))[1:], "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["measures"]["patterns"]["vertex_labels"] == str(tmp_path / "types.npz")
+    assert found["profile"]["wedge:1:2:1"]["value"] > found["profile"]["triangle:1:1:2"]["value"] > 0
 
 
 def test_json(stores):

@@ -21,6 +21,7 @@ device_or_skip()
 import cupy
 
 from csaw.engine.cuda.graphs import single_rows as cuda_rows
+from csaw.engine.cuda.graphs.streamed import StreamedGraph
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("in place", 5), ("disk", 4)])
@@ -232,3 +233,51 @@ def test_switches_of_scheduling_change_no_byte(tmp_path, algo, switched):
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
     assert results["transfers"] > 0
     assert algo == "multidimensional" or results["kernel_seconds"] > 0
+
+
+@pytest.mark.parametrize("residency", ["streamed", "disk"])
+@pytest.mark.parametrize(
+    ("algo", "options"), [("deepwalk", {}), ("node2vec", {"p": 0.3, "q": 3.0}), ("ppr", {"termination_prob": 0.05})]
+)
+def test_the_partition_that_comes_next_is_copied_ahead(tmp_path, monkeypatch, algo, options, residency):
+    landed, begins = list[int](), StreamedGraph._begin_copy
+
+    def spied(graph, number, slot):
+        if slot is graph.slots[graph.landing % len(graph.slots)] and number not in graph.slot_of:
+            landed.append(number)
+        return begins(graph, number, slot)
+
+    monkeypatch.setattr(StreamedGraph, "_begin_copy", spied)
+    store = random_store(tmp_path / "g.zarr", vertices=4000, edges=60_000, partitions=12)
+    options = {"seed": 5, "weighted": False} | options
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    given = {"device": "cuda", "residency": residency, "ids": "dense", "in_flight": 500, **options}
+    given["policy"] = Policy(in_place=False)
+    plan = prepare(store, algo, **given).plan
+    memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2
+    job = prepare(store, algo, gpu_memory=memory, **given)
+    assert job.plan.fixed["landing"] == job.plan.piece_bytes
+    results = execute(job, tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+    assert landed
+    assert results["transfers"] >= len(landed)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+def test_tables_of_long_rows_are_those_of_the_cpu(tmp_path, residency):
+    rng, rows = np.random.default_rng(3), {0: 1023, 1: 1024, 2: 1025, 3: 8000, 4: 5000, 5: 4096}
+    ends = [np.column_stack([np.full(size, v), rng.choice(9000, size, replace=False)]) for v, size in rows.items()]
+    back = np.column_stack([np.arange(6, 9000), rng.integers(0, 6, 8994)])
+    edges = np.concatenate([*ends, back])
+    weights = rng.integers(0, 64, len(edges)) / 8
+    weights[edges[:, 0] == 4] = 0  # nothing of it can be taken
+    weights[edges[:, 0] == 5] = 0.3  # no entry has an alias
+    edges = np.column_stack([edges, weights])
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, vertices=9000, partitions=4)
+    options = {"seed": 5, "num_walks": 2, "walk_length": 9, "weighted": True}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
+    given = {"device": "cuda", "residency": residency, "ids": "dense", **options}
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", **given))
+    if residency != "resident":
+        memory = 2 * least(store, "deepwalk", **given)
+        assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", gpu_memory=memory, **given))

@@ -6,7 +6,8 @@ It is one of the three ways of Gunrock's paper (Wang and others, IA3 2016).
 import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cpu.patterns import matches, relabelled
+from csaw.engine.analytics.cpu.patterns import NO_LABELS, matches, renumbered
+from csaw.engine.analytics.pattern import Asked
 
 
 def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
@@ -14,7 +15,7 @@ def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray
 
     BudgetError for a graph that memory does not hold twice.
     """
-    indptr, indices, label = relabelled(network)
+    indptr, indices, number = renumbered(network)
     counts = np.zeros(network.vertices if each else 0, np.int64)
-    total = matches(network, "triangle", indptr, indices, counts)
-    return total, counts[label] if each else None
+    total = matches(network, Asked("triangle"), indptr, indices, NO_LABELS, counts)
+    return total, counts[number] if each else None

@@ -1,6 +1,7 @@
 """Matches of small patterns in a simple undirected network, exact, on the CPU and in memory."""
 
-from math import comb
+from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -8,32 +9,42 @@ from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import patterns as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
+from csaw.engine.analytics.pattern import Asked
+from csaw.engine.analytics.pattern_counts import count_each
 from csaw.partition.errors import BudgetError
 
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
+NO_LABELS = np.empty(0, np.int32)
 
 
-def compute(network: HostNetwork, *, names: tuple[str, ...]) -> list[int]:
+def compute(network: HostNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
-    BudgetError for a graph that memory does not hold twice.
+    ``labels``: int32 [V], the number of the label of each vertex, where patterns ask for labels. BudgetError for a
+    graph that memory does not hold twice.
     """
-    rows = None
-    found = []
-    for name in names:
-        if leaves := pattern.star_leaves(name):
-            degrees, often = np.unique(network.degrees, return_counts=True)
-            found.append(sum(comb(d, leaves) * n for d, n in zip(degrees.tolist(), often.tolist(), strict=True)))
-            continue
-        rows = relabelled(network)[:2] if rows is None else rows
-        found.append(matches(network, name, *rows, np.empty(0, np.int64)))
-    return found
+    rows = cache(lambda: renumbered(network))
+
+    def matched(one: Asked) -> int:
+        indptr, indices, number = rows()
+        own = labels_by_number(labels, number) if one.labels else NO_LABELS
+        return matches(network, one, indptr, indices, own, np.empty(0, np.int64))
+
+    return count_each(network, asked, labels, matched)
 
 
-def relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr, indices and labels of the graph, where labels rise with degrees.
+def labels_by_number(labels: np.ndarray | None, number: np.ndarray) -> np.ndarray:
+    """The labels [V] of vertices by the numbers that they have in renumbered rows."""
+    assert labels is not None
+    out = np.empty_like(labels)
+    out[number] = labels
+    return out
 
-    Then few neighbors of a vertex have a higher label.
+
+def renumbered(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return indptr, indices and the numbers of the graph's vertices there, which rise with degrees.
+
+    Then few neighbors of a vertex have a higher number.
     """
     held = 1 if network.resident else 2  # the graph, or two blocks of it, the larger of which is all of it at most
     needed = (1 + held) * network.edges * network.id_dtype.itemsize
@@ -45,20 +56,23 @@ def relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray
         )
     rank, order = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
     oriented.rank_by_degree(network.indptr, rank, order)
-    label = (network.vertices - 1 - rank.astype(np.int64)).astype(network.id_dtype)
+    number = (network.vertices - 1 - rank.astype(np.int64)).astype(network.id_dtype)
     indptr = np.zeros(network.vertices + 1, np.int64)
     np.cumsum(network.degrees[order[::-1]], out=indptr[1:])
     indices = np.empty(network.edges, network.id_dtype)
     for block in network.blocks():
-        network.over_rows(kernels.relabel, block, label, indptr, indices)
-    return indptr, indices, label
+        network.over_rows(kernels.renumber, block, number, indptr, indices)
+    return indptr, indices, number
 
 
-def matches(network: HostNetwork, name: str, indptr: np.ndarray, indices: np.ndarray, each: np.ndarray) -> int:
-    """Count the matches of a pattern in relabelled rows.
+def matches(
+    network: HostNetwork, asked: Asked, indptr: np.ndarray, indices: np.ndarray, labels: np.ndarray, each: np.ndarray
+) -> int:
+    """Count the matches of a pattern in renumbered rows.
 
-    Those of each vertex are added to ``each``, by label, unless that is empty.
+    Those of each vertex are added to ``each``, by its number there, unless that is empty. ``labels``: int32 [V] by
+    these numbers, or empty where the pattern asks for none.
     """
     tasks = equal_ranges(indptr, network.threads * TASKS_OF_THREAD)[::-1]  # hubs first, which take longest
-    given = (indptr, indices, *pattern.plan(name), each)
+    given = (indptr, indices, *pattern.plan(asked), labels, each)
     return sum(map(int, network.each(kernels.count_matches, tasks, *given)))

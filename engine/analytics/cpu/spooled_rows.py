@@ -34,7 +34,7 @@ class SpooledRows(Oriented):
     """
 
     def __init__(self, network: HostNetwork, scratch: int) -> None:
-        self.file = ScratchFile(_folder(network))
+        self.file = ScratchFile(scratch_folder(network))
         self.runs, self.places, self.sizes = [0], list[list[int]](), list[list[int]]()
         self.each = np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
         self.room, self.small = network.room - scratch, network
@@ -150,7 +150,8 @@ class SpooledRows(Oriented):
             self.small = self.network
 
 
-def _folder(network: HostNetwork) -> Path:
+def scratch_folder(network: HostNetwork) -> Path:
+    """The folder for temporary files of a network's rows."""
     folder = network.derived or cache_dir() / "networks"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -129,12 +129,18 @@ class Networks:
         return wanted
 
     def of(self, one: Measure) -> Network:
-        """Return the network for a measure: on the GPU where it can run there, else on the host."""
-        if not self.gpus or self._lacks(one):
+        """Return the network for a measure: on the GPU where it can run there, else on the host.
+
+        A GPU that the user names runs it, or says why it cannot.
+        """
+        if not self.gpus or self._why_not(one):
             return self.host
-        network = self.gpu if self._spreads(one) else self.beside
+        network = self._on_gpus(one)
         self._make_room(network)
         return network
+
+    def _on_gpus(self, one: Measure) -> "DeviceNetwork":
+        return self.gpu if self._spreads(one) else self.beside
 
     def _spreads(self, one: Measure) -> bool:
         """Whether a measure runs over the graph as it is on the GPUs."""
@@ -165,10 +171,25 @@ class Networks:
 
         return DeviceNetwork.lacks(one.computes(self.store.directed))
 
+    def _why_not(self, one: Measure) -> str:
+        """The reason for which a measure does not run on the GPU; empty where it does."""
+        if self._lacks(one):
+            return "it has no kernels for GPUs"
+        return (
+            "" if not devices.is_auto(self.wish.device) or self._has_room(one) else "the GPU has no room for its rows"
+        )
+
+    def _has_room(self, one: Measure) -> bool:
+        """Whether the GPU has room for a measure that needs all rows there."""
+        from csaw.engine.analytics.cuda.device_room import has_room
+
+        found = [import_module(f"csaw.engine.analytics.cuda.{name}") for name in one.computes(self.store.directed)]
+        return all(has_room(self._on_gpus(one), module.more_bytes) for module in found if hasattr(module, "more_bytes"))
+
     def aside(self, one: Measure) -> str:
         """Words to add to the name of a measure: where it runs, if not where all others do."""
-        if self.gpus and self._lacks(one):
-            return ", on the CPU, since it has no kernels for GPUs"
+        if self.gpus and (why := self._why_not(one)):
+            return f", on the CPU, since {why}"
         if len(self.gpus) < 2:
             return ""
         if not self._spreads(one):

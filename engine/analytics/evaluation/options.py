@@ -14,6 +14,8 @@ from csaw.partition.errors import OptionError
 WHAT, WHERE = "What to evaluate", "Where it runs"
 FORMATS = ("text", "csv", "latex")
 """Forms of the table."""
+LISTS = ("triangles", "support")
+"""What a list may be of: evaluation/listing.py makes them."""
 MOST_WINDOWS = 10_000
 
 

@@ -1,11 +1,21 @@
-"""Patterns: how often small connected graphs of 3 to 5 vertices occur."""
+"""Patterns: how often small connected graphs of 3 to 5 vertices occur, with labels of their vertices or without."""
 
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from csaw.engine.analytics.evaluation.members import Members
 from csaw.engine.analytics.measure import Findings, Measure, Number
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.pattern import PATTERNS
+from csaw.engine.analytics.pattern import ANY, NOWHERE, PATTERNS, Asked, size_of
 from csaw.engine.api.option import option
+from csaw.engine.sources.given_columns import read_columns
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+
+ANY_LABEL = "*"
 
 
 class Patterns(Measure):
@@ -14,29 +24,106 @@ class Patterns(Measure):
     Other edges among their vertices do no harm.
 
     A diamond, a square with one diagonal, has one square and two triangles; a clique of four has three squares and four
-    triangles. Counted on the CPU, in memory.
+    triangles. Counted in memory. Vertices of a pattern may ask for labels, the numbers that --vertex-labels gives
+    vertices.
     """
 
     paper = "Grochow and Kellis, RECOMB 2007"
     by_default = False
     pattern: str = option(
-        "wedge,triangle,square,diamond,clique4", help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}"
+        "wedge,triangle,square,diamond,clique4",
+        help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}; with the label of each vertex behind "
+        "colons, such as triangle:1:1:2, or * for any",
+    )
+    vertex_labels: object = option(
+        None,
+        help="labels of vertices, which patterns ask for: a file .npy, or .npz with one array, perhaps with the array "
+        "ids beside it, as csaw sample --columns takes it [default: none]",
+        kind=object,
     )
 
     def __init__(self, **values: object) -> None:
         super().__init__(**values)
-        for name in self.wanted:
-            if name not in PATTERNS:
-                raise OptionError(f"--pattern: no pattern called {quoted(name)}; there are {', '.join(PATTERNS)}")
+        self.asked = {name: _parsed(name) for name in self.wanted}
+        asks = any(labels for _, labels in self.asked.values())
+        if asks and self.vertex_labels is None:
+            raise OptionError(
+                f"--vertex-labels: expected the labels that --pattern {self.pattern} asks for, found none"
+            )
+        if not asks and self.vertex_labels is not None:
+            raise OptionError(
+                f"--pattern: expected patterns that ask for --vertex-labels, such as triangle:1:1:2, found "
+                f"{self.pattern}"
+            )
+        if isinstance(self.vertex_labels, str | Path):
+            self.vertex_labels = str(Path(self.vertex_labels).absolute())  # workers may be in another folder
+        elif isinstance(self.vertex_labels, np.ndarray):
+            self.vertex_labels = {"labels": self.vertex_labels}
+
+    def parameters(self) -> dict[str, object]:
+        """Value of each option, as plain data: of labels in memory the names of the arrays."""
+        given = self.vertex_labels
+        return super().parameters() | {"vertex_labels": sorted(given) if isinstance(given, Mapping) else given}
+
+    def kept_by(self) -> list[object]:
+        given = self.vertex_labels
+        if isinstance(given, str) and Path(given).is_file():
+            return [*super().kept_by(), hashlib.sha256(Path(given).read_bytes()).hexdigest()]
+        arrays = sorted(given.items()) if isinstance(given, Mapping) else []
+        return [*super().kept_by(), *(hashlib.sha256(np.asarray(one).tobytes()).hexdigest() for _, one in arrays)]
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("patterns",)
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """Names of the patterns."""
+        """The patterns as they were asked for."""
         return tuple(self.pattern.split(","))
 
     def findings(self, network: Network) -> Findings:
-        counts = network.undirected.compute("patterns", names=self.wanted)
+        known, labels = (np.empty(0), None) if self.vertex_labels is None else self._labels(network)
+        asked = [Asked(name, tuple(_number(label, known) for label in of)) for name, of in self.asked.values()]
+        counts = network.undirected.compute("patterns", asked=asked, labels=labels)
         return {name: Number(count) for name, count in zip(self.wanted, counts, strict=True)}
+
+    def _labels(self, network: Network) -> tuple[np.ndarray, np.ndarray]:
+        """The labels that occur in the graph, and int32 [V], the number of that of each vertex, of a sample too."""
+        store = network.store
+        columns = read_columns(self.vertex_labels, store.graph if isinstance(store, Members) else store)
+        if columns.table is None or len(columns.names) != 1:
+            raise OptionError(
+                f"--vertex-labels: expected one array of labels, found {len(columns.names)}: {', '.join(columns.names)}"
+            )
+        known, number = np.unique(columns.table[0], return_inverse=True)
+        labels = number.astype(np.int32)
+        return known, labels[store.vertices] if isinstance(store, Members) else labels
+
+
+def _parsed(said: str) -> tuple[str, tuple[float | None, ...]]:
+    """The name of a pattern, and the labels that its vertices ask for, None for any; none where it asks for none."""
+    name, *labels = said.split(":")
+    if name not in PATTERNS:
+        raise OptionError(f"--pattern: no pattern called {quoted(name)}; there are {', '.join(PATTERNS)}")
+    if labels and len(labels) != size_of(name):
+        raise OptionError(
+            f"--pattern {said}: expected a label for each of the {size_of(name)} vertices of {name}, "
+            f"found {len(labels)}; {ANY_LABEL} stands for any"
+        )
+    return name, tuple(None if label == ANY_LABEL else _label(said, label) for label in labels)
+
+
+def _label(said: str, label: str) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        raise OptionError(
+            f"--pattern {said}: expected numbers, or {ANY_LABEL} for any label, found {quoted(label)}"
+        ) from None
+
+
+def _number(label: float | None, known: np.ndarray) -> int:
+    """The number of a label among those that occur."""
+    if label is None:
+        return ANY
+    place = int(np.searchsorted(known, label))
+    return place if place < known.size and known[place] == label else NOWHERE

@@ -84,7 +84,7 @@ def _works(context: Context, network: Network) -> Works:
         TOTAL: partial(network.compute, "triangles", each=False),
         EACH: partial(network.compute, "triangles", each=True),
     }
-    if network.device == "cpu" and network.resident:
+    if network.resident:
         works |= {f"{TOTAL}, {way}": partial(network.compute, what, each=False) for way, what in METHODS.items()}
     if len(context.devices) > 1:
         several = with_gpus(network, context.devices[1:])

@@ -7,9 +7,9 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
+from csaw.engine.cpu.kernels.by_time import BESIDE, FIELDS, L_COUNT, L_HIGH, L_LOW, L_ROW, L_WALKER, place_at
 from csaw.engine.cpu.kernels.neighbors_in_time import find_ranges
 from csaw.engine.cpu.kernels.rows import shared_word
-from csaw.engine.cpu.kernels.temporal import BESIDE, FIELDS, L_COUNT, L_HIGH, L_LOW, L_ROW, L_WALKER, place_at
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.engine.draws.random import below_wide
 from csaw.partition.base.compile import njit

@@ -9,13 +9,13 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
+from csaw.engine.cpu.kernels.by_time import FIELDS
 from csaw.engine.cpu.kernels.constants import BY_TIME, PACKED, REPLACE, SUMS
 from csaw.engine.cpu.kernels.hops import choose
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.minibatches_in_time import choose_in_time, find_earlier
 from csaw.engine.cpu.kernels.nodes import FREE, cell_of, enter, resized, seed_of, table_of
 from csaw.engine.cpu.kernels.select import successive, with_replacement
-from csaw.engine.cpu.kernels.temporal import FIELDS
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.engine.cpu.kernels.traverse import with_weight
 from csaw.partition.base.compile import inner, njit

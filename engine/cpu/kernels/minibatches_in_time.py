@@ -2,11 +2,7 @@
 
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.constants import REPLACE, TIME_ORDER
-from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.neighbors_in_time import draw_places
-from csaw.engine.cpu.kernels.nodes import seed_of
-from csaw.engine.cpu.kernels.temporal import (
+from csaw.engine.cpu.kernels.by_time import (
     L_HERE,
     L_HIGH,
     L_LOW,
@@ -16,6 +12,10 @@ from csaw.engine.cpu.kernels.temporal import (
     find_candidates,
     place_at,
 )
+from csaw.engine.cpu.kernels.constants import REPLACE, TIME_ORDER
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.neighbors_in_time import draw_places
+from csaw.engine.cpu.kernels.nodes import seed_of
 from csaw.partition.base.compile import inner
 
 

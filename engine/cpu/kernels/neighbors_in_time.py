@@ -9,10 +9,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import away, borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.kernels.constants import LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
-from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.select import pick_word
-from csaw.engine.cpu.kernels.temporal import (
+from csaw.engine.cpu.kernels.by_time import (
     BESIDE,
     FIELDS,
     L_COUNT,
@@ -26,6 +23,9 @@ from csaw.engine.cpu.kernels.temporal import (
     find_candidates,
     place_at,
 )
+from csaw.engine.cpu.kernels.constants import LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.select import pick_word
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.engine.draws.random import below
 from csaw.partition.base.compile import inner, njit

@@ -6,7 +6,9 @@ Memory is written by the threads that read, and locked then: pages that are ther
 
 import threading
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import cupy
@@ -90,13 +92,18 @@ class HostPartitions:
             self.held[number].uses -= 1
             self.changed.notify_all()
 
-    def lend(self, number: int) -> Buffer | None:
-        """A partition's buffer, which stays until ``give_back``; None if the partition is not here yet."""
+    @contextmanager
+    def lent(self, numbers: Iterable[int]) -> Iterator[dict[int, Buffer]]:
+        """The buffers of those of some partitions that are here, by number; they stay until the block ends."""
         with self.changed:
-            if not self._is_here(number):
-                return None
-            self.held[number].uses += 1
-            return self.held[number]
+            found = {number: self.held[number] for number in numbers if self._is_here(number)}
+            for buffer in found.values():
+                buffer.uses += 1
+        try:
+            yield found
+        finally:
+            for number in found:
+                self.give_back(number)
 
     def keep_table(self, number: int, table: Array) -> None:
         """Copy a partition's alias table from a GPU, unless another GPU did so before.

@@ -6,7 +6,7 @@ from copy import copy
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
+from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, LONG_ROW, WARP
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import addresses, made
 from csaw.engine.cuda.graphs.node import copied
@@ -23,6 +23,7 @@ from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
 from csaw.partition.graph.store import INDICES
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
+SHARERS = 16  # blocks that make the entries of a long row's alias table
 
 
 class DeviceGraph:
@@ -188,26 +189,10 @@ def build_alias(
 
     A span is (first vertex, end vertex, number of its first edge, table to fill).
     """
-    bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
+    room = _SumsOfRows(edges)
     for first, last, origin, entries in spans:
-        for block, blocks in blocks_of(last - first, builder.device).items():
-            builder.launch(
-                "build_alias",
-                blocks,
-                block,
-                first,
-                last,
-                None,
-                None,
-                builder.params,
-                origin,
-                need,
-                spare,
-                entries,
-                strength,
-                bad,
-            )
-    check(bad)
+        room.build(builder, (first, last), None, None, origin, entries, strength)
+    check(room.bad)
 
 
 def build_alias_of_rows(
@@ -216,25 +201,46 @@ def build_alias_of_rows(
     """Build alias tables of rows that are pieces of their own, of ``edges`` edges in all; ``starts``: edges of the rows
     before each.
     """
-    bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
-    for block, blocks in blocks_of(rows.size, builder.device).items():
-        builder.launch(
-            "build_alias",
-            blocks,
-            block,
-            0,
-            rows.size,
-            rows,
-            starts,
-            builder.params,
-            0,
-            need,
-            spare,
-            None,
-            strength,
-            bad,
-        )
-    check(bad)
+    room = _SumsOfRows(edges)
+    room.build(builder, (0, rows.size), rows, starts, 0, None, strength)
+    check(room.bad)
+
+
+class _SumsOfRows:
+    """Room for what alias tables of ``edges`` edges are made of: the running sums of their rows, and a list of the long
+    ones.
+
+    ``bad`` int64 [3]: a bias that cannot be one, as kernels note it.
+    """
+
+    def __init__(self, edges: int) -> None:
+        self.bad = cupy.zeros(3, np.int64)
+        self.need, self.spare = cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
+        self.longs = cupy.empty(edges // LONG_ROW + 1, np.int64)
+
+    def build(
+        self,
+        builder: Kernels,
+        span: tuple[int, int],
+        rows: Array,
+        starts: Array,
+        origin: int,
+        entries: Array,
+        strength: Array,
+    ) -> None:
+        """Queue the kernels that build the tables of a span of rows; see build.cu for the arguments.
+
+        Short rows have a warp each. Of long ones, which a single block would take longest for, a block makes the sums,
+        and many blocks the entries.
+        """
+        self.longs[:1].fill(0)
+        builder.over("list_long", span[1] - span[0], *span, rows, self.longs)
+        for block, blocks in blocks_of(span[1] - span[0], builder.device).items():
+            sums = (builder.params, origin, self.need, self.spare, entries, strength, self.longs, self.bad)
+            builder.launch("build_alias", blocks, block, *span, rows, starts, *sums)
+        grid = builder.device.processors, SHARERS
+        made = (rows, starts, origin, self.need, self.spare, entries, self.longs, self.bad)
+        builder.launch("fill_long", grid, HUB_BLOCK, *made)
 
 
 def build_sums(

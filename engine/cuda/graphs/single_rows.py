@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
-from csaw.engine.cuda.graphs.host_partitions import HostPartitions
+from csaw.engine.cuda.graphs.host_partitions import Buffer, HostPartitions
 from csaw.engine.cuda.graphs.pieces import OFFSET
 from csaw.engine.cuda.graphs.resident import build_alias_of_rows, build_sums
 from csaw.engine.cuda.launch import Kernels
@@ -19,7 +19,7 @@ from csaw.engine.schedule.single_rows import SingleRows
 from csaw.partition.graph.edge_columns import EdgeColumn
 
 MOST_ROWS = 1 << 14  # rows in the slot at a time
-STAGED = 1 << 20  # edges that the page-locked buffer holds
+STAGED = 1 << 21  # edges that the page-locked buffer holds
 
 
 class RowsGraph(Protocol):
@@ -67,16 +67,13 @@ class DeviceRows(SingleRows):
     """Single rows of a streamed graph.
 
     Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph. Rows of
-    partitions that are in host memory are copied from there, and only others are read from the store.
+    partitions that are in host memory are copied from there by a kernel, and only others are read from the store.
     """
 
     most = MOST_ROWS
 
     def __init__(self, graph: RowsGraph) -> None:
         super().__init__(graph)
-        from csaw.partition.arrays.spans import copy_spans  # brings Numba, which other runs do without
-
-        self.copy_spans = copy_spans
         self.partitions = len(graph.store.partitions)
         self.first_in_host = np.array([p.first_edge for p in graph.store.partitions], np.int64)  # of each, as it is cut
         self.home = cupy.arange(self.partitions + MOST_ROWS)  # the partition that each piece belongs to
@@ -101,65 +98,86 @@ class DeviceRows(SingleRows):
         return super().read(tuple(vertices.get().astype(np.int64) for vertices in wanted), self.graph.slot_bytes)
 
     def bring(self, vertices: np.ndarray) -> None:
-        graph, at, number = self.graph, cupy.asarray(vertices), self.partition_of(vertices)
+        graph = self.graph
         if self.slot is None:
             self.slot = graph.free.pop()
-        begin, degree = (graph.indptr[at] & OFFSET).get(), graph.degrees(at).get()
-        start = degree.cumsum() - degree
-        edges = int(degree.sum())
+        first_edge = (graph.indptr[cupy.asarray(vertices)] & OFFSET).get()
+        cut = np.searchsorted(self.first_in_host, first_edge, side="right") - 1
+        with graph.host.lent(np.unique(cut).tolist()) as here:
+            is_here = np.isin(cut, list(here))
+            order = np.argsort(is_here, kind="stable")  # rows from the store first, because they come together
+            self.vertices[-vertices.size :] = vertices = vertices[order]
+            self._place(vertices, first_edge[order], cut[order], here)
+
+    def _place(self, vertices: np.ndarray, begin: np.ndarray, cut: np.ndarray, here: Mapping[int, Buffer]) -> None:
+        """Copy rows into the slot, and make them readable.
+
+        ``begin``: the first edge of each row, whose partition in host memory would be ``cut``; ``here``: those that are
+        there, whose rows are the last ones.
+        """
+        graph, at = self.graph, cupy.asarray(vertices)
+        degree = graph.degrees(at).get()
+        start = np.append(0, degree.cumsum())  # of each row, and the end
+        edges = int(start[-1])
         upto = self.bytes // graph.edge_bytes  # end of the slot's edges in use, with the new rows
         arrays = graph.room_of_rows(self.slot, upto - edges, upto)
-        self._read(begin, start, edges, arrays.stored)
+        away = int(np.count_nonzero(~np.isin(cut, list(here))))
+        self._copy_from_host(begin[away:], cut[away:], start[away:], arrays.stored, here)
+        self._read(begin[:away], start[: away + 1], arrays.stored)
+        cupy.cuda.get_current_stream().synchronize()  # partitions in host memory may go then
         last = self.partitions + self.vertices.size
         pieces = slice(last - vertices.size, last)
-        graph.place_pieces(pieces, begin - start, arrays)
-        self.home[pieces] = cupy.asarray(number)
+        graph.place_pieces(pieces, begin - start[:-1], arrays)
+        self.home[pieces] = cupy.asarray(self.partition_of(vertices))
         graph.indptr[at] = graph.indptr[at] & OFFSET | cupy.arange(pieces.start, last) << OFFSET_BITS
         graph.readable[pieces], graph.used = 1, last
         graph.tell()
         if graph.layout.has_sums:
             build_sums(graph.builder, 0, at.size, at, graph.possible, graph.check)
         elif arrays.entries is not None:
-            build_alias_of_rows(graph.builder, at, cupy.asarray(start), edges, graph.strength, graph.check)
+            build_alias_of_rows(graph.builder, at, cupy.asarray(start[:-1]), edges, graph.strength, graph.check)
         graph.transfer_bytes += edges * graph.stored_bytes
 
-    def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: dict[str, Array]) -> None:
-        """Copy rows to ``arrays`` on the GPU, by their names in the store: row i from edge begin[i] of the graph to
-        position start[i].
-
-        ``edges``: edges of all rows. They pass through a page-locked buffer of STAGED edges, so a long row comes in
-        parts.
+    def _copy_from_host(
+        self,
+        begin: np.ndarray,
+        cut: np.ndarray,
+        start: np.ndarray,
+        arrays: Mapping[str, Array],
+        here: Mapping[int, Buffer],
+    ) -> None:
+        """Have kernels copy rows of the partitions ``here`` to ``arrays``, by their names in the store: row i, from
+        edge begin[i] of the graph on, to positions start[i] .. start[i + 1] - 1.
         """
-        if not self.stage:
+        if not begin.size:
+            return
+        edges, low = int(start[-1] - start[0]), int(start[0])
+        places = cupy.asarray(start[:-1] - low)
+        for name, device in arrays.items():
+            address = {number: buffer.arrays[name].ctypes.data for number, buffer in here.items()}
+            item, at = device.itemsize, begin - self.first_in_host[cut]
+            rows = cupy.asarray((np.array([address[number] for number in cut.tolist()]) + item * at).astype(np.uint64))
+            self.graph.builder.over("copy_rows", edges, edges, begin.size, places, rows, item, device[low:])
+
+    def _read(self, begin: np.ndarray, start: np.ndarray, arrays: Mapping[str, Array]) -> None:
+        """Read rows from the store to ``arrays`` on the GPU, by their names in the store: row i, from edge begin[i] of
+        the graph on, to positions start[i] .. start[i + 1] - 1, from 0 on.
+
+        They pass through a page-locked buffer of STAGED edges, so a long row comes in parts.
+        """
+        edges = int(start[-1])
+        if edges and not self.stage:
             self.stage = made(page_locked, STAGED, self.graph.store, self.graph.stored_columns)
-        end = np.append(start[1:], edges)
         for low in range(0, edges, STAGED):
             high = min(low + STAGED, edges)
-            here = np.flatnonzero((start < high) & (end > low))
-            first, last = np.maximum(start[here], low), np.minimum(end[here], high)
+            here = np.flatnonzero((start[:-1] < high) & (start[1:] > low))
+            first, last = np.maximum(start[here], low), np.minimum(start[here + 1], high)
+            if low:
+                cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
             self.read_edges(begin[here] - start[here] + first, last - first, first - low, self.stage)
             for name, device in arrays.items():
                 device[low:high].set(self.stage[name][: high - low])
-            cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
-
-    def read_edges(
-        self, begin: np.ndarray, count: np.ndarray, to: np.ndarray, arrays: Mapping[str, np.ndarray]
-    ) -> None:
-        host, number = self.graph.host, np.searchsorted(self.first_in_host, begin, side="right") - 1
-        lent = {part: buffer for part in np.unique(number).tolist() if (buffer := host.lend(part)) is not None}
-        try:
-            for part, buffer in lent.items():
-                mine = number == part
-                spans = begin[mine] - self.first_in_host[part], count[mine]
-                for name, array in arrays.items():
-                    self.copy_spans(buffer.arrays[name], *spans, array, to[mine], self.reader.threads)
-        finally:
-            for part in lent:
-                host.give_back(part)
-        away = ~np.isin(number, list(lent))
-        if away.any():
-            super().read_edges(begin[away], count[away], to[away], arrays)
-            host.count_read(int(count[away].sum()))
+        self.graph.host.count_read(edges)
 
     def forget(self) -> None:
         graph, at = self.graph, cupy.asarray(self.vertices)

@@ -26,8 +26,8 @@ class StreamedGraph(Pieces, Partitions):
     """Loads partitions into slots and evicts them, on a stream of its own. ``capacity``: bytes of GPU memory for slots.
 
     If host memory holds all partitions, and the layout needs nothing built, kernels can read them there over the bus.
-    Otherwise single rows can be copied from the disk, if ``few`` allows it. ``rates``: of the machine, for the costs of
-    loads.
+    Otherwise single rows can be copied from the disk, if ``few`` allows it. ``lands``: whether one more slot takes the
+    partition that is likely to come next, while others are sampled. ``rates``: of the machine, for the costs of loads.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class StreamedGraph(Pieces, Partitions):
         needs: Needs,
         *,
         few: bool,
+        lands: bool,
         rates: Rates,
         columns: Array,
     ) -> None:
@@ -53,8 +54,10 @@ class StreamedGraph(Pieces, Partitions):
         self.fetches = len(store.partitions) if host.whole else 1  # a copy from the disk keeps a buffer
         self.edges = store.largest_partition  # that a slot has room for
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
-        self.slots = [self._slot() for _ in range(count)]
+        self.slots = [self._slot() for _ in range(count + lands)]
         self.free = list(range(count))
+        self.landing = count  # the slot of ``landed``, if there is one
+        self.landed: tuple[int, cupy.cuda.Event] | None = None  # a partition that is in no slot yet, and its copy's end
         self.slot_of: dict[int, int] = {}
         self.ready: set[int] = set()  # partitions that kernels can read in their slots
         self.untold = False  # whether kernels take a partition that was evicted for one that they can read
@@ -80,11 +83,14 @@ class StreamedGraph(Pieces, Partitions):
         return np.full(len(self.store.partitions), self.slot_bytes, np.int64)
 
     def costs(self) -> np.ndarray:
-        """int64 [partitions]: cost of loading each one, as bytes copied to a GPU; reading it from the store first costs
-        more.
+        """int64 [partitions]: cost of loading each one, as bytes copied to a GPU: reading it from the store first costs
+        more, and the one that has landed costs a round.
         """
         copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
-        return copied + self._cost_of_reading(copied)
+        found: np.ndarray = copied + self._cost_of_reading(copied)
+        if self.landed is not None:
+            found[self.landed[0]] = self.round_bytes
+        return found
 
     def _cost_of_reading(self, copied: np.ndarray) -> np.ndarray:
         """int64 [partitions]: cost of reading each one of ``copied`` bytes that is not in host memory, as bytes copied
@@ -126,8 +132,12 @@ class StreamedGraph(Pieces, Partitions):
         if not self.free:
             self._drop_rows()
         self.slot_of[number] = self.free.pop()
+        if self.landed is not None and self.landed[0] == number:
+            self.slot_of[number], self.landing = self.landing, self.slot_of[number]
+            self.coming[number], self.landed = self.landed[1], None
+            return
         with self._unless_it_fails(number):
-            self._begin_copy(number)
+            self.coming[number] = self._begin_copy(number, self.slots[self.slot_of[number]])
 
     @contextmanager
     def _unless_it_fails(self, number: int) -> Iterator[None]:
@@ -138,22 +148,26 @@ class StreamedGraph(Pieces, Partitions):
             self.evict(number)
             raise
 
-    def _begin_copy(self, number: int) -> None:
-        slot, buffer = self.slots[self.slot_of[number]], self.host.take(number)
+    def _begin_copy(self, number: int, slot: EdgeArrays) -> cupy.cuda.Event | None:
+        """Begin to copy a partition into a slot; return the end of the copy, None if there is none yet."""
+        buffer = self.host.take(number)
         try:
-            self._copy(number, [(slot.stored[name], host) for name, host in buffer.arrays.items()])
+            return self._copy((slot.stored[name], host) for name, host in buffer.arrays.items())
         except BaseException:
             self.host.give_back(number)
             raise
 
-    def _copy(self, number: int, pairs: Iterable[tuple[Array, np.ndarray]]) -> None:
-        """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array, host array)."""
+    def _copy(self, pairs: Iterable[tuple[Array, np.ndarray]]) -> cupy.cuda.Event:
+        """Begin to copy a partition's host arrays into the beginnings of arrays on the GPU; return the end.
+
+        ``pairs``: (GPU array, host array).
+        """
         for device, host in pairs:
             size = min(len(device), len(host))
             device[:size].set(host[:size], stream=self.copies)
             self.transfer_bytes += host[:size].nbytes
         self.transfers += 1
-        self.coming[number] = self.copies.record()
+        return self.copies.record()
 
     def _arrive(self, number: int) -> None:
         """Have the kernels that follow wait for a partition's copy."""
@@ -202,17 +216,41 @@ class StreamedGraph(Pieces, Partitions):
             self.rows.close()
         with suppress(Exception):
             self.copies.synchronize()
+        with suppress(Exception):  # a device that has failed raises here, too
+            self._give_up()
         for number in list(self.coming):
-            with suppress(Exception):  # a device that has failed raises here, too
+            with suppress(Exception):
                 self._arrive(number)
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Begin to read the partition that most instances wait for from the store.
-
-        Nothing is read where host memory holds them all.
+        """Begin to read the partition that most instances wait for from the store, unless host memory holds them all,
+        and to copy the one in host memory that most of them wait for, if there is a slot for it.
         """
         if not self.host.whole:
             self.host.ahead(waiting)
+        if self.landing == len(self.slots):
+            return  # there is no slot for it
+        if self.landed is not None and self.landed[0] not in waiting:
+            self._give_up()
+        likely = max(self._that_can_land(waiting), key=lambda number: waiting[number], default=None)
+        if self.landed is None and likely is not None:
+            if self.untold:
+                self.tell()
+            copied = self._begin_copy(likely, self.slots[self.landing])
+            assert copied is not None
+            self.landed = likely, copied
+
+    def _that_can_land(self, waiting: dict[int, int]) -> list[int]:
+        """Those of some partitions that can be copied without waiting for the store."""
+        here = self.host.here()
+        return [number for number in waiting if number in here]
+
+    def _give_up(self) -> None:
+        """Have the copy of the partition that no slot has yet end."""
+        if self.landed is not None:
+            (number, copied), self.landed = self.landed, None
+            self.coming[number] = copied
+            self._arrive(number)
 
     def tell(self) -> None:
         super().tell()

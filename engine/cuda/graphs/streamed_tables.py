@@ -44,14 +44,12 @@ class StreamedTables(StreamedGraph):
         rows = edges * self.stored_bytes
         return np.where(made, edges * self.edge_bytes, TABLE_COST * rows + self._cost_of_reading(rows))
 
-    def _begin_copy(self, number: int) -> None:
+    def _begin_copy(self, number: int, slot: EdgeArrays) -> cupy.cuda.Event | None:
         """Begin to copy a partition's table; if it has to be made, do nothing yet."""
-        if number in self.host.tables:
-            slot, kept = self.slots[self.slot_of[number]], self.host.tables[number]
-            beside = [(slot.stored[name], weights) for name, weights in kept.stored.items()]
-            self._copy(number, [(slot.entries, kept.entries), *beside])
-        else:
-            self.coming[number] = None
+        if number not in self.host.tables:
+            return None
+        kept = self.host.tables[number]
+        return self._copy([(slot.entries, kept.entries), *((slot.stored[name], w) for name, w in kept.stored.items())])
 
     def _arrive(self, number: int) -> None:
         """Have the kernels that follow wait for a table's copy."""
@@ -71,8 +69,7 @@ class StreamedTables(StreamedGraph):
         part, buffer = self.store.partitions[number], self.host.take(number)
         rows = EdgeArrays(self.rows_to_build.stored | slot.stored, slot.entries)
         try:
-            self._copy(number, [(rows.stored[name], host) for name, host in buffer.arrays.items()])
-            self._arrive(number)
+            self._await(self._copy((rows.stored[name], host) for name, host in buffer.arrays.items()))
         finally:
             self.host.give_back(number)
         self.place(number, rows)

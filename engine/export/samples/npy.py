@@ -13,17 +13,16 @@ from typing import IO
 
 import numpy as np
 
+from csaw.engine.export.fixed_width import kind_of
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.names import names_of
-from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
 
 SUFFIXES = (".npy",)
 IS_BINARY = True
-WIDEST = 1024  # characters of a string id
 PIECE = 1 << 26  # bytes made at a time
 
 
@@ -32,7 +31,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         raise OptionError(
             f"{samples.path}: walks without a limit are no table, as an .npy file is; export to .parquet, .txt or .npz"
         )
-    vertex = _kind(samples, samples.vertex_dtype)
+    vertex = kind_of(samples.vertex_dtype, samples.words)
     walks = samples.layout.has_limit
     if walks:
         _header(file, samples.walks.shape, vertex)
@@ -87,31 +86,6 @@ def _count(samples: Samples, threads: int) -> int:
 def _pieces(rows: int, row_bytes: int) -> list[slice]:
     step = max(1, PIECE // max(row_bytes, 1))
     return [slice(first, first + step) for first in range(0, rows, step)]
-
-
-def _kind(samples: Samples, stored: np.dtype) -> np.dtype:
-    """The element type of a vertex: the stored one, or a string as wide as the longest; OptionError where that is too
-    wide.
-    """
-    if samples.words is None:
-        return stored
-    width = _width(samples.words)
-    if width > WIDEST:
-        raise OptionError(
-            f"in an .npy file, every string id takes the room of the longest one, which has {width:,} "
-            f"characters, and {WIDEST:,} are allowed; "
-            f"export to .parquet or .txt"
-        )
-    return np.dtype(f"<U{max(width, 1)}")
-
-
-def _width(words: Words) -> int:
-    """Characters of the longest word."""
-    sizes = words.sizes()
-    longest = int(sizes.max(initial=0))
-    if longest > 4 * WIDEST:  # UTF-8 has at most four bytes a character
-        return len(words[int(sizes.argmax())])
-    return max(map(len, words), default=0)
 
 
 def _named(samples: Samples, ids: np.ndarray, kind: np.dtype) -> np.ndarray:

@@ -432,5 +432,5 @@ def test_kernels_of_networks_and_benchmarks_compile(file, architecture, caplog, 
 @pytest.mark.parametrize("architecture", ENDS)
 def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
-    for file in ("triangles.cu", "dense.cu"):
+    for file in ("triangles.cu", "dense.cu", "masked_product.cu", "patterns.cu"):
         check(Unit((str(WING / "kernels" / file),), {"EACH": 1}, [], ()), architecture, caplog)

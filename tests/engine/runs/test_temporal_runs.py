@@ -9,6 +9,8 @@ from helpers.invariance import assert_instances_are_64_bits, assert_request_deci
 from helpers.temporal import RECENT, TIED, events_store, random_events, rows_by_time
 
 import csaw
+from csaw.engine import prepare
+from csaw.engine.plan import host_memory
 from csaw.engine.samples import open_samples
 from csaw.engine.verify import verify
 from csaw.partition import open_graph
@@ -117,3 +119,43 @@ def test_sources_of_edges_are_drawn_as_often_as_they_have_edges(tmp_path, stores
     seen, expected = np.bincount(found["walks"][:, 0], minlength=200), 60000 * degree / degree.sum()
     assert (seen[degree == 0] == 0).all()
     assert ((seen - expected)[degree > 0] ** 2 / expected[degree > 0]).sum() < 320  # p = 1e-7 of 199 degrees of freedom
+
+
+FOLLOWED = [
+    {},
+    {"time_order": "monotone"},
+    {"direction": "backward"},
+    {"direction": "backward", "time_order": "monotone"},
+    {"time_window": 20, "last_time": 60},
+    {"direction": "backward", "time_window": 20, "last_time": -60, "time_order": "monotone"},
+    {"time_bias": "exponential", "time_scale": 9.0, "prefer": "far"},
+    {"time_bias": "linear", "direction": "backward"},
+    {"per": "time", "start_time": -50},
+    {"start": "edge", "instances": 400, "time_order": "monotone"},
+]
+TURNS_BACK = """
+from csaw.engine.algorithms.temporal import Temporal
+
+class TurnsBack(Temporal):
+    def update(self, e):
+        return e.src if e.depth == 1 else e.dst
+"""
+
+
+@pytest.mark.parametrize("options", FOLLOWED)
+@pytest.mark.parametrize("own", [False, True])
+def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options, own):
+    rng, limits = np.random.default_rng(3), np.iinfo(np.int64)
+    events = random_events(60, 2000, 4, span=70)
+    ends = [(int(u), int(v), t) for t in (limits.min, limits.max) for u, v in rng.integers(0, 60, (40, 2))]
+    store = events_store(tmp_path / "g.zarr", events + ends, 60)
+    (tmp_path / "back.py").write_text(TURNS_BACK)
+    algo = f"{tmp_path / 'back.py'}:TurnsBack" if own else "temporal"
+    given = {"walk_length": 9, "num_walks": 30, "seed": 5, **options}
+    found = {}
+    for steps in (0, 1 << 30):
+        monkeypatch.setattr(host_memory, "FOLLOWED_STEPS", steps)
+        assert (prepare(store, algo, **given).plan.fixed["followers"] > 0) is (steps > 0)
+        found[steps] = arrays_of(store, tmp_path / "s.zarr", algo, **given)
+    assert_same(found[0], found[1 << 30])
+    assert (found[0]["lengths"] > 1).any()

@@ -1,10 +1,16 @@
 """Arrays that kernels make and search are those of NumPy."""
 
+import ast
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import copied, empty, full, place_behind, place_of, zeros
+from csaw.partition.base.kernel_arrays import copied, copy, empty, full, place_behind, place_of, zeros
+
+ROOT = Path(__file__).parents[3]
 
 
 @njit
@@ -53,3 +59,35 @@ def test_a_copy_of_every_second_element_is_contiguous():
     np.testing.assert_array_equal(found, [0, 2, 4, 6, 8])
     found[0] = 5
     assert array[0] == 0
+
+
+def test_copies_to_the_beginning_of_an_array():
+    @njit
+    def copies(array, out):
+        copy(array[1:3], out[2:])
+
+    out = np.zeros(5, np.int32)
+    copies(np.arange(5, dtype=np.uint8), out)
+    assert out.tolist() == [0, 0, 1, 2, 0]
+
+
+def copied_by_slices(body):
+    """The lines on which a compiled function assigns one slice to another."""
+    for function in ast.walk(body):
+        if isinstance(function, ast.FunctionDef) and re.search(
+            "njit|inner", "".join(map(ast.unparse, function.decorator_list))
+        ):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Assign) and all(has_slice(one) for one in (node.targets[0], node.value)):
+                    yield node.lineno
+
+
+def has_slice(node):
+    return isinstance(node, ast.Subscript) and any(isinstance(one, ast.Slice) for one in ast.walk(node.slice))
+
+
+def test_no_kernel_has_numba_compile_a_copy_of_slices():
+    files = [file for name in ("engine", "partition", "datasets") for file in (ROOT / name).rglob("*.py")]
+    found = {f"{file}:{line}" for file in files for line in copied_by_slices(ast.parse(file.read_text()))}
+    assert not found, "compiled for 2 s; use kernel_arrays.copy"
+    assert list(copied_by_slices(ast.parse("@njit\ndef f(a, b):\n    a[1:] = b[:2]")))

@@ -8,7 +8,7 @@ from numba import int32, uint64
 
 from csaw.engine.analytics.cpu.kernels.atomics import exchange_if, fetch_add
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty
+from csaw.partition.base.kernel_arrays import copy, empty
 
 HELD = 1024  # vertices that a thread finds before it takes room in the common queue for them
 
@@ -37,7 +37,7 @@ def push(low, high, indptr, indices, queue, following, filled, distance, level):
 @inner(nogil=True)
 def _pour(held, count, following, filled):
     place = fetch_add(filled, 0, count)
-    following[place : place + count] = held[:count]
+    copy(held[:count], following[place:])
     return 0
 
 
@@ -61,7 +61,7 @@ def push_alone(indptr, indices, queue, following, filled, distance, level, entri
                     entries += indptr[u + 1] - indptr[u]
                     following[filled[0]] = u
                     filled[0] += 1
-        queue[: filled[0]] = following[: filled[0]]
+        copy(following[: filled[0]], queue)
     return level, entries
 
 

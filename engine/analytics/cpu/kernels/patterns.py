@@ -2,7 +2,10 @@
 
 Rows are of a simple undirected graph, sorted. Candidates for a vertex of the pattern are the shortest row among those
 of the matched vertices that it is joined to, above the numbers that symmetry asks for; the other rows are searched.
-Where the last vertex is joined to one alone, its candidates are counted at once.
+Where the last vertex is joined to one alone and asks for no label, its candidates are counted at once.
+
+    joined, after, needs, wanted   the pattern's plan (analytics/pattern.py)
+    labels                         int32 [V], the number of the label of each vertex; empty where no vertex asks for one
 """
 
 import numpy as np
@@ -14,15 +17,15 @@ from csaw.partition.base.kernel_arrays import empty
 
 
 @njit(nogil=True)
-def relabel(low, high, first, indptr, indices, label, at, out):
-    """Write the row of each vertex v of low .. high - 1 to out[at[label[v]]] and on, in labels, ascending.
+def renumber(low, high, first, indptr, indices, number, at, out):
+    """Write the row of each vertex v of low .. high - 1 to out[at[number[v]]] and on, in numbers, ascending.
 
     The row of v is at indptr[v - first].
     """
     for v in range(low, high):
-        begin, size = at[label[v]], indptr[v - first + 1] - indptr[v - first]
+        begin, size = at[number[v]], indptr[v - first + 1] - indptr[v - first]
         for i in range(size):
-            out[begin + i] = label[indices[indptr[v - first] + i]]
+            out[begin + i] = number[indices[indptr[v - first] + i]]
         sort_row(out[begin : begin + size])
 
 
@@ -83,7 +86,7 @@ def _fits(candidate, level, driver, chosen, indptr, indices, joined, needs):
 
 
 @inner(nogil=True)
-def _last(chosen, indptr, indices, joined, after, needs, each):
+def _last(chosen, indptr, indices, joined, after, needs, wanted, labels, each):
     """Count the candidates for the last vertex of the pattern.
 
     Each adds 1 to all vertices of its match in ``each``, unless that is empty.
@@ -91,7 +94,7 @@ def _last(chosen, indptr, indices, joined, after, needs, each):
     level = needs.size - 1
     driver, begin, bound = _candidates(level, chosen, indptr, indices, joined, after)
     end = indptr[chosen[driver] + 1]
-    if needs[level] == 1 and each.size == 0:
+    if needs[level] == 1 and wanted[level] < 0 and each.size == 0:
         row, found = _row(indptr, indices, chosen[driver]), end - begin
         for i in range(level):
             found -= i != driver and chosen[i] > bound and has(row, chosen[i])
@@ -99,6 +102,8 @@ def _last(chosen, indptr, indices, joined, after, needs, each):
     found = 0
     for at in range(begin, end):
         candidate = np.int64(indices[at])
+        if wanted[level] >= 0 and labels[candidate] != wanted[level]:
+            continue
         if _fits(candidate, level, driver, chosen, indptr, indices, joined, needs):
             found += 1
             if each.size:
@@ -110,7 +115,7 @@ def _last(chosen, indptr, indices, joined, after, needs, each):
 
 
 @njit(nogil=True)
-def count_matches(low, high, indptr, indices, joined, after, needs, each):
+def count_matches(low, high, indptr, indices, joined, after, needs, wanted, labels, each):
     """Number of matches whose first vertex is in low .. high - 1.
 
     ``each``: int64 [V], to which those of each vertex are added, or empty.
@@ -120,6 +125,8 @@ def count_matches(low, high, indptr, indices, joined, after, needs, each):
     for root in range(low, high):
         if indptr[root + 1] - indptr[root] < needs[0]:
             continue
+        if wanted[0] >= 0 and labels[root] != wanted[0]:
+            continue
         chosen[0], level = root, 1
         drivers[1], at[1], _ = _candidates(1, chosen, indptr, indices, joined, after)
         while level > 0:
@@ -128,11 +135,13 @@ def count_matches(low, high, indptr, indices, joined, after, needs, each):
                 continue
             candidate = np.int64(indices[at[level]])
             at[level] += 1
+            if wanted[level] >= 0 and labels[candidate] != wanted[level]:
+                continue
             if not _fits(candidate, level, drivers[level], chosen, indptr, indices, joined, needs):
                 continue
             chosen[level] = candidate
             if level == size - 2:
-                total += _last(chosen, indptr, indices, joined, after, needs, each)
+                total += _last(chosen, indptr, indices, joined, after, needs, wanted, labels, each)
             else:
                 level += 1
                 drivers[level], at[level], _ = _candidates(level, chosen, indptr, indices, joined, after)

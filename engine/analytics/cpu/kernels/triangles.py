@@ -21,7 +21,7 @@ MARK = np.uint32(1 << 31)
 
 
 @inner(nogil=True, inline="always")
-def _mark(row, marks):
+def mark(row, marks):
     """Set the bits of the entries of a row."""
     for entry in row:
         w = np.uint64(entry)
@@ -29,7 +29,7 @@ def _mark(row, marks):
 
 
 @inner(nogil=True, inline="always")
-def _unmark(row, marks):
+def unmark(row, marks):
     """Clear the words in which bits of the entries of a row are."""
     for entry in row:
         marks[np.uint64(entry) >> np.uint64(6)] = 0
@@ -54,7 +54,7 @@ def count(low, high, begin, rows, base, near, far, over, begin_in, first, source
         q_end = begin_in[y - first + 1]
         if own.size == 0:
             continue
-        _mark(own, marks)
+        mark(own, marks)
         for q in range(begin_in[y - first], q_end):
             start = begin[sources[q]] - over
             if q + AHEAD < q_end:
@@ -63,7 +63,7 @@ def count(low, high, begin, rows, base, near, far, over, begin_in, first, source
                 total += _hits(near[start:], lengths[q], marks)
             else:
                 total += _hits(far[start:], lengths[q], marks)
-        _unmark(own, marks)
+        unmark(own, marks)
     return total
 
 
@@ -154,7 +154,7 @@ def multiply(low, high, begin, rows, first, last, far, over, each):
     mask, total = zeros(high // 64 + 1, np.uint64), np.uint64(0)
     for x in range(low, high):
         own = far[begin[x] - over : begin[x + 1] - over]
-        _mark(own, mask)
+        mark(own, mask)
         highest = np.uint64(0)
         for y in own:
             if first <= y < last:
@@ -168,5 +168,5 @@ def multiply(low, high, begin, rows, first, last, far, over, each):
         if each.size:
             atomic_add(each, np.uint64(x), np.int64(highest))
         total += highest
-        _unmark(own, mask)
+        unmark(own, mask)
     return total

@@ -1,4 +1,5 @@
-// Whether a graph is simple: twin of is_simple in engine/analytics/cpu/kernels/adjacency.py. A warp goes along a row.
+// Whether a graph is simple: twin of is_simple in engine/analytics/cpu/kernels/adjacency.py; and the keys by which rows
+// are sorted once vertices have other numbers. A warp goes along a row.
 #include "grid.cuh"
 
 // Count entries of sorted rows that are the row's own vertex, or the same as the entry before. Row v, of first .. last
@@ -13,4 +14,14 @@ extern "C" __global__ void count_faults(i64 first, i64 last, const i64* indptr, 
         for (i64 i = begin + lane; i < end; i += 32) found += indices[i] == v || (i > begin && indices[i] == indices[i - 1]);
     }
     if (found) atomicAdd(faults, (unsigned long long)found);
+}
+
+// Make the key of each entry of the rows 0 .. vertices - 1: the number of the row's vertex in the high 32 bits, that of
+// the neighbor in the low ones.
+extern "C" __global__ void key_entries(i64 vertices, const i64* indptr, const u32* indices, const u32* number, u64* keys)
+{
+    for (i64 v = warp_number(); v < vertices; v += warps_of_grid()) {
+        const u64 row = (u64)number[v] << 32;
+        for (i64 i = indptr[v] + threadIdx.x % 32; i < indptr[v + 1]; i += 32) keys[i] = row | number[indices[i]];
+    }
 }

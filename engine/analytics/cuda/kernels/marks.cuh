@@ -26,6 +26,27 @@ __device__ inline u32 list_sum(u32 value, u32 together)
     return value;
 }
 
+// Add the triangles that LANES threads have counted of a vertex x to `counts`.
+__device__ __forceinline__ void add_list(u32 hits, u32 together, i64 x, count_t* counts)
+{
+    __syncwarp(together);
+    const u32 all = list_sum(hits, together);
+    if (threadIdx.x % LANES == 0 && all) add(counts, x, all);
+}
+
+// Place of w in a sorted list, or its length.
+template <typename T>
+__device__ inline u32 place_of(const T* list, u32 length, u32 w)
+{
+    u32 low = 0, high = length;
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (list[middle] < w) low = middle + 1;
+        else high = middle;
+    }
+    return low < length && list[low] == w ? low : length;
+}
+
 // The four hubs of a unit.
 struct Four {
     u32 w[4];

@@ -22,19 +22,6 @@ constexpr u32 SLOTS = 2048;  // of the hash table of others
 constexpr int HASHED = 256;  // words of the hashed bitmap of a vertex with few neighbors,
 constexpr int FEW = 64;      // of which these are counted in shared memory
 
-// Place of w in a sorted list, or its length.
-template <typename T>
-__device__ inline u32 place_of(const T* list, u32 length, u32 w)
-{
-    u32 low = 0, high = length;
-    while (low < high) {
-        const u32 middle = (low + high) / 2;
-        if (list[middle] < w) low = middle + 1;
-        else high = middle;
-    }
-    return low < length && list[low] == w ? low : length;
-}
-
 // Add the triangles that a block has counted of y to `total` and `counts`. All threads come here.
 __device__ __forceinline__ void add_all(u32 hits, u32* sum, i64 y, count_t* total, count_t* counts)
 {
@@ -46,14 +33,6 @@ __device__ __forceinline__ void add_all(u32 hits, u32* sum, i64 y, count_t* tota
         add(total, 0, *sum);
         if (EACH) add(counts, y, *sum);
     }
-}
-
-// Add the triangles that LANES threads have counted of x to `counts`.
-__device__ __forceinline__ void add_list(u32 hits, u32 together, i64 x, count_t* counts)
-{
-    __syncwarp(together);
-    const u32 all = list_sum(hits, together);
-    if (threadIdx.x % LANES == 0 && all) add(counts, x, all);
 }
 
 // Triangles whose middle vertex y is a hub. A block for CHUNK of the higher neighbors of y = from + k step; `tasks`

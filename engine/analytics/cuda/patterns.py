@@ -1,0 +1,153 @@
+"""Matches of small patterns on a GPU, in memory: twin of cpu/patterns.py.
+
+Tables of matches of a pattern's first vertices are joined with the next vertex, so many candidates at a time that the
+longer matches have room (kernels/patterns.cu); each of these tables is joined to the end before the next is made.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics import pattern
+from csaw.engine.analytics.cuda import oriented
+from csaw.engine.analytics.cuda.device_room import require_room
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.pattern import Asked
+from csaw.engine.analytics.pattern_counts import count_each
+from csaw.engine.plan.contracts import Array
+
+SORT_BYTES, VERTEX_BYTES = 28, 96  # of an entry while rows are sorted; of a vertex: numbers, its candidates, and counts
+MATCH_BYTES = 128  # of a match in the tables of all levels, with its candidates
+LEAST, MOST = 1 << 16, 1 << 22  # matches of a table; so many keep a GPU busy
+PIECE = 2048  # candidates that a block joins at a time, as in patterns.cu
+BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
+
+
+class Rows(NamedTuple):
+    """Rows whose vertices are numbered so that degrees rise.
+
+    ``number`` uint32 [V], of each vertex; ``room``: matches that a table may have.
+    """
+
+    indptr: Array
+    indices: Array
+    number: Array
+    room: int
+
+
+def more_bytes(entries: int, vertices: int) -> int:
+    """Bytes that are needed beside the rows of a graph."""
+    return SORT_BYTES * entries + VERTEX_BYTES * vertices + MATCH_BYTES * LEAST
+
+
+def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
+    """Count the matches of each pattern of analytics/pattern.py, in their order.
+
+    ``labels``: int32 [V] in host memory, as of cpu/patterns.py. BudgetError where the GPU's memory does not hold the
+    rows and what they are sorted by.
+    """
+    rows = cache(lambda: renumbered(network))
+
+    def matched(one: Asked) -> int:
+        own = None if labels is None or not one.labels else cupy.asarray(labels)
+        return matches(network, one, rows(), own, cupy.zeros(0, np.uint64))
+
+    return count_each(network, asked, labels, matched)
+
+
+def renumbered(network: DeviceNetwork) -> Rows:
+    """Number the vertices of a network in memory so that degrees rise, and sort its rows by these numbers.
+
+    Then few neighbors of a vertex have a higher number.
+    """
+    left = require_room(network, "matches of patterns", more_bytes)
+    block, vertices = next(network.blocks()), network.vertices
+    number = (vertices - 1 - oriented.rank_by_degree(network)[0]).astype(np.uint32)
+    keys = cupy.empty(network.edges, np.uint64)
+    warps = 32 * min(vertices, oriented.MOST_WARPS)
+    network.kernels("adjacency").over("key_entries", warps, vertices, block.indptr, block.indices, number, keys)
+    keys.sort()
+    degrees = cupy.empty(vertices, np.int64)
+    degrees[number] = network.degrees
+    indptr = cupy.zeros(vertices + 1, np.int64)
+    cupy.cumsum(degrees, out=indptr[1:])
+    return Rows(indptr, keys.astype(np.uint32), number, min(MOST, LEAST + left // MATCH_BYTES))
+
+
+def matches(network: DeviceNetwork, asked: Asked, rows: Rows, labels: Array | None, each: Array) -> int:
+    """Count the matches of a pattern in renumbered rows.
+
+    ``labels``: int32 [V] of the vertices of the network, where the pattern asks for them. ``each``: uint64 [V], to
+    which those of each vertex are added by its number, or empty.
+    """
+    plan = pattern.plan(asked)
+    join = Join(network, plan, rows, _by_number(labels, rows), each)
+    first = cupy.diff(rows.indptr) >= int(plan.needs[0])
+    if join.labels is not None and plan.wanted[0] >= 0:
+        first &= join.labels == int(plan.wanted[0])
+    roots = cupy.flatnonzero(first).astype(np.uint32)
+    join.extend(1, roots.size, roots[None])
+    return int(join.total[0])
+
+
+def _by_number(labels: Array | None, rows: Rows) -> Array | None:
+    if labels is None:
+        return None
+    out = cupy.empty_like(labels)
+    out[rows.number] = labels
+    return out
+
+
+class Join:
+    """Joins tables of matches of a pattern, and counts those of all its vertices in ``total``, uint64 [1]."""
+
+    def __init__(
+        self, network: DeviceNetwork, plan: pattern.Plan, rows: Rows, labels: Array | None, each: Array
+    ) -> None:
+        self.plan, self.rows, self.labels, self.each = plan, rows, labels, each
+        self.kernels = network.kernels("patterns", EACH=int(each.size > 0))
+        self.most_blocks = network.gpu.processors * BLOCKS
+        self.total, self.made = cupy.zeros(1, np.uint64), cupy.zeros(1, np.uint64)
+        self.tables = {level: cupy.empty((level, rows.room), np.uint32) for level in range(2, plan.needs.size)}
+        """For the matches of the first vertices, two or more; each is filled again and again."""
+
+    def extend(self, level: int, count: int, table: Array) -> None:
+        """Join ``count`` matches with the vertex ``level``, and what comes of them with all behind.
+
+        table: uint32 [level, count or more], the vertices of each match.
+        """
+        if not count:
+            return
+        stride, graph = table.shape[1], (self.rows.indptr, self.rows.indices)
+        joined, after = (self._bits(one, level) for one in (self.plan.joined, self.plan.after))
+        begin, sizes = (cupy.empty(count, np.int64) for _ in range(2))
+        drivers, matches = cupy.empty(count, np.uint32), (count, stride, np.uint32(level))
+        self.kernels.over("begin_candidates", count, *matches, joined, after, table, *graph, begin, sizes, drivers)
+        need, want = int(self.plan.needs[level]), int(self.plan.wanted[level])
+        last = level == self.plan.needs.size - 1
+        if last and need == 1 and want < 0 and not self.each.size:
+            self.kernels.over("count_last", count, *matches, after, table, sizes, drivers, *graph, self.total)
+            return
+        ends = cupy.cumsum(sizes)
+        given = (*matches, joined, need, want, self.labels, table, begin, ends, drivers, *graph)
+        candidates = int(ends[-1])
+        if last:
+            self._launch("join_last", 0, candidates, *given, self.total, self.each)
+            return
+        for low in range(0, candidates, self.rows.room):
+            self.made.fill(0)
+            longer = self.tables[level + 1]
+            self._launch("join", low, min(low + self.rows.room, candidates), *given, self.rows.room, longer, self.made)
+            self.extend(level + 1, int(self.made[0]), longer)
+
+    def _launch(self, kernel: str, low: int, high: int, *given: object) -> None:
+        """Launch a kernel over the candidates low .. high - 1 of all matches."""
+        blocks = min(-(-(high - low) // PIECE), self.most_blocks)
+        self.kernels.launch(kernel, blocks, BLOCK, low, high, *given)
+
+    def _bits(self, pairs: np.ndarray, level: int) -> np.uint32:
+        """Bit i says whether ``pairs``, bool [k, k], has vertex i with the vertex ``level``."""
+        return np.uint32(sum(1 << i for i in range(level) if pairs[i, level]))

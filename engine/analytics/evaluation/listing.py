@@ -1,0 +1,164 @@
+"""Lists of a graph's triangles, and of its edges with the triangles of each, as files: ``csaw evaluate --list``."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.evaluation.in_window import in_window
+from csaw.engine.analytics.evaluation.networks import Networks
+from csaw.engine.analytics.evaluation.options import LISTS, EvaluateOptions, options
+from csaw.engine.api.option import Option
+from csaw.engine.devices.devices import is_auto
+from csaw.engine.export.listed import Column, Listed
+from csaw.engine.export.registry import LISTINGS, formats
+from csaw.engine.export.targets import PathTarget
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.progress import Progress, Update
+from csaw.partition.base.quoting import meant, quoted
+from csaw.partition.errors import OptionError
+
+Pieces = Iterator[tuple[int, list[np.ndarray]]]
+OPTIONS = ("until", "between", "device", "memory", "residency", "threads")
+"""The options of an evaluation that lists have, too."""
+
+
+class List(NamedTuple):
+    """A kind of list: its title, its columns, and the function that makes its rows."""
+
+    title: str
+    columns: tuple[Column, ...]
+    pieces: Callable[[HostNetwork], Pieces]
+
+
+class Summary(TypedDict):
+    """What was listed of which graph, and the file: its format, rows and bytes."""
+
+    graph: str
+    list: str
+    out: str
+    format: str
+    vertices: int
+    rows: int
+    bytes: int
+
+
+def _triangles(network: HostNetwork) -> Pieces:
+    from csaw.engine.analytics.cpu import common_neighbors
+
+    for done, table in common_neighbors.triangles(network):
+        yield done, list(table.T)
+
+
+def _support(network: HostNetwork) -> Pieces:
+    from csaw.engine.analytics.cpu import common_neighbors
+
+    for done, *columns in common_neighbors.support(network):
+        yield done, columns
+
+
+KINDS = {
+    "triangles": List(
+        "Triangles",
+        (
+            Column("u", "vertex of the triangle with the lowest dense id", True),
+            Column("v", "vertex of the triangle with the next dense id", True),
+            Column("w", "vertex of the triangle with the highest dense id", True),
+        ),
+        _triangles,
+    ),
+    "support": List(
+        "Edges and the triangles of each",
+        (
+            Column("source", "end of the edge with the lower dense id", True),
+            Column("target", "end of the edge with the higher dense id", True),
+            Column("triangles", "number of triangles that the edge is in", False),
+        ),
+        _support,
+    ),
+}
+
+
+def list_options() -> dict[str, Option]:
+    """The options of lists by name."""
+    return {name: options()[name] for name in OPTIONS}
+
+
+def write_list(
+    graph: str | Path | GraphStore,
+    what: str,
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+    begin: Callable[[int], Update] = lambda total: lambda done: None,
+    **given: object,
+) -> Summary:
+    """Write a list about the simple undirected graph: without directions, self loops and repeats.
+
+    Rows are in the order of dense ids, of the first column, then the second, then the third, and have original ids.
+    They depend on the graph alone. The file is written whole or not at all; memory holds some rows at a time.
+
+    Args:
+        graph: a graph store or its path.
+        what: ``triangles``, each once, or ``support``, each edge once with the number of its triangles.
+        out: path of the file; its suffix says the format, .txt, .csv, either with .gz, .npy or .parquet.
+        overwrite: replace the file at ``out``.
+        begin: called with the number of entries of the rows that are to be read; it returns a function that is called
+            with how many are done.
+        **given: those of OPTIONS, as of an evaluation.
+
+    Raises:
+        OptionError: an option is unknown or out of its range, or the format cannot hold the ids.
+        StoreError: a store is missing or damaged, or ``out`` cannot be written.
+        BudgetError: ``memory`` does not hold the longest row a few times.
+    """
+    if what not in LISTS:
+        raise OptionError(f"--list: expected {' or '.join(LISTS)}, found {quoted(what)}{meant(what, LISTS)}")
+    wish = _wish(given)
+    target = PathTarget(Path(out), overwrite)
+    format = target.format(LISTINGS, None)
+    store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--list")
+    kind = KINDS[what]
+    with Networks(store, wish) as networks:
+        simple = networks.host.undirected
+        listed = Listed(store, kind.title, kind.columns, kind.pieces(simple), networks.host.threads)
+        wrote = target.write(
+            lambda file, update: formats(LISTINGS)[format].write(listed, file, target.name, update),
+            begin(simple.edges),
+        )
+    return {
+        "graph": str(store.path),
+        "list": what,
+        "out": target.said,
+        "format": format,
+        "vertices": store.vertices,
+        "rows": listed.rows,
+        "bytes": wrote["bytes"],
+    }
+
+
+def entries_on(shown: Progress) -> Callable[[int], Update]:
+    """Make the argument ``begin`` of :func:`write_list` that counts on a bar."""
+
+    def begin(total: int) -> Update:
+        shown.begin("listing", total, "entries")
+        return shown
+
+    return begin
+
+
+def _wish(given: dict[str, object]) -> EvaluateOptions:
+    """The options of a list, which is made on the CPU."""
+    if unknown := sorted(given.keys() - set(OPTIONS)):
+        flag = unknown[0].strip("_").replace("_", "-")
+        raise OptionError(
+            f"--{flag}: expected without --list, which takes "
+            f"{', '.join('--' + name.replace('_', '-') for name in OPTIONS)}; leave it out"
+        )
+    wish = EvaluateOptions.of(given)[0]
+    if not is_auto(wish.device) and wish.device != "cpu":
+        raise OptionError(f"--device {wish.device}: lists are made on the CPU; pass --device cpu, or leave it out")
+    return replace(wish, device="cpu")

@@ -1,0 +1,128 @@
+"""The order of a row by time, and the range of it that the edges have which may follow one of a time.
+
+A place k of a row is that of the edge which is k-th by time. Walkers search for their ranges side by side. The twin of
+cuda/kernels/by_time.cuh.
+"""
+
+from numba import int64
+
+from csaw.engine.cpu.kernels.access import degree, row_of
+from csaw.engine.cpu.kernels.constants import (
+    BACKWARD,
+    FOLLOWED,
+    HAS_LAST,
+    HAS_START,
+    HAS_WINDOW,
+    STRICT,
+    TIME_ORDER,
+)
+from csaw.engine.cpu.kernels.times import time_at
+from csaw.partition.base.compile import inner
+
+LEAST, LARGEST = -9223372036854775808, 9223372036854775807
+BESIDE = 32  # walkers side by side
+FIELDS = 512  # all numbers of theirs, which are 32 of each kind from these places on:
+L_WALKER, L_HERE, L_BACK = 0, 32, 64  # -1 for none; where it is, and was
+L_STEP, L_NOW, L_BEGAN = 96, 128, 160  # its clock
+L_ROW, L_COUNT, L_LOW, L_HIGH, L_GOAL, L_LAST = 192, 224, 256, 288, 320, 352  # its row, and what is searched for there
+L_FIRST, L_PLACE, L_POSITION = 384, 416, 448  # a place in the order by time, and the edge there
+L_EDGE = 480  # the edge that led a walker here, -1 if that is not known
+
+
+@inner(forceinline=True)
+def place_at(graph, row, count, k):
+    """The position of the edge that is k-th by time in a row."""
+    return row + min(int64(graph.edge_columns[TIME_ORDER][row + k]), count - 1)
+
+
+@inner(forceinline=True)
+def time_of(graph, row, count, k):
+    """The time of the edge that is k-th by time in a row."""
+    return graph.row_times[row + k] if FOLLOWED else time_at(graph, place_at(graph, row, count, k))
+
+
+@inner
+def times_allowed(now, known, rules):
+    """The least and the largest time of an edge that may follow one of time ``now``, if any is ``known``."""
+    low, high = int64(LEAST), int64(LARGEST)
+    if known and not BACKWARD:
+        if STRICT and now == LARGEST:
+            return int64(1), int64(0)
+        low = now + 1 if STRICT else now
+        if HAS_WINDOW and (now < 0 or rules[1] <= LARGEST - now):
+            high = now + rules[1]
+    if known and BACKWARD:
+        if STRICT and now == LEAST:
+            return int64(1), int64(0)
+        high = now - 1 if STRICT else now
+        if HAS_WINDOW and (now >= 0 or rules[1] <= now - LEAST):
+            low = now - rules[1]
+    if HAS_LAST and not BACKWARD:
+        high = min(high, rules[2])
+    if HAS_LAST and BACKWARD:
+        low = max(low, rules[2])
+    return low, high
+
+
+@inner(forceinline=True)
+def halve(state, j, time):
+    """Leave a lane the half of its range that GOAL is in, by the time in the middle."""
+    low, high = state[L_LOW + j], state[L_HIGH + j]
+    middle, before = (low + high) >> 1, time < state[L_GOAL + j]
+    state[L_LOW + j] = middle + 1 if before else low
+    state[L_HIGH + j] = high if before else middle
+
+
+@inner
+def search_together(lanes, state, graph):
+    """Move LOW of each lane to the first place, from there up to HIGH, whose time is at least GOAL.
+
+    Lanes take turns, so that their reads of memory overlap: all of the order, then all of the times.
+    """
+    going = True
+    while going:
+        going = False
+        for j in range(lanes):
+            low, high = state[L_LOW + j], state[L_HIGH + j]
+            if low < high:
+                row, middle, going = state[L_ROW + j], (low + high) >> 1, True
+                if FOLLOWED:
+                    halve(state, j, graph.row_times[row + middle])
+                else:
+                    state[L_POSITION + j] = place_at(graph, row, state[L_COUNT + j], middle)
+        for j in range(0 if FOLLOWED else lanes):
+            if state[L_LOW + j] < state[L_HIGH + j]:
+                halve(state, j, time_at(graph, state[L_POSITION + j]))
+
+
+@inner
+def find_candidates(lanes, state, graph, rules):
+    """Set LOW and HIGH of each lane to the places of the edges that may follow: the first, and that behind the last."""
+    for j in range(lanes):
+        state[L_LOW + j] = state[L_HIGH + j] = state[L_LAST + j] = 0
+        if state[L_WALKER + j] >= 0:
+            v = state[L_HERE + j]
+            state[L_ROW + j], state[L_COUNT + j] = row_of(graph, v), degree(graph, v)
+            first, last = times_allowed(state[L_NOW + j], state[L_STEP + j] > 0 or HAS_START, rules)
+            state[L_GOAL + j], state[L_LAST + j] = first, last
+            state[L_HIGH + j] = state[L_COUNT + j] if first != LEAST and first <= last else 0
+            state[L_COUNT + j] = state[L_COUNT + j] if first <= last else 0
+            if FOLLOWED and not BACKWARD and state[L_EDGE + j] >= 0:
+                state[L_LOW + j] = min(int64(graph.followers[state[L_EDGE + j]]), state[L_COUNT + j])
+                state[L_HIGH + j] = 0
+    search_together(lanes, state, graph)
+    if not (HAS_WINDOW or HAS_LAST or BACKWARD):
+        for j in range(lanes):
+            state[L_HIGH + j] = state[L_COUNT + j] if state[L_WALKER + j] >= 0 else 0
+        return
+    for j in range(lanes):
+        state[L_FIRST + j] = state[L_LOW + j]
+        whole = state[L_LAST + j] == LARGEST
+        count = state[L_COUNT + j] if state[L_WALKER + j] >= 0 else 0
+        state[L_GOAL + j], state[L_HIGH + j] = state[L_LAST + j] + (0 if whole else 1), count
+        state[L_LOW + j] = count if whole else state[L_LOW + j]
+        if FOLLOWED and BACKWARD and state[L_EDGE + j] >= 0:
+            state[L_LOW + j] = state[L_HIGH + j] = min(int64(graph.followers[state[L_EDGE + j]]), count)
+    search_together(lanes, state, graph)
+    for j in range(lanes):
+        state[L_LOW + j], state[L_HIGH + j] = state[L_FIRST + j], state[L_LOW + j]

@@ -1,0 +1,19 @@
+"""Text: a row in a line, cells apart by tabs, below a header that says what they are."""
+
+from collections.abc import Callable
+from typing import IO
+
+from csaw.engine.export.cells import plain_words
+from csaw.engine.export.listed import Listed
+from csaw.engine.export.tables import packed, write_rows
+from csaw.partition.base.version import VERSION
+
+SUFFIXES = (".txt", ".txt.gz")
+
+
+def write(listed: Listed, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    names = "\t".join(column.name for column in listed.columns)
+    header = f"# {listed.title}, written by csaw {VERSION}, fingerprint {listed.store.fingerprint}\n# {names}\n"
+    with packed(file, name) as out:
+        out.write(header.encode())
+        write_rows(listed, out, update, b"\t", plain_words(listed.words))

@@ -1,0 +1,117 @@
+"""The functions that stand for ``csaw evaluate --list``: lists of a graph on disk."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from csaw.commands import Place, Progress
+from csaw.commands import graph as graph_of
+from csaw.engine.analytics.evaluation.listing import Summary, entries_on, list_options, write_list
+from csaw.partition.base.plain_data import OptionValue
+from csaw.partition.base.progress import progress as shown_progress
+from csaw.partition.base.progress import wanted
+from csaw.partition.base.python_names import in_python
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.signatures import with_options
+
+
+@in_python()
+def list_triangles(
+    graph: object,
+    out: Place,
+    *,
+    directed: bool | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: OptionValue,
+) -> Summary:
+    """Write all triangles of a graph to a file, each once, with the original ids of its vertices.
+
+        csaw.list_triangles("web.zarr", "triangles.npy")
+        numpy.load("triangles.npy", mmap_mode="r")  # [triangles, 3]
+
+    The graph is taken without directions, self loops and repeats. Dense ids u < v < w of a row rise, and rows are in
+    the order of u, then v, then w: the file depends on the graph alone. Memory holds some triangles at a time.
+
+    Args:
+        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
+        out: path of the file: .txt, .csv, both also with .gz, .npy or .parquet.
+        directed: of the graph, as of :func:`sample`.
+        overwrite: replace the file at ``out``.
+        progress: as of :func:`sample`; what is counted are entries of rows.
+        **options: as of any list, below.
+
+    Returns:
+        A summary as plain data, with the numbers of ``rows`` and ``bytes``.
+
+    Raises:
+        OptionError: an option is unknown or out of its range, or the format cannot hold the ids.
+        StoreError: a store is missing or damaged, or ``out`` cannot be written.
+        BudgetError: the memory does not hold a few of the longest rows.
+    """
+    return _listed(graph, "triangles", out, directed, overwrite, progress, options)
+
+
+@in_python()
+def list_support(
+    graph: object,
+    out: Place,
+    *,
+    directed: bool | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: OptionValue,
+) -> Summary:
+    """Write all edges of a graph to a file, each once, with the number of triangles that it is in, its support.
+
+        csaw.list_support("web.zarr", "support.parquet")
+        pandas.read_parquet("support.parquet")  # columns source, target, triangles
+
+    The graph is taken without directions, self loops and repeats. The dense id of an edge's source is below that of its
+    target, and rows are in the order of sources, then targets.
+
+    Args:
+        graph: as of :func:`list_triangles`.
+        out: as of :func:`list_triangles`.
+        directed: as of :func:`list_triangles`.
+        overwrite: as of :func:`list_triangles`.
+        progress: as of :func:`list_triangles`.
+        **options: as of any list, below.
+
+    Returns:
+        A summary as plain data, with the numbers of ``rows`` and ``bytes``.
+
+    Raises:
+        CsawError: as of :func:`list_triangles`.
+    """
+    return _listed(graph, "support", out, directed, overwrite, progress, options)
+
+
+def _listed(
+    graph: object,
+    what: str,
+    out: Place,
+    directed: bool | None,
+    overwrite: bool,
+    progress: Progress,
+    options: dict[str, OptionValue],
+) -> Summary:
+    if not isinstance(out, str | os.PathLike):
+        raise OptionError(f"out: expected a path, found {quoted(out)}")
+    found = graph_of(graph, directed=directed)
+    if callable(progress):
+        return write_list(
+            found, what, Path(out), overwrite=overwrite, begin=lambda total: partial(_tell, progress, total), **options
+        )
+    with shown_progress("listing", enabled=wanted(progress)) as shown:
+        return write_list(found, what, Path(out), overwrite=overwrite, begin=entries_on(shown), **options)
+
+
+def _tell(progress: Callable[[int, int], None], total: int, done: int) -> None:
+    progress(done, total)
+
+
+with_options(list_triangles, list_options(), "Options of any list")
+with_options(list_support, list_options(), "Options of any list")
