@@ -28,8 +28,11 @@ SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Modules of analytics that several GPUs share."""
 NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "rounds", "triangles"})
 """Modules of analytics whose kernels for GPUs take graphs of fewer than 2^32 vertices alone."""
-LARGE = frozenset({"bfs", "core"})
-"""Modules of analytics that several GPUs share where that is quicker: ``pays(network)`` of the module says so."""
+LARGE = frozenset({"bfs", "components", "core", "sssp"})
+"""Modules of analytics that several GPUs share where ``pays(network)`` of the module says so.
+
+It does where that is quicker, and where the graph is spread over them.
+"""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,13 @@ class Ranks:
     residual: float
     error: float
 
+    @classmethod
+    def of(cls, network: Network, units: Array, iterations: int, change: int, damping: float) -> "Ranks":
+        """The ranks of a network's vertices after ``iterations``, the last of which changed ``change`` units."""
+        # Units of an iteration at most: less than one of an entry and of a vertex is rounded down.
+        misplaced = network.edges + network.vertices + FLOATS
+        return cls(units, iterations, change / UNITS, 2 * misplaced / UNITS / (1 - damping))
+
     @property
     def method(self) -> str:
         return f"{self.iterations} iterations; last change {self.residual:.2g}, rounding {self.error:.1g}"
@@ -60,16 +67,37 @@ def converged(
         ranks[:], shares[:] = work.done["ranks"], work.done["shares"]
         change, passed, iterations = work.done["numbers"].tolist()
         work.done.clear()
-    while change > tolerance * UNITS and iterations < most_iterations(damping, tolerance) and vertices:
+
+    def advance(base: int, number: int) -> tuple[int, int]:
         network.compute("arriving_sums", values=shares, out=sums)
-        base = (UNITS - passed) // jumps_to
-        change, passed = settle(base, sources, damping, network.degrees, sums, ranks, shares)
+        found = settle(base, sources, damping, network.degrees, sums, ranks, shares)
+        work.note(ranks=ranks, shares=shares, numbers=np.array([*found, number]))
+        return found
+
+    limits = (jumps_to, damping, tolerance)
+    change, iterations = iterated(advance, change, passed, iterations, *limits) if vertices else (0, 0)
+    return Ranks.of(network, ranks, iterations, change, damping)
+
+
+def iterated(
+    advance: Callable[[int, int], tuple[int, int]],
+    change: int,
+    passed: int,
+    iterations: int,
+    jumps_to: int,
+    damping: float,
+    tolerance: float,
+) -> tuple[int, int]:
+    """Iterate until ranks change by at most ``tolerance``; returns the last change, in units, and all iterations.
+
+    ``change``, ``passed``: of the last of the ``iterations`` that are done. ``jumps_to``: vertices that get a part of
+    what is not passed. ``advance(base, number)``, of the iteration ``number``, gives ``base`` units to each of them,
+    and what neighbors pass to all vertices; it returns the change of ranks and the units that are passed.
+    """
+    while change > tolerance * UNITS and iterations < most_iterations(damping, tolerance):
         iterations += 1
-        work.note(ranks=ranks, shares=shares, numbers=np.array([change, passed, iterations]))
-    # Units of an iteration at most: less than one of an entry and of a vertex is rounded down.
-    misplaced = network.edges + vertices + FLOATS
-    error = 2 * misplaced / UNITS / (1 - damping)
-    return Ranks(ranks, iterations, change / UNITS if vertices else 0.0, error)
+        change, passed = advance((UNITS - passed) // jumps_to, iterations)
+    return change, iterations
 
 
 def most_iterations(damping: float, tolerance: float) -> int:

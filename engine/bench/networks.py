@@ -12,6 +12,7 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.bench.bench_row import Published, Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.plan.residency import Residency
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.cpu.network import HostNetwork
@@ -63,6 +64,26 @@ def with_gpus(network: Network, others: "tuple[Device, ...]") -> "DeviceNetwork"
         if (other := vars(network).get(name)) is not None:
             vars(made)[name] = made if other is network else with_gpus(other, others)
     return made
+
+
+def spread_over(context: Context, graph: Graph) -> "DeviceNetwork | None":
+    """The network of a graph that is spread over the GPUs of the run; None where there are not several in reach."""
+    if any(a is not b and b.number not in a.peers for a in context.devices for b in context.devices):
+        return None
+    if len(context.devices) < 2:
+        return None
+
+    from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+
+    return PooledNetwork(
+        graph.store,
+        context.devices[0],
+        others=context.devices[1:],
+        gpu_memory=context.gpu_memory,
+        memory=context.memory,
+        threads=context.threads,
+        residency=Residency.POOLED,
+    )
 
 
 def beside_one(row: Row, one: Row | None) -> Row:

@@ -1,5 +1,6 @@
 """Memory planning for GPUs: choose the residency of the graph, its layout, and how many instances to draw at a time."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -125,20 +126,25 @@ def owners(store: Store, devices: int) -> list[int]:
     ]
 
 
+def require_reach(devices: Sequence[Gpu]) -> None:
+    """Raise OptionError unless there are several GPUs, each of which can read the memory of all others."""
+    if len(devices) < 2:
+        raise OptionError("--residency pooled spreads the graph over several GPUs; name them, as in --device cuda:0,1")
+    for a, b in product(devices, devices):
+        if a.number != b.number and b.number not in a.peers:
+            raise OptionError(
+                f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi "
+                "topo -p2p r); use --residency streamed"
+            )
+
+
 def _pooled(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPlan:
     """Plan to spread the graph over GPUs that read each other's memory, with a batch on each.
 
     BudgetError if a GPU's share does not fit.
     """
     store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
-    if count < 2:
-        raise OptionError("--residency pooled spreads the graph over several GPUs; name them, as in --device cuda:0,1")
-    for a, b in product(devices, devices):
-        if a is not b and b.number not in a.peers:
-            raise OptionError(
-                f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi "
-                "topo -p2p r); use --residency streamed"
-            )
+    require_reach(devices)
     parts, edge = device_parts(shape), shape.needs.edge.piece
     held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
     most, largest, share = _shared_pieces(shape, held, budget - sum(parts.values()) - min(row, budget))

@@ -18,13 +18,13 @@ from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import bfs_shares, core, sssp_shares
-from csaw.engine.analytics.cuda.levels import Exchange
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.network import on_host
+from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
@@ -136,13 +136,14 @@ def each_shared(folder, *, directed, weighted=False):
 def test_searches(directed, exchange, tmp_path, always):
     for host, network in each_shared(tmp_path, directed=directed):
         network.among(2)
+        network.exchange = exchange
         for pulls in (False, True):
             if pulls and directed:
                 assert network.incoming.vertices == host.vertices  # from now on, a search pulls
                 network.among(2, backward=True)
             for source in {0, host.vertices // 2, host.vertices - 1}:
                 wanted = host.compute("bfs", source=source)
-                assert np.array_equal(network.compute("bfs", source=source, exchange=exchange).get(), wanted)
+                assert np.array_equal(network.compute("bfs", source=source).get(), wanted)
 
 
 @pytest.mark.parametrize("name", ["larger", "larger directed"])
@@ -163,9 +164,10 @@ def test_levels_of_one_gpu_and_of_all_come_after_each_other(name, tmp_path, monk
 @pytest.mark.parametrize("directed", [True, False])
 def test_sums_of_weights(directed, exchange, tmp_path):
     for host, network in each_shared(tmp_path, directed=directed, weighted=True):
+        network.exchange = exchange
         for source in {0, host.vertices - 1}:
             wanted = host.compute("sssp", source=source)
-            assert np.array_equal(network.compute("sssp", source=source, exchange=exchange).get(), wanted)
+            assert np.array_equal(network.compute("sssp", source=source).get(), wanted)
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -180,8 +182,8 @@ def test_searches_and_cores_of_larger_graphs(name, tmp_path, always):
     network, host = on_several(store), HostNetwork(store)
     network.among(2)
     for exchange in (None, *Exchange):
-        wanted = host.compute("bfs", source=5)
-        assert np.array_equal(network.compute("bfs", source=5, exchange=exchange).get(), wanted)
+        network.exchange, wanted = exchange, host.compute("bfs", source=5)
+        assert np.array_equal(network.compute("bfs", source=5).get(), wanted)
     assert np.array_equal(network.undirected.compute("core").get(), host.undirected.compute("core"))
     network.close()
 

@@ -77,7 +77,7 @@ class Measurer(Member):
                     f"expected {self.given.fingerprint}, as where the evaluation was started; put the same "
                     "graph there"
                 )
-            self.networks = Networks(store, self.wish)
+            self.networks = Networks(store, self.wish, alone=False)
         return self.networks
 
 

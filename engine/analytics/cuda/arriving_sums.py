@@ -8,6 +8,12 @@ from csaw.engine.analytics.cuda.threaded_gpus import here, on_each, rows_of
 from csaw.engine.plan.contracts import Array
 
 
+def is_pulled(network: DeviceNetwork) -> bool:
+    """Whether the GPU or the host has memory for the rows of the other direction, or they were made before."""
+    made = not network.directed or network.can_have_incoming or "incoming" in vars(network)
+    return made or network.host.can_have_incoming
+
+
 def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> Array:
     """Sum ``values``, int64 [V], over the vertices that edges come from, for each vertex that they lead to.
 
@@ -17,12 +23,7 @@ def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> 
     Returns:
         int64 [V], in ``out`` if it is given.
     """
-    if (
-        not network.directed
-        or network.can_have_incoming
-        or "incoming" in vars(network)
-        or network.host.can_have_incoming
-    ):
+    if is_pulled(network):
         return network.incoming.compute("neighbor_sums", values=values, out=out)
     sums = cupy.empty(network.vertices, np.int64) if out is None else out
     sums.fill(0)

@@ -5,7 +5,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import bfs_shares
 from csaw.engine.analytics.cuda.bfs_shares import pays
-from csaw.engine.analytics.cuda.levels import Exchange, Found
+from csaw.engine.analytics.cuda.levels import Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of
 from csaw.engine.analytics.network import Block
@@ -13,21 +13,21 @@ from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 from csaw.engine.plan.contracts import Array
 
 
-def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
+def compute(network: DeviceNetwork, source: int) -> Array:
     """Find the number of edges on a shortest way from ``source`` to each vertex, along directions.
 
     State: 12 bytes a vertex and three bitmaps, and 16 for each vertex of a level that is pushed. A graph that does not
     fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share the large
-    levels of a graph that all of them have in memory already. ``exchange``: they share all levels, whatever it takes,
-    and tell each other by this means.
+    levels of a graph that all of them have in memory already; or all levels, where the graph is pooled, or the user has
+    said how they tell each other what they have reached.
 
     Returns:
         int32 [V], -1 where there is no way.
     """
-    if not (network.resident and (pays(network) or (exchange and network.others))):
+    if not pays(network):
         return alone(network, source)
     distance = _begun(network, source)
-    bfs_shares.search(network, source, distance, exchange)
+    bfs_shares.search(network, source, distance)
     return distance
 
 

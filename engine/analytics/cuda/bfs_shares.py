@@ -1,14 +1,18 @@
-"""Breadth-first search on several GPUs, of a graph that each of them has in memory; levels.py drives it."""
+"""Breadth-first search on several GPUs, of a graph that each of them has in memory, or that is spread over them.
+
+levels.py drives it.
+"""
 
 from functools import cached_property
 
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda.levels import WORD, Exchange, Found, Search
+from csaw.engine.analytics.cuda.levels import WORD, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import SearchState, course_of
 from csaw.engine.analytics.cuda.single_thread_gpus import Seat, copy_range, seated
+from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
@@ -19,19 +23,22 @@ NEAR = 127  # levels that a byte holds
 
 
 def pays(network: DeviceNetwork) -> bool:
-    """Whether several GPUs are quicker than one.
+    """Whether several GPUs search: because they are quicker than one, or the graph is spread, or the user says how.
 
     A search takes less than copying the rows, so the others must have them, and those backward, along which they pull.
     """
+    if network.pooled or (network.exchange and network.others and network.resident):
+        return True
     large = bool(network.others) and network.edges >= LARGE
     return large and network.is_elsewhere and network.has_incoming and network.incoming.is_elsewhere
 
 
-def search(network: DeviceNetwork, source: int, distance: Array, exchange: Exchange | None) -> None:
+def search(network: DeviceNetwork, source: int, distance: Array) -> None:
     """Write the distances from ``source`` to ``distance``, which has -1 elsewhere.
 
-    ``exchange``: how all levels are exchanged; None: as is quickest.
+    A pooled graph is searched by all GPUs at every level; what is told to owners alone was quicker in all measurements.
     """
+    exchange = network.exchange or (Exchange.SELECTIVE if network.pooled else None)
     networks = network.among(1 + len(network.others), backward=network.has_incoming)
     course = course_of(network, source)
     with seated(networks, network.level_ranges) as seats:

@@ -8,18 +8,22 @@ from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_r
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.passes import until_none_is_active
-from csaw.engine.cuda.graphs.node import fetch
+from csaw.engine.analytics.spread import Exchange
+from csaw.engine.cuda.graphs.node import copied, fetch
 from csaw.engine.plan.contracts import Array
 
 # entries of rows from where on several GPUs are quicker: those of the smallest graph on which two were measured
 LARGE = 500_000_000
+PAIR = 2  # numbers of a vertex that is told by itself; of one among all, one
 
 
 def pays(network: DeviceNetwork) -> bool:
     """Whether several GPUs are quicker than one: the passes over a large graph take far longer than copying the rows.
 
-    Of a directed network, as far as is known before its undirected one is made.
+    Of a directed network, as far as is known before its undirected one is made. A pooled one is always shared.
     """
+    if network.pooled:
+        return True
     network = vars(network).get("undirected", network)
     return bool(network.others) and network.resident and network.edges >= LARGE
 
@@ -28,7 +32,8 @@ def compute(network: DeviceNetwork) -> Array:
     """Find the core number of each vertex of a simple undirected network, int64 [V].
 
     Estimates fall from the degrees on, in passes over the rows. Of several GPUs, each lowers the estimates of a range
-    of vertices, and tells the others after each pass.
+    of vertices, and tells the others after each pass: those that it has lowered (selective) or all (broadcast),
+    whichever are fewer bytes.
     """
     if pays(network):
         return _of_shares(network)
@@ -50,6 +55,8 @@ def _of_shares(network: DeviceNetwork) -> Array:
             for share in shares:
                 share.lower()
             for share in shares:
+                share.choose_vertices(network.exchange)
+            for share in shares:
                 for other in shares:
                     if other is not share:
                         share.hear(other)
@@ -67,6 +74,8 @@ class _Share:
         self.rows = next(rows_of(seat.network, seat.first, seat.last))
         self.active, self.following = (self.cores > 0).view(np.uint8), cupy.empty(self.cores.size, np.uint8)
         self.heard, self.own = cupy.empty(seat.last - seat.first, np.uint8), slice(seat.first, seat.last)
+        self.before = cupy.empty(seat.last - seat.first, np.int64)
+        self.told: tuple[Array, Array] | None = None  # own vertices with estimates that were lowered; None: all
         self.counted = Counters(1)
         self._count()
 
@@ -81,13 +90,27 @@ class _Share:
     def lower(self) -> None:
         self.seat.use()
         self.following.fill(0)
+        self.before[:] = self.cores[self.own]
         given = (self.seat.first, self.rows.indptr, self.rows.indices, self.cores, self.active, self.following)
         self.seat.network.classes(self.rows).launch(self.seat.network.kernels("core"), "lower", *given)
+
+    def choose_vertices(self, exchange: Exchange | None) -> None:
+        """Choose the vertices whose estimates others hear of."""
+        self.seat.use()
+        lowered, self.told = self.cores[self.own] != self.before, None
+        if exchange is not Exchange.BROADCAST:
+            vertices = cupy.flatnonzero(lowered) + self.seat.first
+            if exchange is Exchange.SELECTIVE or PAIR * vertices.size < lowered.size:
+                self.told = vertices, self.cores[vertices]
 
     def hear(self, other: "_Share") -> None:
         """Copy the estimates of another GPU's vertices, and add the vertices that it has marked among the own ones."""
         self.seat.wait_for(other.seat)
-        copy_range(other.cores, self.cores, other.seat.first, other.seat.last)
+        if other.told is None:
+            copy_range(other.cores, self.cores, other.seat.first, other.seat.last)
+        elif other.told[0].size:
+            vertices, estimates = map(copied, other.told)
+            self.cores[vertices] = estimates
         if self.heard.size:
             fetch(other.following[self.own], self.heard)
             cupy.maximum(self.following[self.own], self.heard, out=self.following[self.own])

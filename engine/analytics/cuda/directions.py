@@ -5,11 +5,27 @@ bits do not fit a key: then entries are sorted by their neighbors, and by their 
 order of the first.
 """
 
+from typing import TYPE_CHECKING
+
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.network import Block
 from csaw.engine.plan.contracts import Array
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
+
+WARPS = 1 << 16  # of a launch over rows
+
+
+def is_simple(network: "DeviceNetwork") -> bool:
+    """Whether no row of an undirected graph has a self loop or a repeat."""
+    faults = cupy.zeros(1, np.uint64)
+    for block in network.blocks():
+        rows = (block.first, block.last, block.indptr, block.indices)
+        network.kernels("adjacency").over("count_faults", 32 * min(block.last - block.first, WARPS), *rows, faults)
+    return int(faults[0]) == 0
 
 
 def undirected(block: Block, directed: bool) -> Block:

@@ -3,24 +3,18 @@
 Pan, Wang, Wu, Yang and Owens (Multi-GPU Graph Analytics, IPDPS 2017) give each GPU the vertices of a range. After a
 level, a vertex that was reached goes to the GPU that owns it (selective), or all that a GPU has reached goes to all
 others (broadcast). A level that is pulled reads the whole frontier, so its bitmap goes to all in either case (Beamer,
-Asanovic and Patterson, SC 2012). All GPUs have all rows here. So by itself a search divides large levels that it pulls,
+Asanovic and Patterson, SC 2012). Where all GPUs have all rows, a search by itself divides large levels that it pulls,
 and leaves others to the first GPU: an exchange of what was pushed takes longer than it saves
-(docs/contributing/tuning.md).
+(docs/contributing/tuning.md). Where each has its own rows alone, all levels are divided.
 """
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import NamedTuple, Protocol, Self
+
+from csaw.engine.analytics.spread import Exchange
 
 WORD = 32  # vertices of a word of a bitmap
 ROW = 16  # entries that take as long to pull along as it takes to find the row of a vertex
-
-
-class Exchange(StrEnum):
-    """The GPUs that hear of a vertex that was reached: its owner, or all."""
-
-    SELECTIVE = "selective"
-    BROADCAST = "broadcast"
 
 
 class Found(NamedTuple):

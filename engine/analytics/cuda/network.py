@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import cupy
 import numpy as np
@@ -15,13 +16,14 @@ import numpy as np
 from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows
-from csaw.engine.analytics.cuda.ranges import Range, by_blocks, by_entries, by_work
+from csaw.engine.analytics.cuda.ranges import by_blocks, by_entries, by_work
 from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Block, Network, Wanted
+from csaw.engine.analytics.spread import STATE_BYTES, Exchange, Range, budget_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
-from csaw.engine.cuda.graphs.node import copied, reach
+from csaw.engine.cuda.graphs.node import copied, reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
@@ -32,11 +34,8 @@ from csaw.partition import GraphStore
 from csaw.partition.graph.edge_columns import WEIGHT
 
 KERNELS = Path(__file__).with_name("kernels")
-STATE_BYTES = 64  # set aside for each vertex before a measure says what it keeps
-MOST_KEPT = Kept(STATE_BYTES, fixed=0)
-FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
+MOST_KEPT = Kept(STATE_BYTES, fixed=0)  # set aside before a measure says what it keeps
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
-WARPS = 1 << 16  # of a launch over rows
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
 OF_ROWS += ("level_ranges", "long_rows", "spool", "stream", "_elsewhere")
@@ -53,6 +52,7 @@ class DeviceNetwork(Network):
         gpu_memory: Bytes that may be used of each GPU (default: nine tenths of what is free).
         memory, threads, derived: Options of HostNetwork, for the work that is done on the host.
         residency: resident, streamed from host memory, or disk (default: the first that fits).
+        exchange: How GPUs that share the vertices tell each other what changed (default: as is quickest).
         kept: The memory set aside until a measure says what it keeps.
 
     Raises:
@@ -60,6 +60,8 @@ class DeviceNetwork(Network):
     """
 
     device, flag, xp = "cuda", "--gpu-memory", cupy
+    pooled: ClassVar[bool] = False
+    """Whether each GPU has the rows of its own vertices, and no others."""
     spool: np.ndarray | None = None  # page-locked memory for what a measure keeps on the host
 
     def __init__(
@@ -73,18 +75,18 @@ class DeviceNetwork(Network):
         threads: int | None = None,
         derived: Path | None = None,
         residency: Residency | None = None,
+        exchange: Exchange | None = None,
         kept: Kept = MOST_KEPT,
     ) -> None:
         super().__init__(store, residency)
         self.kept = kept
         cupy.cuda.Device(gpu.number).use()
-        self.gpu, self.others = gpu, others
-        free = min(one.free_bytes for one in (gpu, *others))
-        self.gpu_memory = int(free * FREE_SHARE) if gpu_memory is None else gpu_memory
+        self.gpu, self.others, self.exchange = gpu, others, exchange
+        self.gpu_memory = budget_of((gpu, *others), gpu_memory)
         self.host_options = HostOptions(memory=memory, threads=threads, derived=derived)
         self.classed: dict[tuple[int, int], RowClasses] = {}
         self.loaded: dict[int, dict[str, Kernels]] = {}  # by the number of the GPU
-        if residency is Residency.RESIDENT:
+        if residency in (Residency.RESIDENT, Residency.POOLED):
             self.require_least()
 
     @cached_property
@@ -114,12 +116,16 @@ class DeviceNetwork(Network):
         return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:
-        """The rows of a block by their lengths; those of a resident network are kept."""
-        if not self.resident:
+        """The rows of a block by their lengths; those of rows that stay in memory are kept."""
+        if not self._stays(block):
             return RowClasses(block.indptr, self.id_dtype)
         if (block.first, block.last) not in self.classed:
             self.classed[block.first, block.last] = RowClasses(block.indptr, self.id_dtype)
         return self.classed[block.first, block.last]
+
+    def _stays(self, block: Block) -> bool:
+        """Whether the rows of a block stay in the memory of this GPU."""
+        return self.resident
 
     @cached_property
     def long_rows(self) -> LongRows:
@@ -194,10 +200,7 @@ class DeviceNetwork(Network):
         """
         if self.others and self.resident:
             self.whole(False)
-        for one in (self.gpu, *self.others):
-            with cupy.cuda.Device(one.number):
-                for other in {gpu.number for gpu in (self.gpu, *self.others)} & {*one.peers}:
-                    reach(other)
+        reach_each_other((self.gpu, *self.others))
         cupy.cuda.get_current_stream().synchronize()  # the rows are copied from here
         return tuple(map(self._on, self.others))
 
@@ -242,18 +245,11 @@ class DeviceNetwork(Network):
 
     @cached_property
     def undirected(self) -> "DeviceNetwork":
-        if not self.directed and self._is_simple():
+        if not self.directed and directions.is_simple(self):
             return self
         if not self._can_derive:
             return self.of_store(self.host.undirected.store, self.gpu_memory)
         return self.of_rows(directions.undirected(self.whole(False), self.directed), directed=False)
-
-    def _is_simple(self) -> bool:
-        faults = cupy.zeros(1, np.uint64)
-        for block in self.blocks():
-            rows = (block.first, block.last, block.indptr, block.indices)
-            self.kernels("adjacency").over("count_faults", 32 * min(block.last - block.first, WARPS), *rows, faults)
-        return int(faults[0]) == 0
 
     @cached_property
     def incoming(self) -> "DeviceNetwork":
@@ -269,20 +265,25 @@ class DeviceNetwork(Network):
 
     def of_rows(self, block: Block, *, directed: bool) -> "DeviceNetwork":
         """The network of other rows with the limits of this one."""
-        made, weighted = self._without_rows(), block.weights is not None
+        made, heavy = self._without_rows(), block.weights is not None
         made.beside = self.rows_bytes
-        made.held, made.edges, made.directed = {weighted: block}, int(block.indices.size), directed
-        made.weighted = weighted
+        made.held, made.edges, made.directed, made.weighted = {heavy: block}, int(block.indices.size), directed, heavy
         return made
 
     def of_store(self, store: GraphStore, gpu_memory: int) -> "DeviceNetwork":
         """A network of another store on the same GPUs, in ``gpu_memory`` bytes of each, with this one's options."""
-        return DeviceNetwork(
+        return self._of_store(DeviceNetwork, store, gpu_memory, self.residency)
+
+    def _of_store(
+        self, kind: type["DeviceNetwork"], store: GraphStore, gpu_memory: int, residency: Residency | None
+    ) -> "DeviceNetwork":
+        return kind(
             store,
             self.gpu,
             others=self.others,
             gpu_memory=gpu_memory,
-            residency=self.residency,
+            residency=residency,
+            exchange=self.exchange,
             kept=self.kept,
             **self.host_options,
         )

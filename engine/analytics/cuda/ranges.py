@@ -1,4 +1,4 @@
-"""The vertices of a graph in ranges, one for each GPU that shares a work. A range is a pair (first, end)."""
+"""The vertices of a graph in ranges, one for each GPU that shares a work."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,11 +6,9 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
+from csaw.engine.analytics.spread import GRAIN, Range
 from csaw.engine.plan.contracts import Array
 from csaw.partition import Partition
-
-Range = tuple[int, int]
-GRAIN = 32  # a range by work begins at a multiple, so that no two GPUs write a word of a bitmap
 
 
 def by_entries(indptr: Array, count: int) -> list[Range]:

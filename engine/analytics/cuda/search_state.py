@@ -23,7 +23,7 @@ def course_of(network: DeviceNetwork, source: int) -> Course:
         network.vertices,
         network.edges,
         int(network.degrees[source]),
-        can_pull=network.has_incoming,
+        can_pull=network.has_incoming or (network.pooled and not network.directed),
         pull_share=PULL_SHARE,
         push_share=PUSH_SHARE,
     )
@@ -38,8 +38,8 @@ class SearchState:
 
     def __init__(self, network: DeviceNetwork, distance: Array, counted: int = 2) -> None:
         self.network, self.distance, self.kernels = network, distance, network.kernels("bfs")
-        self.rows = next(network.blocks())
-        self.back = next(network.incoming.blocks()) if network.has_incoming else self.rows
+        self.rows = network.whole(False)  # of a pooled network, the own ones
+        self.back = network.incoming.whole(False) if network.has_incoming else self.rows
         self.words = -(-network.vertices // WORD)
         self.visited = cupy.zeros(self.words, np.uint32)
         self.front, self.following = (cupy.empty(self.words, np.uint32) for _ in range(2))

@@ -7,7 +7,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.ranges import Range
+from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.memory import pinned
 from csaw.engine.plan.contracts import Array

@@ -4,19 +4,23 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import sssp_shares
-from csaw.engine.analytics.cuda.levels import Exchange
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.sssp_shares import INFINITE
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.plan.contracts import Array
 
 
-def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
+def pays(network: DeviceNetwork) -> bool:
+    """Whether several GPUs search: because the graph is spread, or the user says how. They are not quicker than one."""
+    return network.pooled or bool(network.exchange and network.others and network.resident)
+
+
+def compute(network: DeviceNetwork, source: int) -> Array:
     """Find the least sum of weights along a way from ``source`` to each vertex, along directions.
 
     The same bits as on the host. State: 12 bytes a vertex. A graph that does not fit is read once a round, without the
     blocks that have no vertex to go on from. Several GPUs are slower than one (docs/contributing/tuning.md), so the
-    first searches alone, unless ``exchange`` says by which means they tell each other of lowered distances.
+    first searches alone, unless the graph is pooled, or the user has said how they tell each other what is lowered.
 
     Returns:
         float64 [V], infinite where there is no way.
@@ -24,8 +28,8 @@ def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = Non
     distance = cupy.full(network.vertices, np.inf)
     distance[source] = 0.0
     step = first_step(network)
-    if exchange and network.others and network.resident:
-        sssp_shares.search(network, distance, step, exchange)
+    if pays(network):
+        sssp_shares.search(network, distance, step)
     else:
         _search(network, distance, step)
     return distance

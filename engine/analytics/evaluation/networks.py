@@ -1,9 +1,9 @@
 """The graph of an evaluation on the devices that measures run on."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
@@ -13,20 +13,29 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import LARGE, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.spread import modules_of, place
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
+from csaw.engine.devices.devices import Devices
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.windowed import Windowed
 
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
+
 
 class Networks:
-    """The graph in host memory, and on the GPUs that were asked for; loaded when a measure first reads it."""
+    """The graph in host memory, and on the GPUs that were asked for; loaded when a measure first reads it.
 
-    def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
-        self.store, self.wish = store, wish
+    ``alone``: whether no other process of the same evaluation may be on this machine; else GPUs that the user has not
+    named are left to the others.
+    """
+
+    def __init__(self, store: GraphStore, wish: EvaluateOptions, *, alone: bool = True) -> None:
+        self.store, self.wish, self.alone = store, wish, alone
         self.gpus = devices.first_gpu() if devices.is_auto(wish.device) else devices.place(wish.device)
         residency = self._on_host(wish.residency)
         self.folder = WindowFolder() if isinstance(store, Windowed) else None
@@ -39,19 +48,61 @@ class Networks:
                 residency=residency,
                 kept=NOTHING,
             )
+            self.gpus, self.residency = self._placed()
         except BaseException:
+            if "host" in vars(self):
+                self.host.close()
             self._remove_folder()
             raise
 
+    def _placed(self) -> tuple[Devices, Residency | None]:
+        """The GPUs that measure, and where the graph must be on them, or None.
+
+        OptionError where the user wants it on several GPUs, or an exchange between them, and there are not several.
+        """
+        wish, found = self.wish, (self.gpus, self.wish.residency)
+        takes_more = self.alone and devices.is_auto(wish.device)
+        if self.gpus:
+            found = place(
+                self.store,
+                lambda: self.host.offsets,
+                self.gpus,
+                more=partial(devices.opened, self.gpus[0].peers if takes_more else ()),
+                residency=wish.residency,
+                gpu_memory=wish.gpu_memory,
+            )
+        if wish.exchange and len(found[0]) < 2:
+            raise OptionError(
+                f"--exchange {wish.exchange}: expected several GPUs, which tell each other what changed; name them, as "
+                "in --device cuda:0,1, or run without it"
+            )
+        return found
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the graph is spread over the GPUs."""
+        return self.residency is Residency.POOLED
+
     @cached_property
-    def gpu(self) -> Network:
+    def gpu(self) -> "DeviceNetwork":
         """The graph on the first GPU, which hands parts of divided works to the others."""
+        return self._opened(self.residency)
+
+    @cached_property
+    def beside(self) -> "DeviceNetwork":
+        """The graph of measures that need all rows: in the memory of a GPU if it fits there, else in blocks."""
+        return self._opened(None)
+
+    def _opened(self, residency: Residency | None) -> "DeviceNetwork":
         import cupy
 
         from csaw.engine.analytics.cuda.network import DeviceNetwork
+        from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 
-        self.of_caller, wish = cupy.cuda.Device(), self.wish
-        return DeviceNetwork(
+        if "of_caller" not in vars(self):
+            self.of_caller = cupy.cuda.Device()
+        wish, kind = self.wish, PooledNetwork if residency is Residency.POOLED else DeviceNetwork
+        return kind(
             self.store,
             self.gpus[0],
             others=self.gpus[1:],
@@ -59,7 +110,8 @@ class Networks:
             memory=wish.memory,
             threads=wish.threads,
             derived=self._derived,
-            residency=wish.residency,
+            residency=residency,
+            exchange=wish.exchange,
             kept=NOTHING,
         )
 
@@ -91,9 +143,20 @@ class Networks:
         A GPU that the user names runs it, or says why it cannot. Memory is set aside for what the measure keeps.
         Raises BudgetError where there is too little.
         """
-        network = self.gpu if self.gpus and not self._why_not(one) else self.host
+        if not self.gpus or self._why_not(one):
+            network: Network = self.host
+        else:
+            network = self._on_gpus(one)
+            self._make_room(network)
         network.keep(one.keeps(network.device, self.store.directed))
         return network
+
+    def _on_gpus(self, one: Measure) -> "DeviceNetwork":
+        return self.gpu if self._spreads(one) else self.beside
+
+    def _spreads(self, one: Measure) -> bool:
+        """Whether a measure runs over the graph as it is on the GPUs."""
+        return not self.is_pooled or modules_of(self.store.directed).issuperset(one.computes(self.store.directed))
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.
@@ -105,6 +168,14 @@ class Networks:
             return one.findings(self.of(one))
         finally:
             self.host.keep_unfinished(Unfinished())
+
+    def _make_room(self, wanted: Network) -> None:
+        """Give back the rows of a network on the GPUs that is not ``wanted``."""
+        for name in {"gpu", "beside"} & vars(self).keys():
+            other: DeviceNetwork = vars(self)[name]
+            if other is not wanted:
+                for one in (other, *other.made_networks().values()):
+                    cast("DeviceNetwork", one).let_go()
 
     def _lacks(self, one: Measure) -> list[str]:
         """Names of the modules that a measure needs and a GPU does not have, for ids as those of the graph."""
@@ -135,11 +206,12 @@ class Networks:
         needing = [module.more_bytes for module in found if hasattr(module, "more_bytes")]
         if not needing:
             return True
+        network = self._on_gpus(one)
         try:
-            self.gpu.keep(one.keeps(self.gpu.device, self.store.directed))
+            network.keep(one.keeps(network.device, self.store.directed))
         except BudgetError:
             return False
-        return all(has_room(self.gpu, more) for more in needing)
+        return all(has_room(network, more) for more in needing)
 
     def aside(self, one: Measure) -> str:
         """Words to add to the name of a measure: where it runs, if not where all others do."""
@@ -147,15 +219,16 @@ class Networks:
             return f", on the CPU, since {why}"
         if len(self.gpus) < 2:
             return ""
+        if not self._spreads(one):
+            return f", on {len(self.gpus)} GPUs that each read all rows, since it needs them"
         return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
 
     def _shares(self, one: Measure) -> bool:
         """Whether several GPUs share a measure, by the size of the graph and where its rows are now."""
         wanted = one.computes(self.store.directed)
-        return one.needs_only(SHARED, self.store.directed) or any(map(self._is_shared, LARGE.intersection(wanted)))
-
-    def _is_shared(self, what: str) -> bool:
-        return bool(import_module(f"csaw.engine.analytics.cuda.{what}").pays(self.gpu))
+        network = self.of(one)
+        large = [import_module(f"csaw.engine.analytics.cuda.{what}") for what in LARGE.intersection(wanted)]
+        return one.needs_only(SHARED, self.store.directed) or any(what.pays(network) for what in large)
 
     def _device(self, one: Measure) -> str:
         """The device of a measure, as ``--device`` names it."""
@@ -169,13 +242,16 @@ class Networks:
         network = self.of(one)
         return {
             "device": self._device(one),
-            "graph": "in memory"
-            if network.resident
-            else f"in {len(network.cut.partitions):,} blocks, one after the other",
+            "graph": self._place(network),
             "graph_bytes": network.edges * network.edge_bytes,
             "measure_bytes": network.kept_bytes,
             "memory": network.budget,
         }
+
+    def _place(self, network: Network) -> str:
+        if self.is_pooled and network is vars(self).get("gpu"):
+            return f"spread over {len(self.gpus)} GPUs"
+        return "in memory" if network.resident else f"in {len(network.cut.partitions):,} blocks, one after the other"
 
     def __enter__(self) -> Self:
         return self
@@ -183,8 +259,8 @@ class Networks:
     def __exit__(self, *_: object) -> None:
         try:
             self.host.close()
-            if "gpu" in vars(self):
-                self.gpu.close()
+            for network in {"gpu", "beside"} & vars(self).keys():
+                vars(self)[network].close()
                 self.of_caller.use()  # in place of the first GPU of the network
         finally:
             self._remove_folder()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from csaw.engine.analytics.measure import Measure, Wanted
+from csaw.engine.analytics.spread import Exchange
 from csaw.engine.api.option import Bytes, Option
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency
@@ -107,7 +108,8 @@ class EvaluateOptions:
         "auto",
         WHERE,
         "device to measure on: auto, cpu, cuda, cuda:1 or cuda:0,1; several GPUs share the measures that can be "
-        "divided, and the first does the others; auto takes the first GPU if there is one",
+        "divided, and the first does the others; auto takes the first GPU if there is one, and all that it reaches if "
+        "these hold the graph and the first does not",
         object,
     )
     memory: int | None = declared(
@@ -123,9 +125,17 @@ class EvaluateOptions:
     residency: Residency | None = declared(
         None,
         WHERE,
-        "place of the graph while it is measured: in the memory of the device (resident), in host memory, from "
-        "which a GPU gets one block after the other (streamed), or in its store (disk) [default: the first that fits]",
-        choices=(Residency.RESIDENT, Residency.STREAMED, Residency.DISK),
+        "place of the graph while it is measured: in the memory of the device (resident), spread over several GPUs, "
+        "each of which has a part of it (pooled), in host memory, from which a GPU gets one block after the other "
+        "(streamed), or in its store (disk) [default: the first that fits]",
+        choices=tuple(Residency),
+    )
+    exchange: Exchange | None = declared(
+        None,
+        WHERE,
+        "GPUs that hear of a vertex whose numbers changed, where several share a graph: those that need it "
+        "(selective), or all (broadcast) [default: the quicker one, by what was measured and by the bytes that move]",
+        choices=tuple(Exchange),
     )
     threads: int | None = declared(
         None, WHERE, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS

@@ -22,6 +22,7 @@ from csaw.engine.bench.networks import (
     least_seconds,
     network_of,
     of_one,
+    spread_over,
     timed,
     timed_row,
     waiting,
@@ -44,11 +45,15 @@ def rows(context: Context) -> Iterator[Row]:
     bandwidth = copy_rate(context)
     for graph in context.graphs():
         network = network_of(context, graph)
+        pooled = spread_over(context, graph)
         works = _works(network) | _works_of_several(context, network)
+        works |= {} if pooled is None else _named(_works(pooled), f"{len(context.devices)} GPUs, pooled")
         rows = (_row(context, network, work, call, bandwidth) for work, call in works.items() if context.only in work)
         for row in with_ratios(rows, OF_VERTEX):
             yield context.on(graph) | row
-        network.close()
+        for one in (network, pooled):
+            if one is not None:
+                one.close()
         if not context.on_gpu:
             yield from _peers(context, graph)
 
@@ -70,8 +75,11 @@ def _works_of_several(context: Context, network: Network) -> dict[str, Callable[
     """The works on all GPUs that were given, if there are several."""
     if len(context.devices) < 2:
         return {}
-    several = with_gpus(network, context.devices[1:])
-    return {f"{work}, {len(context.devices)} GPUs": call for work, call in _works(several).items()}
+    return _named(_works(with_gpus(network, context.devices[1:])), f"{len(context.devices)} GPUs")
+
+
+def _named(works: dict[str, Callable[[], int]], where: str) -> dict[str, Callable[[], int]]:
+    return {f"{work}, {where}": call for work, call in works.items()}
 
 
 def _row(context: Context, network: Network, work: str, call: Callable[[], int], bandwidth: float) -> Row:

@@ -8,15 +8,17 @@ measured beside it where they are installed.
 
 Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches are measured as csaw divides them by
 itself; and they and shortest ways with all levels divided, where a vertex that was reached is sent to its owner alone
-(selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017).
+(selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017). So are all works on the graph spread
+over these GPUs (pooled), each of which has the rows of its own vertices alone.
 """
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.analytics.cuda.levels import Exchange
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.analytics.spread import Exchange, modules_of
 from csaw.engine.bench import network_peers
 from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
@@ -29,6 +31,7 @@ from csaw.engine.bench.networks import (
     least_seconds,
     network_of,
     of_one,
+    spread_over,
     timed,
     timed_row,
     waiting,
@@ -36,6 +39,9 @@ from csaw.engine.bench.networks import (
     with_ratios,
 )
 from csaw.partition import GraphStore
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
 
 CLAIM = (
     "a search reaches 150 G edges in a second on a GPU (R-MAT scale 24), and 1.39 G on two cores (1.2 times "
@@ -56,11 +62,15 @@ def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         network = network_of(context, graph)
         sources = _sources(network)
+        pooled = spread_over(context, graph)
         works = _works(network, sources) | _works_of_several(context, network, sources)
+        works |= {} if pooled is None else _works_of_pooled(pooled, f"{len(context.devices)} GPUs, pooled", sources)
         rows = (_row(context, network, work, call, bandwidth) for work, call in works.items() if context.only in work)
         for row in with_ratios(rows, OF_VERTEX):
             yield context.on(graph) | row
-        network.close()
+        for one in (network, pooled):
+            if one is not None:
+                one.close()
         if not context.on_gpu:
             yield from _peers(context, graph, sources)
 
@@ -71,8 +81,8 @@ def _sources(network: Network) -> list[int]:
     return np.random.default_rng(1).choice(able, SOURCES).tolist() if able.size else [0]
 
 
-def _each(network: Network, what: str, sources: list[int], **options: Exchange) -> Callable[[], object]:
-    return lambda: [network.compute(what, source=source, **options) for source in sources]
+def _each(network: Network, what: str, sources: list[int]) -> Callable[[], object]:
+    return lambda: [network.compute(what, source=source) for source in sources]
 
 
 def _works(network: Network, sources: list[int]) -> Works:
@@ -103,10 +113,36 @@ def _works_of_several(context: Context, network: Network, sources: list[int]) ->
         return works
     several.among(len(context.devices), weights=network.weighted)
     for exchange in Exchange:
-        works[f"{BFS}, {gpus}, {exchange}"] = _each(several, "bfs", sources, exchange=exchange)
-        if network.weighted:
-            works[f"{SSSP}, {gpus}, {exchange}"] = _each(several, "sssp", sources, exchange=exchange)
+        works |= _told(several, gpus, sources, exchange)
     return works
+
+
+def _works_of_pooled(network: "DeviceNetwork", where: str, sources: list[int]) -> Works:
+    """The works on a graph that is spread, and searches by the exchange that csaw does not take by itself."""
+    able = modules_of(network.directed)
+    works = {
+        f"{work}, {where}": call
+        for work, call in _works(network, sources).items()
+        if "betweenness" in able or not work.startswith("betweenness")
+    }
+    return works | _told(network, where, sources, Exchange.BROADCAST)
+
+
+def _told(network: "DeviceNetwork", where: str, sources: list[int], exchange: Exchange) -> Works:
+    """The searches of which all GPUs do all levels, and tell each other by this exchange."""
+
+    def by_exchange(call: Callable[[], object]) -> Callable[[], object]:
+        def run() -> None:
+            network.exchange = exchange
+            try:
+                call()
+            finally:
+                network.exchange = None
+
+        return run
+
+    works = {BFS: "bfs"} | ({SSSP: "sssp"} if network.weighted else {})
+    return {f"{work}, {where}, {exchange}": by_exchange(_each(network, what, sources)) for work, what in works.items()}
 
 
 def _row(context: Context, network: Network, work: str, call: Callable[[], object], bandwidth: float) -> Row:

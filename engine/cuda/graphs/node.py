@@ -3,11 +3,12 @@ first GPU's layout.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, Self, TypeVar, cast
 
 import cupy
 
+from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.plan.contracts import Array
@@ -93,6 +94,15 @@ def copied(array: Array) -> Array:
 def fetch(there: Array, here: Array) -> None:
     """Copy another GPU's array into one of the current GPU, of the same size."""
     here.data.copy_from_device_async(there.data, there.nbytes, cupy.cuda.get_current_stream())
+
+
+def reach_each_other(devices: Sequence[Device]) -> None:
+    """Let GPUs read each other's memory, as far as they can."""
+    numbers = {one.number for one in devices}
+    for one in devices:
+        with cupy.cuda.Device(one.number):
+            for other in numbers & {*one.peers}:
+                reach(other)
 
 
 def reach(device: int) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from helpers.networks import SHAPES
 
-from csaw.engine.analytics.cuda.levels import WORD, Course, Delivery, Exchange, Found, Search, deliveries
+from csaw.engine.analytics.cuda.levels import WORD, Course, Delivery, Found, Search, deliveries
+from csaw.engine.analytics.spread import Exchange
 
 RANDOM = {
     f"random {seed}": (np.random.default_rng(seed).integers(0, vertices, (edges, 2)).tolist(), vertices)

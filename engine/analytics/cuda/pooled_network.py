@@ -1,0 +1,226 @@
+"""A network whose rows are spread over several GPUs: each has those of the vertices that it owns, and no others.
+
+In a work that the GPUs share, each goes through its own rows. Any other work goes through all rows: blocks of those
+that other GPUs have are copied from there, over the link between them.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Any, ClassVar
+
+import cupy
+
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.peer_copies import PeerCopies
+from csaw.engine.analytics.cuda.threaded_gpus import on_each
+from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.network import Block, Wanted
+from csaw.engine.analytics.spread import BLOCK_SHARE, Range, Spread, modules_of
+from csaw.engine.cuda.graphs.edge_arrays import made
+from csaw.engine.cuda.graphs.node import reach_each_other
+from csaw.engine.cuda.graphs.resident import Staging
+from csaw.engine.cuda.memory import on_device
+from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.residency import Residency
+from csaw.partition import GraphStore, Partition
+from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.graph.edge_columns import WEIGHT
+from csaw.partition.graph.views import Recut
+
+log = logging.getLogger(__name__)
+
+
+class PooledNetwork(DeviceNetwork):
+    """A graph spread over several GPUs, as one of them sees it: the one ``number``, the first where a caller makes it.
+
+    It is made as a DeviceNetwork is, with at least one of ``others`` and the residency POOLED. All GPUs must be able to
+    read each other's memory.
+
+    Raises:
+        BudgetError: The memory of a GPU does not hold its share of the rows, room for blocks of others' rows, and what
+            is kept of all vertices.
+    """
+
+    pooled: ClassVar[bool] = True
+    number = 0
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Who owns which vertices."""
+        return Spread.of(self.offsets, 1 + len(self.others))
+
+    @cached_property
+    def relatives(self) -> list[DeviceNetwork]:
+        """This network, and those that were made of it: their rows take turns where not all fit the memory."""
+        return [self]
+
+    @cached_property
+    def loading(self) -> Lock:
+        """Held by the thread that has rows read."""
+        return Lock()
+
+    def require_least(self) -> None:
+        self.spread.require_room(self.store, self.gpu_memory, self.kept_bytes)
+
+    @property
+    def _fits(self) -> bool:
+        return self.spread.bytes_of_rows(self.store) <= self.room
+
+    def set_aside(self, kept: Kept) -> None:
+        if kept == self.kept:
+            return
+        super().set_aside(kept)
+        for one in vars(self).get("everywhere", (self,))[1:]:
+            one.kept, one.cut = kept, self.cut
+
+    @property
+    def resident(self) -> bool:
+        return False
+
+    @cached_property
+    def indptr(self) -> Array:
+        """int64 [V + 1]: where each row begins among those of this GPU; below 0 before its own ones."""
+        return on_device(self.offsets - self.offsets[self.own[0]])
+
+    @property
+    def own(self) -> Range:
+        """The vertices of this GPU."""
+        return self.spread.ranges[self.number]
+
+    @cached_property
+    def shares(self) -> list[Range]:
+        return self.spread.ranges
+
+    @cached_property
+    def level_ranges(self) -> list[Range]:
+        return self.spread.ranges
+
+    def compute(self, what: str, **options: Any) -> Any:
+        """Call the module ``what``; raises OptionError for one that needs all rows in reach of one GPU."""
+        if what not in modules_of(self.directed):
+            raise OptionError(
+                f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows in reach of one GPU; pass "
+                f"--residency {Residency.STREAMED}"
+            )
+        return super().compute(what, **options)
+
+    # Rows
+
+    @cached_property
+    def cut(self) -> Recut:
+        """The store in blocks of one GPU's rows each, of which two fit the memory beside a share.
+
+        They are a part of a share even where there is room for more, since one is copied while another is in use.
+        """
+        edge, share = self.edge_bytes, self.spread.entries
+        fitting = (self.room - share * edge) // (2 * edge)
+        most = max(min(fitting, share // BLOCK_SHARE), self.store.max_degree, 1)
+        return Recut(self.store, self.spread.begins(self.offsets, most))
+
+    @cached_property
+    def _stored(self) -> Recut:
+        """The store in its own partitions, cut where another GPU's rows begin."""
+        begins = {part.first_vertex for part in self.store.partitions} | {first for first, _ in self.spread.ranges}
+        return Recut(self.store, [(v, int(self.offsets[v])) for v in sorted(begins) if v < self.vertices])
+
+    def _read_whole(self, weights: bool) -> Block:
+        """Read the own rows, at the places that ``indptr`` says, as a block of all vertices."""
+        columns, (first, last) = (WEIGHT,) if weights else (), self.own
+        begin, end = self.offsets[[first, last]].tolist()
+        arrays, staging = made(cupy.empty, end - begin, self.store, columns), Staging(self._stored, columns)
+        for part in self._stored.partitions:
+            if first <= part.first_vertex < last:
+                span = slice(part.first_edge - begin, part.first_edge - begin + part.edges)
+                staging.upload(part, {name: array[span] for name, array in arrays.items()})
+        return Block(0, self.vertices, self.indptr, arrays["indices"], arrays.get(WEIGHT.array))
+
+    def load(self, weights: bool) -> None:
+        """Have every GPU read its rows, with weights if they are wanted, unless they are in memory.
+
+        Rows of relatives are given back where there is no room for both.
+        """
+        with self.loading:
+            if all(True in one.held or (not weights and one.held) for one in self.everywhere):
+                return
+            for other in self.relatives:
+                if other is not self.everywhere[0] and not self._fits_beside(other):
+                    other.let_go()
+            on_each(self.everywhere, lambda one, _: one.whole(weights))
+
+    def _fits_beside(self, other: DeviceNetwork) -> bool:
+        """Whether there is memory for these rows beside those of a relative."""
+        if not isinstance(other, PooledNetwork):
+            return False
+        rows = self.spread.bytes_of_rows(self.store) + other.spread.bytes_of_rows(other.store)
+        return self.kept_bytes + rows <= self.gpu_memory
+
+    def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
+        """Go through all rows, GPU after GPU: the own ones as one block, those of others as blocks that are copied."""
+        self.load(weights)
+        parts = [self.cut.partitions[number] for number in self.numbers(wanted)]
+        for number, (first, last) in enumerate(self.spread.ranges):
+            if number != self.number:
+                if theirs := [part for part in parts if first <= part.first_vertex < last]:
+                    yield from self._passing(self.everywhere[number].whole(weights), int(self.offsets[first]), theirs)
+            elif wanted is None or wanted(first, last):
+                _, _, indptr, indices, heavy = self.whole(weights)
+                yield Block(first, last, indptr[first : last + 1], indices, heavy)
+
+    def _passing(self, there: Block, base: int, parts: Sequence[Partition]) -> Iterator[Block]:
+        """Yield the rows of ``parts``, which another GPU has after entry ``base`` of all.
+
+        A block is good until the next is asked for.
+        """
+        for part, (indices, *heavy) in PeerCopies(there, base, parts):
+            begin = int(self.offsets[part.first_vertex] - self.offsets[self.own[0]])
+            indptr = self.indptr[part.first_vertex : part.last_vertex + 1] - begin
+            yield Block(part.first_vertex, part.last_vertex, indptr, indices, heavy[0] if heavy else None)
+
+    def _stays(self, block: Block) -> bool:
+        return (block.first, block.last) == self.own
+
+    def let_go(self) -> None:
+        for one in vars(self).get("everywhere", (self,)):
+            one.held.clear()
+            one.classed.clear()
+
+    # Other GPUs
+
+    @cached_property
+    def everywhere(self) -> tuple["PooledNetwork", ...]:
+        """The networks of all GPUs, in the order of their vertices."""
+        reach_each_other((self.gpu, *self.others))
+        shared = (self.spread, self.relatives, self.loading, self.host, self.cut, self._stored)
+        every = (self, *(self._of_gpu(number) for number in range(1, len(shared[0].ranges))))
+        for one in every[1:]:
+            one.host, one.cut = self.host, self.cut
+            one.everywhere = every
+        return every
+
+    def _of_gpu(self, number: int) -> "PooledNetwork":
+        other = self._without_rows()
+        assert isinstance(other, PooledNetwork)
+        other.gpu, other.others, other.number = self.others[number - 1], (), number
+        return other
+
+    def among(self, parts: int, *, backward: bool = False, weights: bool = False) -> tuple[DeviceNetwork, ...]:
+        if parts < 2:
+            return (self,)
+        self.load(weights)
+        return self.everywhere
+
+    # Other directions
+
+    def of_store(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:
+        """A network of another store, pooled as this one is, or, where it does not fit so, in blocks."""
+        try:
+            other = self._of_store(PooledNetwork, store, gpu_memory, Residency.POOLED)
+            vars(other)["relatives"] = self.relatives
+        except BudgetError as error:
+            log.info("%s is read in blocks: %s", store.path, error)
+            other = self._of_store(DeviceNetwork, store, gpu_memory, None)
+            self.let_go()
+        self.relatives.append(other)
+        return other

@@ -1,0 +1,234 @@
+"""Measures of a graph that is spread over several GPUs find what one GPU and the host find, by either exchange.
+
+A machine with one GPU pretends to have it several times.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.gpu import device_or_skip, hub_store
+
+FIRST = device_or_skip()
+
+import cupy
+from helpers.graphs import WideStore, random_store, store_of
+from helpers.networks import GRAPHS, same, stores, sums_of_values
+from helpers.temporal import events_store, random_events
+
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cuda import pagerank_shares
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
+from csaw.engine.analytics.measure import find
+from csaw.engine.analytics.network import on_host
+from csaw.engine.analytics.spread import STATE_BYTES, Exchange, Spread, edge_bytes
+from csaw.engine.cuda.device import open_device
+from csaw.engine.plan.residency import Residency
+from csaw.partition.errors import BudgetError, OptionError
+
+COUNT = cupy.cuda.runtime.getDeviceCount()
+OTHERS = tuple(open_device(number) for number in range(1, COUNT)) or (FIRST,)
+EXCHANGES = [None, *Exchange]
+RANKING = {"pagerank": {"tolerance": 1e-9}, "personalized-pagerank": {"rank_sources": "0"}, "assortativity": {}}
+STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
+    "hub": lambda path: hub_store(path, False),
+    "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
+    "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
+    "two parts": lambda path: store_of(
+        path, [(v, v + 1, 1) for v in range(639) if v != 319], directed=False, vertices=640
+    ),
+}
+
+
+def pooled(store, folder, *, others=OTHERS, exchange=None, gpu_memory=None):
+    """The graph over all GPUs; its derived stores go to ``folder``."""
+    options = {"gpu_memory": gpu_memory, "exchange": exchange, "derived": folder, "threads": 2}
+    return PooledNetwork(store, FIRST, others=others, residency=Residency.POOLED, **options)
+
+
+def least(store, gpus):
+    """The bytes that each of so many GPUs needs, with blocks of others' rows of about a row."""
+    offsets = HostNetwork(store).offsets
+    return STATE_BYTES * store.vertices + Spread.of(offsets, gpus).bytes_of_rows(store)
+
+
+def each_pooled(folder, *, directed, exchange=None, weighted=False):
+    """The host's network of every graph, and one over two GPUs and one over more, in all memory and in the least."""
+    for store in stores(folder, directed=directed, weighted=weighted):
+        if isinstance(store, WideStore):
+            continue  # evaluated on the host
+        host = HostNetwork(store)
+        for others in (OTHERS, 3 * OTHERS):
+            for gpu_memory in (None, least(store, 1 + len(others))):
+                network = pooled(store, folder, others=others, exchange=exchange, gpu_memory=gpu_memory)
+                yield host, network
+                network.close()
+        host.close()
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("directed", [True, False])
+def test_searches(directed, exchange, tmp_path):
+    for host, network in each_pooled(tmp_path, directed=directed, exchange=exchange):
+        for source in {0, host.vertices // 2, host.vertices - 1}:
+            wanted = host.compute("bfs", source=source)
+            assert np.array_equal(network.compute("bfs", source=source).get(), wanted)
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("directed", [True, False])
+def test_sums_of_weights(directed, exchange, tmp_path):
+    for host, network in each_pooled(tmp_path, directed=directed, exchange=exchange, weighted=True):
+        for source in {0, host.vertices - 1}:
+            wanted = host.compute("sssp", source=source)
+            assert np.array_equal(network.compute("sssp", source=source).get(), wanted)
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("directed", [True, False])
+def test_components_and_cores(directed, exchange, tmp_path):
+    for host, network in each_pooled(tmp_path, directed=directed, exchange=exchange):
+        for what in ("components", "strong_components"):
+            assert np.array_equal(on_host(network.compute(what)), host.compute(what))
+        assert np.array_equal(network.undirected.compute("core").get(), host.undirected.compute("core"))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_hops_and_betweenness(directed, tmp_path):
+    for host, network in each_pooled(tmp_path, directed=directed):
+        many = np.arange(min(host.vertices, 130)) * 7 % host.vertices  # three words, some sources twice
+        some = np.arange(0, host.vertices, max(1, host.vertices // 5))
+        assert np.array_equal(network.compute("hops", sources=many), host.compute("hops", sources=many))
+        if not directed:
+            wanted = host.compute("betweenness", sources=some)
+            assert np.array_equal(on_host(network.compute("betweenness", sources=some)), wanted)
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("measure", RANKING)
+@pytest.mark.parametrize("name", STORES)
+def test_ranks_and_assortativity(name, measure, exchange, tmp_path, monkeypatch):
+    monkeypatch.setattr(pagerank_shares, "PIECE", 1000)
+    store = STORES[name](tmp_path / "g.zarr")
+    one = find(measure)(**RANKING[measure])
+    wanted = one.findings(HostNetwork(store))
+    for others in (OTHERS, 3 * OTHERS):
+        network = pooled(store, tmp_path / "derived", others=others, exchange=exchange)
+        for _ in range(2):  # the second time, rows are there
+            assert same(one.findings(network), wanted)
+        network.close()
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("name", ["larger", "larger directed"])
+def test_ranks_of_rows_that_all_gpus_have(name, exchange, tmp_path):
+    store = STORES[name](tmp_path / "g.zarr")
+    one = find("pagerank")(tolerance=1e-9)
+    network = DeviceNetwork(store, FIRST, others=2 * OTHERS, threads=2, exchange=exchange)
+    assert same(one.findings(network), one.findings(HostNetwork(store)))
+    network.close()
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("name", ["hub", "larger", "larger directed", "two parts"])
+def test_larger_graphs(name, exchange, tmp_path):
+    store = STORES[name](tmp_path / "g.zarr")
+    network, host = pooled(store, tmp_path / "derived", exchange=exchange), HostNetwork(store)
+    assert len({first for first, last in network.shares if first < last}) == 1 + len(OTHERS)
+    for source in (0, 7, store.vertices - 1):
+        assert np.array_equal(network.compute("bfs", source=source).get(), host.compute("bfs", source=source))
+    assert np.array_equal(network.compute("components").get(), host.compute("components"))
+    assert np.array_equal(network.undirected.compute("core").get(), host.undirected.compute("core"))
+    network.close()
+
+
+@pytest.mark.parametrize("name", ["larger", "larger directed"])
+def test_a_graph_of_twice_the_memory_of_a_gpu(name, tmp_path):
+    """One GPU does not hold the rows, and no GPU is given more of them than its share."""
+    store = STORES[name](tmp_path / "g.zarr")
+    gpu_memory = least(store, 2)
+    assert STATE_BYTES * store.vertices + edge_bytes(store) * store.edges > gpu_memory
+    with pytest.raises(BudgetError):
+        DeviceNetwork(store, FIRST, gpu_memory=gpu_memory, residency=Residency.RESIDENT)
+    with pytest.raises(BudgetError, match="name more GPUs"):
+        pooled(store, tmp_path, others=OTHERS[:1], gpu_memory=gpu_memory - 1)
+    network, host = pooled(store, tmp_path, others=OTHERS[:1], gpu_memory=gpu_memory), HostNetwork(store)
+    many = np.arange(130) * 7
+    assert np.array_equal(network.compute("bfs", source=5).get(), host.compute("bfs", source=5))
+    assert np.array_equal(network.compute("hops", sources=many), host.compute("hops", sources=many))
+    assert same(find("pagerank")().findings(network), find("pagerank")().findings(host))
+    held = [one.held[False].indices.nbytes for one in network.everywhere if one.held]
+    assert all(edge_bytes(store) * network.spread.entries >= size for size in held)
+    network.close()
+
+
+def test_rows_of_both_directions_take_turns_where_they_do_not_fit_together(tmp_path):
+    store = STORES["larger directed"](tmp_path / "g.zarr")
+    values, wanted = sums_of_values(store, "arriving_sums")
+    for gpu_memory, both in ((None, True), (least(store, 1 + len(OTHERS)) + 100_000, False)):
+        network = pooled(store, tmp_path / "derived", gpu_memory=gpu_memory)
+        for _ in range(2):
+            network.compute("components")
+            assert np.array_equal(network.compute("arriving_sums", values=cupy.asarray(values)).get(), wanted)
+            assert network.incoming.pooled
+            assert (bool(network.held), bool(network.incoming.held)) == (both, True)
+        network.close()
+
+
+def test_sums_are_pushed_where_nothing_holds_the_other_direction(tmp_path):
+    store = STORES["larger directed"](tmp_path / "g.zarr")
+    values, wanted = sums_of_values(store, "arriving_sums")
+    memory = 48 * store.vertices + 40 * store.max_degree
+    network = PooledNetwork(
+        store, FIRST, others=OTHERS, residency=Residency.POOLED, memory=memory, derived=tmp_path / "derived"
+    )
+    assert not network.host.can_have_incoming
+    assert np.array_equal(network.compute("arriving_sums", values=cupy.asarray(values)).get(), wanted)
+    network.close()
+
+
+def test_what_needs_all_rows_is_refused_by_the_network(tmp_path):
+    network = pooled(STORES["larger directed"](tmp_path / "g.zarr"), tmp_path)
+    for what, options in (("triangles", {}), ("betweenness", {"sources": np.arange(2)})):
+        with pytest.raises(OptionError, match="--residency streamed"):
+            network.compute(what, **options)
+    network.close()
+
+
+MEASURES = "degree,components,bfs,sssp,core,hops,pagerank,assortativity,triangles,betweenness"
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_the_command_measures_a_graph_that_is_spread(directed, exchange, tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=3000, edges=40_000, directed=directed, partitions=4)
+    wanted = {"measures": MEASURES, "betweenness_sources": 3, "refresh": True}
+    said, more = [], {} if exchange is None else {"exchange": exchange}
+    spread = evaluate(store, device="cuda:1,0", residency="pooled", progress=said.append, **wanted, **more)
+    assert json.dumps(spread.as_dict()) == json.dumps(evaluate(store, device="cpu", **wanted).as_dict())
+    assert any(one.startswith("core") and one.endswith("on 2 GPUs") for one in said)
+    assert any(one.startswith("triangles") and "each read all rows" in one for one in said)
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+@pytest.mark.parametrize("window", [{"until": 0}, {"between": (-3, 40)}, {"until": -99}])
+def test_a_window_of_time_that_is_spread(window, tmp_path):
+    store = events_store(tmp_path / "g.zarr", random_events(900, 20_000, 5), 900, partitions=3)
+    wanted = {"measures": "components,bfs,core,hops,pagerank,assortativity", "refresh": True, **window}
+    found = evaluate(store, device="cuda:0,1", residency="pooled", **wanted)
+    assert same(found.by_measure, evaluate(store, device="cpu", **wanted).by_measure)
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+def test_a_graph_that_one_gpu_does_not_hold_is_spread_by_itself(tmp_path):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    given = {"measures": "pagerank,bfs", "gpu_memory": least(store, 2), "refresh": True}
+    for device in ("cuda:0,1", "auto"):
+        planned = {one["measure"]: one for one in plan(store, device=device, **given)}
+        assert planned["pagerank"]["graph"].startswith("spread over ")
+        assert planned["bfs"]["device"].startswith("cuda:0,1")
+    found = [evaluate(store, device=device, **given) for device in ("cuda:0,1", "cuda:0", "cpu")]
+    assert json.dumps(found[0].as_dict()) == json.dumps(found[1].as_dict()) == json.dumps(found[2].as_dict())
