@@ -5,26 +5,24 @@ bits do not fit a key: then entries are sorted by their neighbors, and by their 
 order of the first.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.network import Block
+from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array
-
-if TYPE_CHECKING:
-    from csaw.engine.analytics.cuda.network import DeviceNetwork
 
 WARPS = 1 << 16  # of a launch over rows
 
 
-def is_simple(network: "DeviceNetwork") -> bool:
-    """Whether no row of an undirected graph has a self loop or a repeat."""
+def is_simple(blocks: Iterable[Block], kernels: Kernels) -> bool:
+    """Whether no row of an undirected graph has a self loop or a repeat. ``kernels``: those of adjacency.cu."""
     faults = cupy.zeros(1, np.uint64)
-    for block in network.blocks():
+    for block in blocks:
         rows = (block.first, block.last, block.indptr, block.indices)
-        network.kernels("adjacency").over("count_faults", 32 * min(block.last - block.first, WARPS), *rows, faults)
+        kernels.over("count_faults", 32 * min(block.last - block.first, WARPS), *rows, faults)
     return int(faults[0]) == 0
 
 

@@ -245,7 +245,7 @@ class DeviceNetwork(Network):
 
     @cached_property
     def undirected(self) -> "DeviceNetwork":
-        if not self.directed and directions.is_simple(self):
+        if not self.directed and directions.is_simple(self.blocks(), self.kernels("adjacency")):
             return self
         if not self._can_derive:
             return self.of_store(self.host.undirected.store, self.gpu_memory)
