@@ -130,7 +130,7 @@ def test_what_the_gpu_does_not_hold_runs_on_the_cpu_where_csaw_chooses(one, tmp_
     wanted = one.findings(HostNetwork(store))
     [module] = one.computes(False)
     more = import_module(f"csaw.engine.analytics.cuda.{module}").more_bytes(store.edges, store.vertices)
-    needed = STATE_BYTES * store.vertices + 4 * store.edges + more
+    needed = one.keeps("cuda", False).bytes(store.vertices, store.edges, 4) + 4 * store.edges + more
     for device, gpu_memory, why in (
         ("auto", needed, ""),
         ("auto", needed - 1, "the GPU has no room for its rows"),

@@ -34,9 +34,17 @@ def undirected(block: Block, directed: bool) -> Block:
     source, target = _ends(block)
     if block.indices.dtype != np.uint32 and source.size:
         return _undirected_wide(source, target, block, directed)
-    keys = [source << 32 | target, target << 32 | source] if directed else [source << 32 | target]
-    both = cupy.concatenate(keys)
-    return _of_keys(cupy.unique(both[both >> 32 != both & 0xFFFFFFFF]), block)
+    kept = source != target
+    source, target = source[kept], target[kept]
+    keys = cupy.empty(source.size << directed, np.int64)
+    keys[: source.size] = source << 32 | target
+    if directed:
+        keys[source.size :] = target << 32 | source
+    del source, target
+    keys.sort()
+    kept = cupy.ones(keys.size, bool)
+    kept[1:] = keys[1:] != keys[:-1]
+    return _of_keys(keys[kept], block)
 
 
 def incoming(block: Block) -> Block:

@@ -35,7 +35,7 @@ from csaw.partition.graph.edge_columns import WEIGHT
 
 KERNELS = Path(__file__).with_name("kernels")
 MOST_KEPT = Kept(STATE_BYTES, fixed=0)  # set aside before a measure says what it keeps
-DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
+DERIVED_BYTES = 80  # for each edge while other directions are made by sorting
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
 OF_ROWS += ("level_ranges", "long_rows", "spool", "stream", "_elsewhere")
