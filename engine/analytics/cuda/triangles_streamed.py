@@ -26,7 +26,7 @@ from csaw.engine.plan.contracts import Array
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 
-KEPT_BYTES = 24  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
+KEPT_BYTES = 36  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
 BLOCK_SHARE = 32  # bytes of an entry of a block while it is copied, split and written
 LEAST_ROWS = 2  # of the longest length, for which a block must have room
 LEAST_ROOM = 1 << 20  # bytes of a block, as segments of few lists are slow

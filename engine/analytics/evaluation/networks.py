@@ -13,7 +13,7 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import LARGE, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.spread import modules_of, place
+from csaw.engine.analytics.spread import Spread, budget_of, modules_of, place
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
@@ -156,7 +156,17 @@ class Networks:
 
     def _spreads(self, one: Measure) -> bool:
         """Whether a measure runs over the graph as it is on the GPUs."""
-        return not self.is_pooled or modules_of(self.store.directed).issuperset(one.computes(self.store.directed))
+        if not self.is_pooled:
+            return True
+        able = modules_of(self.store.directed).issuperset(one.computes(self.store.directed))
+        return able and (self.wish.residency is Residency.POOLED or self._has_room_spread(one))
+
+    def _has_room_spread(self, one: Measure) -> bool:
+        """Whether a measure has room on each GPU beside its share of the rows."""
+        kept = one.keeps("cuda", self.store.directed)
+        size = kept.bytes(self.store.vertices, self.store.edges, np.dtype(self.store.id_dtype).itemsize)
+        rows = Spread.of(self.host.offsets, len(self.gpus)).bytes_of_rows(self.store)
+        return size + rows <= budget_of(self.gpus, self.wish.gpu_memory)
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.
