@@ -7,7 +7,6 @@ it (Multi-GPU Graph Analytics, IPDPS 2017). So kernels find them by the ids of v
 
 import logging
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -33,13 +32,6 @@ SPREAD = frozenset(
 """Modules of analytics that measure a graph whose rows are spread over GPUs."""
 SPREAD_UNDIRECTED = SPREAD | {"betweenness"}
 """Those of an undirected graph. Of a directed one, betweenness reads rows of both directions in turn."""
-
-
-class Exchange(StrEnum):
-    """The GPUs that hear of a vertex whose numbers changed: those that need it, or all."""
-
-    SELECTIVE = "selective"
-    BROADCAST = "broadcast"
 
 
 def modules_of(directed: bool) -> frozenset[str]:

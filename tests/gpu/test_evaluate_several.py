@@ -21,10 +21,10 @@ from csaw.engine.analytics.cuda import bfs_shares, core, sssp_shares
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.network import on_host
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError

@@ -12,7 +12,7 @@ from csaw.engine.analytics.cuda.levels import WORD, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import SearchState, course_of
 from csaw.engine.analytics.cuda.single_thread_gpus import Seat, copy_range, seated
-from csaw.engine.analytics.spread import Exchange
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array

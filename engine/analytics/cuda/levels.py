@@ -11,7 +11,7 @@ and leaves others to the first GPU: an exchange of what was pushed takes longer 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, Self
 
-from csaw.engine.analytics.spread import Exchange
+from csaw.engine.analytics.exchange import Exchange
 
 WORD = 32  # vertices of a word of a bitmap
 ROW = 16  # entries that take as long to pull along as it takes to find the row of a vertex

@@ -18,9 +18,10 @@ from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows
 from csaw.engine.analytics.cuda.ranges import by_blocks, by_entries, by_work
 from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Block, Network, Wanted
-from csaw.engine.analytics.spread import STATE_BYTES, Exchange, Range, budget_of
+from csaw.engine.analytics.spread import STATE_BYTES, Range, budget_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import copied, reach_each_other

@@ -9,8 +9,8 @@ import numpy as np
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.ranks import UNITS, Ranks, iterated
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 

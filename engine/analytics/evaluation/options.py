@@ -3,8 +3,8 @@
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import Measure, Wanted
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.api.option import Bytes, Option
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.network import Network, on_host
-from csaw.engine.analytics.spread import Exchange, modules_of
+from csaw.engine.analytics.spread import modules_of
 from csaw.engine.bench import network_peers
 from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
