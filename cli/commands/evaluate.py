@@ -248,7 +248,9 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
         raise click.UsageError("--list triangles or --list support, and --out FILE, go together; give both")
     own = click.get_current_context().params
     if other := next((name for name, value in own.items() if value and name not in (*BESIDE_LISTS, *wanted)), None):
-        raise click.UsageError(f"--{other.strip('_')}: a list is written instead of measuring; leave it out")
+        raise click.UsageError(
+            f"--{other.strip('_').replace('_', '-')}: a list is written instead of measuring; leave it out"
+        )
     console.check_folder(out, "--out")
     with console.progress("listing", enabled=not own["as_json"]) as shown:
         store, overwrite = resolve(graph, directed=own["directed"]), own["overwrite"]

@@ -136,10 +136,10 @@ def place(
     whole = STATE_BYTES * store.vertices + store.edges * edge_bytes(store)
     if not must and whole <= budget_of(gpus, gpu_memory):
         return gpus, None
-    every = (*gpus, *more())
-    if not must and len(every) == 1:
-        return gpus, None
     try:
+        every = (*gpus, *more())
+        if not must and len(every) == 1:
+            return gpus, None
         require_reach(every)
         Spread.of(offsets(), len(every)).require_room(store, budget_of(every, gpu_memory), STATE_BYTES * store.vertices)
     except CsawError as error:

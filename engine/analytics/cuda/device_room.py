@@ -14,7 +14,8 @@ def has_room(network: Network, more: More) -> bool:
     """Whether memory has room for the rows of the simple undirected graph, of which a directed one has half."""
     streams = network.residency is not None and network.residency.streams
     entries = network.edges * (1 + network.directed)
-    return not streams and entries * network.edge_bytes + more(entries, network.vertices) <= network.room
+    rows = (entries + network.edges * network.directed) * network.edge_bytes  # those of a directed graph stay beside
+    return not streams and rows + more(entries, network.vertices) <= network.room
 
 
 def require_room(network: DeviceNetwork, what: str, more: More) -> int:

@@ -72,6 +72,11 @@ class PooledNetwork(DeviceNetwork):
         if kept == self.kept:
             return
         super().set_aside(kept)
+        for way, other in self.made_networks().items():
+            if isinstance(other, PooledNetwork) and not other._fits:  # of_store places it again
+                other.let_go()
+                self.relatives.remove(other)
+                del vars(self)[way]
         for one in vars(self).get("everywhere", (self,))[1:]:
             one.kept, one.cut = kept, self.cut
 
@@ -145,16 +150,16 @@ class PooledNetwork(DeviceNetwork):
             if all(True in one.held or (not weights and one.held) for one in self.everywhere):
                 return
             for other in self.relatives:
-                if other is not self.everywhere[0] and not self._fits_beside(other):
+                if other is not self.everywhere[0] and not self._fit_beside():
                     other.let_go()
             on_each(self.everywhere, lambda one, _: one.whole(weights))
 
-    def _fits_beside(self, other: DeviceNetwork) -> bool:
-        """Whether there is memory for these rows beside those of a relative."""
-        if not isinstance(other, PooledNetwork):
-            return False
-        rows = self.spread.bytes_of_rows(self.store) + other.spread.bytes_of_rows(other.store)
-        return self.kept_bytes + rows <= self.gpu_memory
+    def _fit_beside(self) -> bool:
+        """Whether there is memory for these rows beside those of all relatives that are in memory."""
+        held = [other for other in self.relatives if other.held and other is not self.everywhere[0]]
+        pooled = [other for other in held if isinstance(other, PooledNetwork)]
+        rows = sum(one.spread.bytes_of_rows(one.store) for one in (self, *pooled))
+        return len(pooled) == len(held) and self.kept_bytes + rows <= self.gpu_memory
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         """Go through all rows, GPU after GPU: the own ones as one block, those of others as blocks that are copied."""
@@ -180,6 +185,11 @@ class PooledNetwork(DeviceNetwork):
 
     def _stays(self, block: Block) -> bool:
         return (block.first, block.last) == self.own
+
+    def close(self) -> None:
+        super().close()
+        for name in ("everywhere", "relatives"):  # networks that refer to each other
+            vars(self).pop(name, None)
 
     def let_go(self) -> None:
         for one in vars(self).get("everywhere", (self,)):

@@ -242,7 +242,7 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
 
     Where the GPU has no memory to make it, the host makes it, and it is streamed from there, or kept in what is left.
     """
-    if network.resident and WEIGHED_BYTES * network.edges <= network.room:
+    if network.resident and WEIGHED_BYTES * network.edges <= network.spare + network.edges * network.edge_bytes:
         return network.of_rows(directions.incoming_with_weights(network.whole(True)), directed=True)
     from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 

@@ -3,7 +3,7 @@
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -180,12 +180,20 @@ class Networks:
             self.host.keep_unfinished(Unfinished())
 
     def _make_room(self, wanted: Network) -> None:
-        """Give back the rows of a network on the GPUs that is not ``wanted``."""
+        """Give back the rows of a network on the GPUs that is not ``wanted``.
+
+        Networks of rows that were made in memory go with them, since no store has their rows.
+        """
         for name in {"gpu", "beside"} & vars(self).keys():
             other: DeviceNetwork = vars(self)[name]
-            if other is not wanted:
-                for one in (other, *other.made_networks().values()):
-                    cast("DeviceNetwork", one).let_go()
+            if other is wanted:
+                continue
+            for way, made in other.made_networks().items():
+                if made.beside:
+                    del vars(other)[way]
+                else:
+                    made.let_go()
+            other.let_go()
 
     def _lacks(self, one: Measure) -> list[str]:
         """Names of the modules that a measure needs and a GPU does not have, for ids as those of the graph."""
@@ -229,9 +237,8 @@ class Networks:
             return f", on the CPU, since {why}"
         if len(self.gpus) < 2:
             return ""
-        if not self._spreads(one):
-            return f", on {len(self.gpus)} GPUs that each read all rows, since it needs them"
-        return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
+        all_rows = "" if self._spreads(one) else ", by way of all rows"
+        return (f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone") + all_rows
 
     def _shares(self, one: Measure) -> bool:
         """Whether several GPUs share a measure, by the size of the graph and where its rows are now."""
@@ -261,7 +268,10 @@ class Networks:
     def _place(self, network: Network) -> str:
         if self.is_pooled and network is vars(self).get("gpu"):
             return f"spread over {len(self.gpus)} GPUs"
-        return "in memory" if network.resident else f"in {len(network.cut.partitions):,} blocks, one after the other"
+        if network.resident:
+            return "in memory"
+        blocks = len(network.cut.partitions)
+        return f"in {blocks:,} blocks, one after the other" if blocks > 1 else "in one block"
 
     def __enter__(self) -> Self:
         return self
@@ -271,6 +281,7 @@ class Networks:
             self.host.close()
             for network in {"gpu", "beside"} & vars(self).keys():
                 vars(self)[network].close()
-                self.of_caller.use()  # in place of the first GPU of the network
         finally:
+            if "of_caller" in vars(self):
+                self.of_caller.use()  # in place of the first GPU of the network
             self._remove_folder()

@@ -9,6 +9,7 @@ from csaw.engine.analytics.lanczos import kept
 from csaw.engine.analytics.measure import Column, Curve, Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import option
+from csaw.partition.errors import BudgetError
 
 METHOD = "Lanczos (ARPACK) from a fixed vector"
 POINTS = 16  # of the curve of network values, for each tenfold of ranks
@@ -30,10 +31,23 @@ class Spectrum(Measure):
     def keeps(self, device: str, directed: bool) -> Kept:
         return kept(self.spectrum_size) if device == "cpu" else super().keeps(device, directed).more(16 * directed)
 
+    def _require_host_memory(self, network: Network) -> None:
+        """Raise BudgetError where a GPU multiplies, and host memory does not hold the vectors of ARPACK."""
+        if network.device == "cpu":
+            return
+        allowed = network.host.budget  # type: ignore[attr-defined]
+        needed = kept(self.spectrum_size).bytes(network.vertices, 0, network.id_dtype.itemsize)
+        if needed > allowed:
+            raise BudgetError(
+                f"{network.store.path}: a spectrum of {self.spectrum_size} values keeps {needed:,} bytes in host "
+                f"memory, and {allowed:,} are allowed; raise --memory to {needed:,}, or lower --spectrum-size"
+            )
+
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("spectrum",)
 
     def findings(self, network: Network) -> Findings:
+        self._require_host_memory(network)
         graph = network if network.directed else network.undirected
         values, vector = graph.compute("spectrum", count=self.spectrum_size)
         parts = -np.sort(-np.abs(vector))

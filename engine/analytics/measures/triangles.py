@@ -61,7 +61,7 @@ class Triangles(Measure):
     def keeps(self, device: str, directed: bool) -> Kept:
         if self.approximate:
             return DRAWING
-        return MATCHING if self.triangles == "match" else super().keeps(device, directed)
+        return MATCHING if self.triangles == "match" and device == "cpu" else super().keeps(device, directed)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         if not self.approximate:
