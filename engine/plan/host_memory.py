@@ -8,7 +8,7 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.api.algorithm import Traversal, Walk
-from csaw.engine.api.termination import planned_steps
+from csaw.engine.api.termination import mean_steps, planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import met_row, row_cost
 from csaw.engine.plan.instance_bytes import sampled_bytes
@@ -29,9 +29,9 @@ BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
 FOLLOWED_BYTES = 12  # of an edge: where those that follow it begin, and a time
-# Steps of most walks in time, which leave fewer edges with each of them: see docs/contributing/tuning.md. Finding what
-# follows an edge takes as long as it saves in a step.
-FOLLOWED_STEPS = 8
+# Steps that most walks in time make before no edge is left: noting what follows an edge takes as long as it saves in a
+# step, or in two of an exponential bias, which reads more times than those of the search (docs/contributing/tuning.md).
+FOLLOWED_STEPS, EXPONENTIAL_STEPS = 6, 2
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -92,7 +92,9 @@ def _followers(shape: Shape, room: int) -> int:
     size, algorithm = FOLLOWED_BYTES * shape.store.edges, shape.algorithm
     if not (isinstance(algorithm, Walk) and shape.request.select is Method.TIME) or size > room:
         return 0
-    steps = shape.request.instances * min(planned_steps(algorithm), FOLLOWED_STEPS)
+    steps = shape.request.instances * min(mean_steps(algorithm), FOLLOWED_STEPS)
+    if getattr(algorithm, "time_bias", "") == "exponential":
+        steps //= EXPONENTIAL_STEPS
     return size if steps >= shape.store.edges else 0
 
 

@@ -77,7 +77,7 @@ def test_plots_have_the_size_and_title_that_are_given_and_replace_no_file_of_oth
 
 def test_the_place_of_the_graph(stores):
     planned = json.loads(csaw("g.zarr", "--device", "cpu", "--residency", "disk", "--dry-run", "--json").stdout)
-    assert "blocks, one after the other" in json.dumps(planned)
+    assert "in one block" in json.dumps(planned)
 
 
 def test_a_window_of_time(stores, tmp_path):

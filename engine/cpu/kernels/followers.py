@@ -38,7 +38,7 @@ def find_followers(graph, first, last):
     """Note the followers of the edges ``first`` .. ``last`` - 1 of a graph that is all in memory.
 
     In the order by time of an edge's end, that is the place behind the edges that may not follow it, forward in time,
-    or of the first edge that it may not follow, backward in time.
+    or of the first edge that may not follow it, backward in time.
     """
     graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
     for begin in range(first, last, BESIDE):

@@ -22,7 +22,7 @@ from csaw.partition.base.compile import inner
 @inner
 def find_earlier(state, graph, n_id, owner, first, last, clock, rules):
     """Find the places of the edges that nodes first .. last - 1 may select, in the order of their rows by time: LOW and
-    HIGH of ``state``, see temporal.py.
+    HIGH of ``state``, see by_time.py.
     """
     for node in range(first, last):
         j = node - first

@@ -62,7 +62,7 @@ def draw_places(seed, instance, slot, low, high, k, places):
 @inner
 def find_ranges(entries, group, state, graph, frontier, now, rules):
     """Find the places of the edges that entries may select, from number ``group`` of ``entries`` on: LOW and HIGH of
-    ``state``, see temporal.py. Returns the number of these entries.
+    ``state``, see by_time.py. Returns the number of these entries.
     """
     lanes = min(BESIDE, entries.size - group)
     for j in range(lanes):

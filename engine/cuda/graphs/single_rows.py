@@ -122,9 +122,11 @@ class DeviceRows(SingleRows):
         upto = self.bytes // graph.edge_bytes  # end of the slot's edges in use, with the new rows
         arrays = graph.room_of_rows(self.slot, upto - edges, upto)
         away = int(np.count_nonzero(~np.isin(cut, list(here))))
-        self._copy_from_host(begin[away:], cut[away:], start[away:], arrays.stored, here)
-        self._read(begin[:away], start[: away + 1], arrays.stored)
-        cupy.cuda.get_current_stream().synchronize()  # partitions in host memory may go then
+        try:
+            self._copy_from_host(begin[away:], cut[away:], start[away:], arrays.stored, here)
+            self._read(begin[:away], start[: away + 1], arrays.stored)
+        finally:
+            cupy.cuda.get_current_stream().synchronize()  # kernels read host memory, which may go, also after an error
         last = self.partitions + self.vertices.size
         pieces = slice(last - vertices.size, last)
         graph.place_pieces(pieces, begin - start[:-1], arrays)

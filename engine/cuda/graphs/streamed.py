@@ -52,6 +52,8 @@ class StreamedGraph(Pieces, Partitions):
         self.device = cupy.cuda.Device().id
         self.disk_cost, self.round_bytes = rates.disk_cost, round(rates.round_bytes)
         self.fetches = len(store.partitions) if host.whole else 1  # a copy from the disk keeps a buffer
+        # A partition that lands, one that comes and one that is loaded next have a buffer each.
+        lands = lands and (host.whole or host.most >= 3 * host.gpus)
         self.edges = store.largest_partition  # that a slot has room for
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
         self.slots = [self._slot() for _ in range(count + lands)]
@@ -89,7 +91,7 @@ class StreamedGraph(Pieces, Partitions):
         copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
         found: np.ndarray = copied + self._cost_of_reading(copied)
         if self.landed is not None:
-            found[self.landed[0]] = self.round_bytes
+            found[self.landed[0]] = min(found[self.landed[0]], self.round_bytes)
         return found
 
     def _cost_of_reading(self, copied: np.ndarray) -> np.ndarray:

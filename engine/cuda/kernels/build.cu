@@ -105,8 +105,9 @@ constexpr int ITEMS = 4;  // of a row, which a thread adds up before it meets th
 // The rows among [first, last) that are long: their number, and then each, in any order. See build_alias for ``rows``.
 extern "C" __global__ void list_long(i64 first, i64 last, const i64* rows, i64* longs)
 {
-    const i64 k = first + (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (k < last && locate(rows ? rows[k] : k).count >= LONG_ROW) longs[1 + atomicAdd((u64*)longs, 1ull)] = k;
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 k = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; k < last; k += stride)
+        if (locate(rows ? rows[k] : k).count >= LONG_ROW) longs[1 + atomicAdd((u64*)longs, 1ull)] = k;
 }
 
 // Entries i, i + stride, .. of a row's alias table. `needs` and `spares`: its running sums, see build_alias.

@@ -146,7 +146,7 @@ NETWORKS = sorted(  # files whose kernels measures of networks launch, by the ca
     }
     | {str(WING / "kernels" / name) for files in typed_rounds.FILES.values() for name in files}
 )
-OF_RANKS = {"oriented", "oriented_runs", "triangles", "dense"}  # of triangles, which know vertices by ranks of 32 bits
+OF_RANKS = {"oriented", "oriented_runs", "triangles", "dense", "rounds"}  # they know vertices by 32 bits alone
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
 STREAMED = [
     ("fastgcn", {}),
