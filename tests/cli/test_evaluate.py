@@ -279,3 +279,10 @@ def test_a_measure_of_ones_own_is_refused_in_one_line(stores, tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     on_cluster = csaw("g.zarr", "--measures", "mine.py:Near", "--cluster", "local:2")
     assert "Near is a measure of your own, which runs in this process alone" in str(on_cluster.exception)
+
+
+@pytest.mark.parametrize("given", [("--residency", "pooled"), ("--exchange", "selective")])
+def test_workers_of_a_cluster_measure_on_one_gpu_at_most(stores, given):
+    refused = csaw("g.zarr", "--cluster", "local:2", *given)
+    assert refused.exit_code == 1
+    assert f"{given[0]} {given[1]} is for several; leave out --cluster" in str(refused.exception)

@@ -24,6 +24,7 @@ from csaw.engine.cluster.opening import opened
 from csaw.engine.cluster.recipe import check_device
 from csaw.engine.cluster.task_map import Spread
 from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
@@ -62,7 +63,14 @@ def evaluate_on_cluster(
             raise OptionError(
                 f"--cluster: workers cannot read a {what} in the memory of this process; write it to a store first"
             )
-    if own := [name_of(one) for one in EvaluateOptions.of(options)[0].measures or () if is_own(one)]:
+    wish = EvaluateOptions.of(options)[0]
+    if wish.exchange or wish.residency is Residency.POOLED:
+        option = f"exchange {wish.exchange}" if wish.exchange else f"residency {wish.residency}"
+        raise OptionError(
+            f"--cluster: a worker measures on one GPU at most, and --{option} is for several; leave out --cluster, or "
+            "this option"
+        )
+    if own := [name_of(one) for one in wish.measures or () if is_own(one)]:
         raise OptionError(
             f"--cluster: {own[0]} is a measure of your own, which runs in this process alone; "
             "leave out --cluster, or this measure"
