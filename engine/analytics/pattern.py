@@ -13,7 +13,7 @@ import numpy as np
 
 Edges = tuple[tuple[int, int], ...]
 ANY, NOWHERE = -1, -2
-"""What a vertex of a pattern asks for in place of the number of a label: any label, or one that no vertex has."""
+"""A vertex of a pattern may ask for these in place of a label: for any, or for one that no vertex has."""
 
 
 def _path(size: int) -> Edges:
@@ -58,7 +58,7 @@ class Asked(NamedTuple):
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        """What each vertex asks for."""
+        """The label that each vertex asks for."""
         return self.labels or (ANY,) * size_of(self.name)
 
 

@@ -151,7 +151,7 @@ class BestRounds(ABC, Generic[AnyNetwork]):
 
     @abstractmethod
     def passed_along(self, value: float) -> float:
-        """What goes along any edge of a vertex of this value, where nothing else decides it."""
+        """Return the value that goes along any edge of a vertex of this value, where nothing else decides it."""
 
 
 class CombinedRounds(ABC, Generic[AnyNetwork]):

@@ -31,7 +31,7 @@ SPREAD = frozenset(
 )
 """Modules of analytics that measure a graph whose rows are spread over GPUs."""
 SPREAD_UNDIRECTED = SPREAD | {"betweenness"}
-"""Those of an undirected graph. Of a directed one, betweenness reads rows of both directions in turn."""
+"""The same for an undirected graph. Of a directed one, betweenness reads rows of both directions in turn."""
 
 
 def modules_of(directed: bool) -> frozenset[str]:

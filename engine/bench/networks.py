@@ -12,7 +12,9 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.bench.bench_row import Published, Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.plan.gpu_memory import require_reach
 from csaw.engine.plan.residency import Residency
+from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.cpu.network import HostNetwork
@@ -68,11 +70,10 @@ def with_gpus(network: Network, others: "tuple[Device, ...]") -> "DeviceNetwork"
 
 def spread_over(context: Context, graph: Graph) -> "DeviceNetwork | None":
     """The network of a graph that is spread over the GPUs of the run; None where there are not several in reach."""
-    if any(a is not b and b.number not in a.peers for a in context.devices for b in context.devices):
+    try:
+        require_reach(context.devices)
+    except OptionError:
         return None
-    if len(context.devices) < 2:
-        return None
-
     from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 
     return PooledNetwork(

@@ -106,7 +106,7 @@ def c_type(parameter: float) -> str:
 
 
 def plain_body(hook: Hook) -> str | None:
-    """What C++ says of a hook that is a number or the edge's weight; None for others, which numba-cuda compiles.
+    """Write a hook that is a number or the edge's weight in C++; None for others, which numba-cuda compiles.
 
     Of the algorithms that draw by weight alone, none needs numba-cuda, which takes longer to load than their kernels to
     compile.

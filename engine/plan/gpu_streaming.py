@@ -46,7 +46,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits, *, lands: b
     in_flight = limits.batch or _in_flight(shape, min(budget // _share(shape), free // 2, free - cut.least_bytes), row)
     free -= in_flight * row
     largest = cut.largest(most := cut.most_edges(free))
-    parts |= {"table_scratch": cut.scratch_bytes(largest) - landing * largest, "landing": landing * largest}
+    parts |= {"table_scratch": build_bytes(shape) * largest, "landing": landing * largest}
     fixed, slot = sum(parts.values()), largest * cut.edge
     host = host_room(limits, in_flight * shape.sample * len(devices))
     residency = limits.residency or (Residency.STREAMED if _fits(shape, len(devices), host) else Residency.DISK)
@@ -107,7 +107,7 @@ def _row(shape: Shape) -> int:
 def _strategies(
     shape: Shape, limits: Limits, residency: Residency, layout: GraphLayout, near: int, in_flight: int
 ) -> Strategies:
-    """What each way to serve a batch is expected to move, with ``near`` partitions in slots and in host memory."""
+    """Estimate what each way to serve a batch moves, with ``near`` partitions in slots and in host memory."""
     alone = _cost_in_place(shape, limits, residency, layout)
     return expected_strategies(shape, near, in_flight, shape.needs.edge.kept, residency, alone, limits.rates)
 

@@ -2,8 +2,7 @@
 
 import pytest
 from helpers.gpu import device_or_skip
-from helpers.graphs import random_store
-from helpers.kept import CASES, budgets
+from helpers.kept import CASES, budgets, graphs_in
 
 DEVICE = device_or_skip()
 
@@ -36,17 +35,8 @@ class Peak(cupy.cuda.MemoryHook):
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory):
-    folder, made = tmp_path_factory.mktemp("graphs"), {}
-
-    def graph(directed, weighted):
-        if (directed, weighted) not in made:
-            path = folder / f"{directed}-{weighted}.zarr"
-            made[directed, weighted] = random_store(
-                path, vertices=VERTICES, edges=2 * VERTICES, directed=directed, weighted=weighted, partitions=4
-            )
-        return made[directed, weighted]
-
-    return graph, folder
+    folder = tmp_path_factory.mktemp("graphs")
+    return graphs_in(folder, VERTICES), folder
 
 
 def measured(store, one, memory, folder):

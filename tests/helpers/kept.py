@@ -1,9 +1,10 @@
-"""What measures say that they keep: ways to measure, and the least memory that a measure can be found in."""
+"""The memory that measures say they keep: ways to measure, graphs, and the least memory that one can be found in."""
 
 import re
 
 from csaw.engine.analytics.measure import names
 from csaw.partition.errors import BudgetError
+from helpers.graphs import random_store
 
 WAYS = {
     "betweenness": [{"betweenness_sources": 2}],
@@ -19,6 +20,21 @@ WAYS = {
     ],
 }
 CASES = [(name, way) for name in names() for way in WAYS.get(name, [{}])]
+
+
+def graphs_in(folder, vertices):
+    """Make a function of (directed, weighted) that gives a random graph of so many vertices, made once."""
+    made = {}
+
+    def graph(directed, weighted):
+        if (directed, weighted) not in made:
+            path = folder / f"{directed}-{weighted}.zarr"
+            made[directed, weighted] = random_store(
+                path, vertices=vertices, edges=2 * vertices, directed=directed, weighted=weighted, partitions=4
+            )
+        return made[directed, weighted]
+
+    return graph
 
 
 def budgets(store, one, device, measured):

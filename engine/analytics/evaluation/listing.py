@@ -38,7 +38,7 @@ class List(NamedTuple):
 
 
 class Summary(TypedDict):
-    """What was listed of which graph, and the file: its format, rows and bytes."""
+    """A list that was written: of which graph, and the file with its format, rows and bytes."""
 
     graph: str
     list: str

@@ -165,8 +165,12 @@ class Networks:
         """Whether a measure has room on each GPU beside its share of the rows."""
         kept = one.keeps("cuda", self.store.directed)
         size = kept.bytes(self.store.vertices, self.store.edges, np.dtype(self.store.id_dtype).itemsize)
-        rows = Spread.of(self.host.offsets, len(self.gpus)).bytes_of_rows(self.store)
-        return size + rows <= budget_of(self.gpus, self.wish.gpu_memory)
+        return size + self._share_bytes <= budget_of(self.gpus, self.wish.gpu_memory)
+
+    @cached_property
+    def _share_bytes(self) -> int:
+        """Bytes of the rows on each GPU of a spread graph."""
+        return Spread.of(self.host.offsets, len(self.gpus)).bytes_of_rows(self.store)
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.

@@ -15,7 +15,7 @@ WHAT, WHERE = "What to evaluate", "Where it runs"
 FORMATS = ("text", "csv", "latex")
 """Forms of the table."""
 LISTS = ("triangles", "support")
-"""What a list may be of: evaluation/listing.py makes them."""
+"""The kinds of lists, which evaluation/listing.py makes."""
 MOST_WINDOWS = 10_000
 
 

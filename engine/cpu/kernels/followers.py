@@ -1,4 +1,4 @@
-"""What a graph that is all in memory notes of its edges in time: times in the order of each row, and where the edges
+"""Notes on the edges in time of a graph that is all in memory: times in the order of each row, and where the edges
 begin that may follow each edge; see temporal.py.
 """
 

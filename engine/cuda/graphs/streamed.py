@@ -232,10 +232,11 @@ class StreamedGraph(Pieces, Partitions):
             self.host.ahead(waiting)
         if self.landing == len(self.slots):
             return  # there is no slot for it
-        if self.landed is not None and self.landed[0] not in waiting:
-            self._give_up()
+        if self.landed is not None and self.landed[0] in waiting:
+            return
+        self._give_up()
         likely = max(self._that_can_land(waiting), key=lambda number: waiting[number], default=None)
-        if self.landed is None and likely is not None:
+        if likely is not None:
             if self.untold:
                 self.tell()
             copied = self._begin_copy(likely, self.slots[self.landing])
@@ -243,7 +244,7 @@ class StreamedGraph(Pieces, Partitions):
             self.landed = likely, copied
 
     def _that_can_land(self, waiting: dict[int, int]) -> list[int]:
-        """Those of some partitions that can be copied without waiting for the store."""
+        """The partitions waited for that can be copied without waiting for the store."""
         here = self.host.here()
         return [number for number in waiting if number in here]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.graphs import random_store, store_of
-from helpers.kept import CASES, budgets
+from helpers.graphs import store_of
+from helpers.kept import CASES, budgets, graphs_in
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.kept import NOTHING, Kept
@@ -22,17 +22,8 @@ IN_MEMORY = {"patterns", "spectrum", "match"}  # which refuse to read blocks
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory):
-    folder, made = tmp_path_factory.mktemp("graphs"), {}
-
-    def graph(directed, weighted):
-        if (directed, weighted) not in made:
-            path = folder / f"{directed}-{weighted}.zarr"
-            made[directed, weighted] = random_store(
-                path, vertices=VERTICES, edges=2 * VERTICES, directed=directed, weighted=weighted, partitions=4
-            )
-        return made[directed, weighted]
-
-    return graph, folder
+    folder = tmp_path_factory.mktemp("graphs")
+    return graphs_in(folder, VERTICES), folder
 
 
 def measured(store, one, memory, folder):
