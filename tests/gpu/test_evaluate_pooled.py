@@ -211,7 +211,7 @@ def test_the_command_measures_a_graph_that_is_spread(directed, exchange, tmp_pat
     spread = evaluate(store, device="cuda:1,0", residency="pooled", progress=said.append, **wanted, **more)
     assert json.dumps(spread.as_dict()) == json.dumps(evaluate(store, device="cpu", **wanted).as_dict())
     assert any(one.startswith("core") and one.endswith("on 2 GPUs") for one in said)
-    assert any(one.startswith("triangles") and "each read all rows" in one for one in said)
+    assert any(one.startswith("triangles") and "by way of all rows" in one for one in said)
 
 
 @pytest.mark.skipif(COUNT < 2, reason="one GPU")
