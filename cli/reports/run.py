@@ -116,6 +116,7 @@ STREAMED = (
 RATES = (
     Line("gathers", "random reads of memory, by a thread", reads),
     Line("disk_bytes", "reading the disk in order", size),
+    Line("cached_bytes", "reading what the system has read before", size),
     Line("disk_writes", "writing to the disk, synced", size),
     Line("disk_reads", "random reads of the disk", reads),
     Line("bus_bytes", "copying to a GPU", size),

@@ -12,7 +12,7 @@ from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.limits import MemoryPlan, Shape
+from csaw.engine.plan.limits import Limits, MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
@@ -81,13 +81,17 @@ def expanding(algorithm: Traversal, waiting: float, instances: int = 1) -> float
     return waiting if algorithm.pool_size is None else min(waiting, algorithm.frontier_size * instances)
 
 
-def loading_seconds(moved: float, graph: int, residency: Residency, rates: Rates) -> float:
-    """Estimate the seconds that it takes to move so many bytes of a graph of ``graph`` bytes.
+def loading_seconds(moved: float, graph: int, stored: int, residency: Residency, limits: Limits) -> float:
+    """Estimate the seconds that it takes to move so many bytes of a graph of ``graph`` bytes, ``stored`` of its store.
 
-    The graph is read from its store once at least.
+    The graph is read from its store once at least. What is read again comes from the system's memory, if all of the
+    store fits in what the run leaves of it.
     """
+    rates = limits.rates
     over_bus = moved if residency is Residency.STREAMED else 0.0  # from a disk, the bus is the faster of the two
-    return over_bus / rates.bus_bytes + (moved if residency.from_store else graph) / rates.disk_bytes
+    read = moved if residency.from_store else graph
+    again = max(read - graph, 0) if stored <= limits.cache_bytes else 0.0
+    return over_bus / rates.bus_bytes + (read - again) / rates.disk_bytes + again / rates.cached_bytes
 
 
 def expected(

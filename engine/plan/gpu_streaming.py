@@ -109,7 +109,7 @@ def _strategies(
 ) -> Strategies:
     """Estimate what each way to serve a batch moves, with ``near`` partitions in slots and in host memory."""
     alone = _cost_in_place(shape, limits, residency, layout)
-    return expected_strategies(shape, near, in_flight, shape.needs.edge.kept, residency, alone, limits.rates)
+    return expected_strategies(shape, near, in_flight, shape.needs.edge.kept, residency, alone, limits)
 
 
 def _fits(shape: Shape, gpus: int, room: int) -> bool:

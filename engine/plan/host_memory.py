@@ -205,7 +205,7 @@ def _in_pieces(
     loaded = edge.in_partition(layout)  # once its table is made
     room = (budget - fixed - batch * row) * count // max(store.edges * loaded, 1)
     alone = row_cost(shape, loaded, limits.rates) if limits.policy.in_place and store.is_plain else None
-    strategies = expected_strategies(shape, room, batch, loaded, residency, alone, limits.rates)
+    strategies = expected_strategies(shape, room, batch, loaded, residency, alone, limits)
     return MemoryPlan(
         layout,
         "search",

@@ -90,6 +90,8 @@ class Limits:
     policy: Policy
     rates: Rates
     """Of the machine."""
+    cache_bytes: int
+    """Bytes of the machine's memory beside the run's, in which the system keeps files that were read."""
 
 
 @dataclass(frozen=True)

@@ -179,14 +179,17 @@ def _limits(devices: tuple[Gpu, ...], options: RunOptions, rates: Rates) -> Limi
         raise OptionError(
             "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
         )
+    available = available_bytes()
+    host = options.memory or available
     return Limits(
-        options.memory or available_bytes(),
+        host,
         options.gpu_memory or _usable(devices),
         options.in_flight,
         options.layout,
         options.residency,
         policy,
         rates,
+        max(available - host, 0),
     )
 
 

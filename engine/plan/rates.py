@@ -19,6 +19,8 @@ class Rates:
     """Reads from random places of the host's memory, by one thread."""
     disk_bytes: float = 1.5e9
     """Bytes read in order from the disk."""
+    cached_bytes: float = 6e9
+    """Bytes read in order of a file that the system holds in memory, as what it has read before."""
     disk_writes: float = 1e9
     """Bytes written to the disk and synced."""
     disk_reads: float = 23e3
@@ -60,7 +62,7 @@ class Rates:
         return self.bus_bytes * (near / self.bus_reads + (1 - near) / self.far_reads)
 
 
-HOST = ("gathers", "disk_bytes", "disk_writes", "disk_reads")
+HOST = ("gathers", "disk_bytes", "cached_bytes", "disk_writes", "disk_reads")
 GPU = ("bus_bytes", "bus_reads", "far_reads", "device_gathers")
 ASSUMED = Rates(assumed=HOST + GPU)
 assert {*HOST, *GPU, "assumed"} == {field.name for field in fields(Rates)}

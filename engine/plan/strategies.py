@@ -26,15 +26,15 @@ are fits to simulations of 16 and 48 partitions, 4 to 80 steps: docs/contributin
 """
 
 from dataclasses import dataclass
+from functools import partial
 from math import pi, sqrt
 
 import numpy as np
 
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
-from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes
-from csaw.engine.plan.limits import Shape
-from csaw.engine.plan.rates import Rates
+from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes, stored_bytes
+from csaw.engine.plan.limits import Limits, Shape
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.plain_data import Record
@@ -75,7 +75,7 @@ class Alone:
 
 
 def expected_strategies(
-    shape: Shape, room: int, in_flight: int, kept: int, residency: Residency, in_place: float | None, rates: Rates
+    shape: Shape, room: int, in_flight: int, kept: int, residency: Residency, in_place: float | None, limits: Limits
 ) -> Strategies:
     """Estimates of the loads, the bytes and the seconds of each way that suits a run.
 
@@ -87,6 +87,7 @@ def expected_strategies(
     batches, graph = _batches(shape.request, in_flight), shape.store.edges * kept
     hops = _hops(shape, in_flight, batches)
     rows, passes = sum(hop.rows for hop in hops), _passes(shape)
+    estimate = partial(_estimate, shape=shape, graph=graph, parts=parts, residency=residency, limits=limits)
 
     def one_by_one(hop: Hop) -> Alone:
         return _alone_cost(shape, hop, kept, residency, in_place)
@@ -103,13 +104,13 @@ def expected_strategies(
     found = {}
     for way, (moved, read) in ways.items():
         loads = min(moved, batches * rows * slots / parts) * parts
-        found[way] = _estimate(loads, loads, read, graph, parts, residency, rates)
+        found[way] = estimate(loads, loads, read)
     if in_place is not None:
         each = [one_by_one(hop).times(batches) for hop in hops]
         # What a traversal reads later is not known while it reads: it fills memory for the rows of one hop alone.
         filled = held if sum(one.cost for one in each) > graph * (1 if shape.by_steps else batches * len(hops)) else 0.0
         rounds, read = filled * parts + batches * passes, [one.times(1 - filled) for one in each]
-        found[ROWS] = _estimate(filled * parts, rounds, read, graph, parts, residency, rates)
+        found[ROWS] = estimate(filled * parts, rounds, read)
     return found
 
 
@@ -132,7 +133,15 @@ def taken(ways: Strategies) -> Record:
 
 
 def _estimate(
-    loads: float, rounds: float, alone: list[Alone], graph: int, parts: int, residency: Residency, rates: Rates
+    loads: float,
+    rounds: float,
+    alone: list[Alone],
+    *,
+    shape: Shape,
+    graph: int,
+    parts: int,
+    residency: Residency,
+    limits: Limits,
 ) -> Record:
     """``loads``: of partitions, in so many ``rounds`` of the scheduler, which a GPU waits for.
 
@@ -140,11 +149,12 @@ def _estimate(
     """
     cost, read = sum(each.cost for each in alone), sum(each.read for each in alone)
     moved = loads / parts * graph
-    waiting = rounds * rates.round_bytes if residency is Residency.STREAMED else 0.0
+    waiting = rounds * limits.rates.round_bytes if residency is Residency.STREAMED else 0.0
+    taking = loading_seconds(moved + cost + waiting, graph, stored_bytes(shape.store, shape.needs), residency, limits)
     return {
         "transfers": round(loads),
         "bytes": round(moved + read),
-        "seconds": float(f"{loading_seconds(moved + cost + waiting, graph, residency, rates):.4g}"),
+        "seconds": float(f"{taking:.4g}"),
     }
 
 

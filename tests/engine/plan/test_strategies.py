@@ -12,6 +12,8 @@ from helpers.rates import pin_row_bytes
 from csaw.cli.main import cli
 from csaw.engine import execute, prepare
 from csaw.engine.cuda.device import Device
+from csaw.engine.plan import planning
+from csaw.engine.plan.rates import ASSUMED
 from csaw.engine.plan.strategies import PAIRS, PARTITIONS, ROWS, _alone
 from csaw.partition import open_graph
 
@@ -161,6 +163,19 @@ def test_rows_that_a_gpu_reads_over_the_bus_move_their_picks_and_not_whole_rows(
     ways = prepare(store, "deepwalk", gpu_memory=1 << 20, **given).plan.strategies
     most = store.edges * 12 + picks * 4 * 32  # the graph once, and up to four reads of 32 bytes for each pick
     assert 0 < ways[ROWS]["bytes"] <= most
+
+
+@pytest.mark.parametrize(("beside", "read_again"), [(2 << 20, ASSUMED.cached_bytes), (0, ASSUMED.disk_bytes)])
+def test_what_is_read_again_comes_from_what_the_system_keeps_where_the_store_fits_beside_the_run(
+    store, monkeypatch, beside, read_again
+):
+    memory = 300 << 10
+    monkeypatch.setattr(planning, "available_bytes", lambda: memory + beside)
+    plan = prepare(store, "deepwalk", memory=memory, in_place=False, residency="disk", device="cpu", **WALK).plan
+    graph, moved = store.edges * plan.needs.edge.in_partition(plan.graph_layout), plan.expected["bytes"]
+    assert moved > 2 * graph
+    seconds = graph / ASSUMED.disk_bytes + (moved - graph) / read_again
+    assert plan.expected["loading_seconds"] == pytest.approx(seconds, rel=0.01)
 
 
 def test_a_dry_run_shows_each_way_with_its_bytes_and_seconds_and_the_one_it_takes(store):
