@@ -137,13 +137,13 @@ def _disk() -> Found:
     """Measure the bytes written a second and synced, the bytes read a second, and the reads a second.
 
     Bytes are read in order, and reads come from random places, of a file that the system does not hold in memory; and
-    bytes once more while it does.
+    by one
+    thread, bytes once more while it does.
     """
     with _file() as (file, size, written):
         places = np.random.default_rng(0).permutation(size >> 12)[:ROWS] << 12
-        pieces = np.arange(0, size, PIECE_BYTES)
-        in_order = _reading(file, pieces, PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
-        again = _reading(file, pieces, PIECE_BYTES, None)
+        in_order = _reading(file, np.arange(0, size, PIECE_BYTES), PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
+        again = _least(lambda: os.preadv(file, [np.empty(size, np.uint8)], 0))  # memory that the system has to clear
         rows = _reading(file, places, 1, os.POSIX_FADV_RANDOM)
     of_bytes = {"disk_bytes": size / in_order, "cached_bytes": size / again, "disk_writes": written}
     return of_bytes | {"disk_reads": len(places) / rows}
@@ -164,15 +164,10 @@ def _file() -> Iterator[tuple[int, int, float]]:
         yield file.fileno(), size >> 12 << 12, size / (time.perf_counter() - clock)
 
 
-def _reading(file: int, places: np.ndarray, size: int, advice: int | None) -> float:
-    """Seconds to read ``size`` bytes at each place, by several threads, as partitions and rows are read.
-
-    ``advice``: to the system, which forgets the file before each turn; None: it holds the file in memory.
-    """
+def _reading(file: int, places: np.ndarray, size: int, advice: int) -> float:
+    """Seconds to read ``size`` bytes at each place, by several threads, as partitions and rows are read."""
 
     def forget() -> None:
-        if advice is None:
-            return
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         os.posix_fadvise(file, 0, 0, advice)
 

@@ -42,6 +42,9 @@ START_SECONDS = 0.4  # of a command, with imports and kernels, all warm
 GPU_SECONDS = 0.3  # beyond that, of a run on a GPU: libraries, kernels and memory
 BUS_READ = 32  # least bytes of a read over the bus
 STEP_SECONDS, HOP_SECONDS = 1e-6, 1e-3  # the least for one step of all walkers on a GPU, and for one hop
+CHECKED = (
+    2  # times that all threads take for what one of them reads again: to read it, to check it, to make tables of it
+)
 PEERS = 4  # times that a read of another GPU's memory takes longer
 
 
@@ -91,7 +94,7 @@ def loading_seconds(moved: float, graph: int, stored: int, residency: Residency,
     over_bus = moved if residency is Residency.STREAMED else 0.0  # from a disk, the bus is the faster of the two
     read = moved if residency.from_store else graph
     again = max(read - graph, 0) if stored <= limits.cache_bytes else 0.0
-    return over_bus / rates.bus_bytes + (read - again) / rates.disk_bytes + again / rates.cached_bytes
+    return over_bus / rates.bus_bytes + (read - again) / rates.disk_bytes + CHECKED * again / rates.cached_bytes
 
 
 def expected(

@@ -20,7 +20,7 @@ class Rates:
     disk_bytes: float = 1.5e9
     """Bytes read in order from the disk."""
     cached_bytes: float = 6e9
-    """Bytes read in order of a file that the system holds in memory, as what it has read before."""
+    """Bytes that one thread reads of a file that the system holds in memory, as what it has read before."""
     disk_writes: float = 1e9
     """Bytes written to the disk and synced."""
     disk_reads: float = 23e3

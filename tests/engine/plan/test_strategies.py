@@ -165,7 +165,7 @@ def test_rows_that_a_gpu_reads_over_the_bus_move_their_picks_and_not_whole_rows(
     assert 0 < ways[ROWS]["bytes"] <= most
 
 
-@pytest.mark.parametrize(("beside", "read_again"), [(2 << 20, ASSUMED.cached_bytes), (0, ASSUMED.disk_bytes)])
+@pytest.mark.parametrize(("beside", "read_again"), [(2 << 20, ASSUMED.cached_bytes / 2), (0, ASSUMED.disk_bytes)])
 def test_what_is_read_again_comes_from_what_the_system_keeps_where_the_store_fits_beside_the_run(
     store, monkeypatch, beside, read_again
 ):
