@@ -77,7 +77,7 @@ class Rounds(WaitingWalks):
         begin = 0 if self.backend.needs.reads_path else self.before + 1
         width = self.length + 1 - begin
         vertices = self._empty((walkers.size, width))
-        self.places[walkers] = xp.arange(walkers.size) * width - begin
+        self.places[walkers] = xp.arange(-begin, walkers.size * width - begin, width)
         if begin == 0:
             self._take_along(walkers, vertices)
         self.rounds.append(Round(begin - 1, walkers, vertices))

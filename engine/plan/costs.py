@@ -39,12 +39,10 @@ BUILD = {
 }
 MEMBERS = 1.0
 START_SECONDS = 0.4  # of a command, with imports and kernels, all warm
-GPU_SECONDS = 0.3  # beyond that, of a run on a GPU: libraries, kernels and memory
+GPU_SECONDS = 0.6  # beyond that, of a run on a GPU: libraries, kernels and memory
 BUS_READ = 32  # least bytes of a read over the bus
 STEP_SECONDS, HOP_SECONDS = 1e-6, 1e-3  # the least for one step of all walkers on a GPU, and for one hop
-CHECKED = (
-    2  # times that all threads take for what one of them reads again: to read it, to check it, to make tables of it
-)
+MADE = 2  # times that the CPU's threads take for what one of them reads again, as they make tables of it and draw, too
 PEERS = 4  # times that a read of another GPU's memory takes longer
 
 
@@ -84,8 +82,8 @@ def expanding(algorithm: Traversal, waiting: float, instances: int = 1) -> float
     return waiting if algorithm.pool_size is None else min(waiting, algorithm.frontier_size * instances)
 
 
-def loading_seconds(moved: float, graph: int, stored: int, residency: Residency, limits: Limits) -> float:
-    """Estimate the seconds that it takes to move so many bytes of a graph of ``graph`` bytes, ``stored`` of its store.
+def loading_seconds(moved: float, graph: int, shape: Shape, residency: Residency, limits: Limits) -> float:
+    """Estimate the seconds that it takes to move so many bytes of a graph of ``graph`` bytes.
 
     The graph is read from its store once at least. What is read again comes from the system's memory, if all of the
     store fits in what the run leaves of it.
@@ -93,8 +91,9 @@ def loading_seconds(moved: float, graph: int, stored: int, residency: Residency,
     rates = limits.rates
     over_bus = moved if residency is Residency.STREAMED else 0.0  # from a disk, the bus is the faster of the two
     read = moved if residency.from_store else graph
-    again = max(read - graph, 0) if stored <= limits.cache_bytes else 0.0
-    return over_bus / rates.bus_bytes + (read - again) / rates.disk_bytes + CHECKED * again / rates.cached_bytes
+    again = max(read - graph, 0) if stored_bytes(shape.store, shape.needs) <= limits.cache_bytes else 0.0
+    made = again / rates.cached_bytes * (1 if shape.on_gpu else MADE)
+    return over_bus / rates.bus_bytes + (read - again) / rates.disk_bytes + made
 
 
 def expected(

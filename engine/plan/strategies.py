@@ -33,7 +33,7 @@ import numpy as np
 
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
-from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes, stored_bytes
+from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes
 from csaw.engine.plan.limits import Limits, Shape
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
@@ -150,7 +150,7 @@ def _estimate(
     cost, read = sum(each.cost for each in alone), sum(each.read for each in alone)
     moved = loads / parts * graph
     waiting = rounds * limits.rates.round_bytes if residency is Residency.STREAMED else 0.0
-    taking = loading_seconds(moved + cost + waiting, graph, stored_bytes(shape.store, shape.needs), residency, limits)
+    taking = loading_seconds(moved + cost + waiting, graph, shape, residency, limits)
     return {
         "transfers": round(loads),
         "bytes": round(moved + read),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
 MATCHING = Kept(50, ids=2, entries=1, fixed=1 << 19)
 DRAWING = Kept(46)
+COUNTED_ON_HOST = 1 << 16  # vertices whose clusterings the host counts before a GPU has compiled the kernels for it
 SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}
 METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
 """The module that computes each choice of ``--triangles``."""
@@ -78,7 +79,10 @@ class Triangles(Measure):
             return estimated(drawn, self.approximate, network.vertices)
         total, counts = simple.compute(METHODS[self.triangles], each=True)
         method = FASTEST if self.triangles == AUTO else self.triangles
-        return {"triangles": Number(total, method)} | clustering(network.xp, simple.degrees, counts, total)
+        xp, degrees = network.xp, simple.degrees
+        if network.vertices <= COUNTED_ON_HOST:
+            xp, degrees, counts = np, on_host(degrees), on_host(counts)
+        return {"triangles": Number(total, method)} | clustering(xp, degrees, counts, total)
 
 
 def estimated(drawn: "Closed", count: int, vertices: int) -> Findings:

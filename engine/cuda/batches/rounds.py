@@ -48,9 +48,10 @@ class UnlimitedWalks(Rounds, Walks):
 
     def _end(self) -> None:
         """Copy the steps of all rounds to where the walks follow each other."""
-        self.upto = cupy.cumsum(self.lengths.astype(np.int64) + 1)
+        vertices = self.lengths.astype(np.int64) + 1
+        self.upto = cupy.cumsum(vertices)
         self.total = int(self.upto[-1])
-        begins = self.upto - self.lengths - 1
+        begins = self.upto - vertices
         out = cupy.empty(self.total, self.source.dtype)
         out[begins] = self.source
         for one in self.rounds:

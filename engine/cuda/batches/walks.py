@@ -48,11 +48,15 @@ class Walks(WaitingWalks):
         self.none = NO_VERTEX[self.source.dtype]
         self.questions = self._no_questions(sources.size) if backend.asks_later else Questions(*[None] * 5)
         if backend.streamed or backend.unlimited:
-            self.at, self.previous = (
-                self.source.copy(),
-                cupy.full(sources.size, self.none, self.source.dtype),
+            # As bytes: CuPy compiles a kernel of its own, .2 s, for each other way to fill or copy an array.
+            self.at, self.previous, self.alive = (
+                cupy.empty_like(self.source),
+                cupy.empty_like(self.source),
+                cupy.empty(sources.size, np.uint8),
             )
-            self.alive = cupy.full(sources.size, self.length > 0, np.uint8)
+            self.at.data.copy_from_device_async(self.source.data, self.source.nbytes)
+            self.previous.data.memset_async(255, self.previous.nbytes)  # NO_VERTEX
+            self.alive.data.memset_async(int(self.length > 0), self.alive.nbytes)
             self.lengths.fill(0)
         if backend.streamed and not backend.unlimited:
             self.walks.data.memset_async(255, self.walks.nbytes)

@@ -125,7 +125,7 @@ def test_every_plan_expects_seconds_for_the_whole_run(store, algo):
         assert expected["loading_seconds"] > 0
         assert expected["sampling_seconds"] > 0
         parts = sum(expected[f"{name}_seconds"] for name in ("loading", "building", "sampling", "writing"))
-        assert parts + 0.3 <= expected["seconds"] <= parts + 0.8
+        assert parts + 0.3 <= expected["seconds"] <= parts + 1.1
     more = prepare(store, algo, device="cpu", instances=100_000).plan.expected
     less = prepare(store, algo, device="cpu", instances=1000).plan.expected
     assert more["sampling_seconds"] == pytest.approx(100 * less["sampling_seconds"], rel=0.01)
