@@ -34,7 +34,7 @@ class Fingerprint:
         """Add the next partition: its offsets, and its other arrays by name, of which those without a stream do not
         count.
         """
-        self.feed("degrees", np.diff(indptr))
+        self.lanes["degrees"].add(indptr.nbytes, _update_degrees, self.hashes["degrees"], indptr)
         for name in arrays.keys() & self.hashes.keys():
             self.feed(name, arrays[name])
 
@@ -44,7 +44,7 @@ class Fingerprint:
             self.feed("ids", array)
 
     def feed(self, name: str, array: np.ndarray) -> None:
-        """Add the next part of a stream: ``degrees`` int64; ``indices``, ``weights`` and other columns as stored."""
+        """Add the next part of a stream: ``indices``, ``weights`` and other columns as stored."""
         self.lanes[name].add(array.nbytes, _update, self.hashes[name], array)
 
     def hexdigest(self) -> str:
@@ -74,6 +74,10 @@ def fingerprint_of_arrays(
         return fingerprint.hexdigest()
     finally:
         fingerprint.close()
+
+
+def _update_degrees(stream: "hashlib._Hash", indptr: np.ndarray) -> None:
+    _update(stream, np.diff(indptr))
 
 
 def _update(stream: "hashlib._Hash", array: np.ndarray) -> None:
