@@ -111,7 +111,7 @@ def test_hops_and_betweenness(directed, tmp_path):
 @pytest.mark.parametrize("measure", RANKING)
 @pytest.mark.parametrize("name", STORES)
 def test_ranks_and_assortativity(name, measure, exchange, tmp_path, monkeypatch):
-    monkeypatch.setattr(pagerank_shares, "PIECE", 1000)
+    monkeypatch.setattr(pagerank_shares, "NOTING", 1000)
     store = STORES[name](tmp_path / "g.zarr")
     one = find(measure)(**RANKING[measure])
     wanted = one.findings(HostNetwork(store))

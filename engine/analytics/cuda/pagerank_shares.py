@@ -15,7 +15,7 @@ from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
 THREADS = 1 << 18  # of the kernel over own vertices: each block adds to the totals once
-PIECE = 1 << 24  # entries whose vertices are noted at a time
+NOTING = 1 << 20  # threads that note the vertices of all entries
 SPARSE = 2  # of a range's vertices one in so many, or fewer, are sent by themselves
 
 
@@ -89,8 +89,7 @@ class _Share:
         self.seat.use()
         met = cupy.zeros(self.passed.size, np.bool_)
         entries = self.rows.indices[int(self.rows.indptr[0]) : int(self.rows.indptr[-1])]
-        for begin in range(0, entries.size, PIECE):
-            met[entries[begin : begin + PIECE]] = True
+        self.kernels.over("note_entries", min(entries.size, NOTING), entries.size, entries, met)
         for other in shares:
             if other is self:
                 continue

@@ -96,6 +96,12 @@ extern "C" __global__ void push_rows_hub(i64 count, const vertex_t* rows, const 
         indices, values, out);
 }
 
+// met[u] = true for each of `count` entries u of rows.
+extern "C" __global__ void note_entries(i64 count, const vertex_t* entries, bool* met)
+{
+    for (i64 i = thread_number(); i < count; i += threads_of_grid()) met[entries[i]] = true;
+}
+
 // Whether v is one of the rising `sources`.
 __device__ __forceinline__ bool is_source(i64 v, i64 count, const i64* sources)
 {
