@@ -187,10 +187,14 @@ class _Temporal(_Run, total=False):
     walk_length: SupportsIndex | str
     num_walks: SupportsIndex | str
     start_time: SupportsIndex | str | None
+    start: Literal["vertex", "edge"]
+    start_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
+    start_prefer: Literal["late", "early"]
+    start_per: Literal["edge", "time"]
+    start_scale: SupportsFloat | str
     direction: Literal["forward", "backward"]
     time_order: Literal["strict", "monotone"]
-    start: Literal["vertex", "edge"]
-    time_bias: Literal["uniform", "linear", "exponential"]
+    time_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     prefer: Literal["near", "far"]
     per: Literal["edge", "time"]
     time_scale: SupportsFloat | str
@@ -229,9 +233,13 @@ class _OfAll(_Run, total=False):
     termination_prob: SupportsFloat | str
     restart_prob: SupportsFloat | str
     subgraph_nodes: SupportsIndex | str
-    direction: Literal["forward", "backward"]
     start: Literal["vertex", "edge"]
-    time_bias: Literal["uniform", "linear", "exponential"]
+    start_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
+    start_prefer: Literal["late", "early"]
+    start_per: Literal["edge", "time"]
+    start_scale: SupportsFloat | str
+    direction: Literal["forward", "backward"]
+    time_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     prefer: Literal["near", "far"]
     per: Literal["edge", "time"]
     time_scale: SupportsFloat | str

@@ -2,8 +2,10 @@
 else.
 """
 
+import math
+
 import numpy as np
-from numba import uint32, uint64
+from numba import int64, uint32, uint64
 
 from csaw.engine.draws.addresses import FRONTIER_DRAWS, HOOK_DRAWS, ORDER_DRAWS, POOL_DRAWS, SOURCE_SLOT
 from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, halves, log_of
@@ -80,6 +82,29 @@ def neg_log_of(x):
     rest, scale = log_of(mantissa, scale)
     scale -= 52.0
     return -((scale * LN2_HIGH + rest) + scale * LN2_LOW)
+
+
+@njit
+def triangular(word, count):
+    """A number below ``count`` with bias count - k for number k."""
+    total = (count >> 1) * (count + 1) if count % 2 == 0 else count * ((count + 1) >> 1)
+    target = int64(below_wide(word, uint64(total)))
+    from_end = int64((math.sqrt(8.0 * float(target) + 1.0) - 1.0) / 2.0)
+    while from_end * (from_end + 1) // 2 > target:
+        from_end -= 1
+    while (from_end + 1) * (from_end + 2) // 2 <= target:
+        from_end += 1
+    return count - 1 - from_end
+
+
+@njit(inline="always")
+def geometric(word, scale):
+    """A number from 0 on with bias exp(-k / scale) for number k.
+
+    Such a number modulo n has the same biases among the numbers below n, because each n numbers have the biases of the
+    n before them times exp(-n / scale).
+    """
+    return int64(neg_log(word) * scale)
 
 
 @njit

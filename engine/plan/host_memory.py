@@ -16,7 +16,7 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import SUM_BYTES, member_slots, question_bytes
-from csaw.engine.plan.parts import parts_of, refuse_least
+from csaw.engine.plan.parts import host_parts_of, parts_of, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
@@ -44,7 +44,7 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     store, budget = shape.store, limits.host_bytes
     at_once = min(BATCH_BYTES, budget // 4) // shape.row
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
-    rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape)
+    rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape) | host_parts_of(shape)
     membership, answers = _membership(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
     parts["members" if membership == "hash" else "filters"] = answers
     parts["followers"] = _followers(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
@@ -145,7 +145,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     refuse_far(shape, "--memory")
     store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
     row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
-    parts = parts_of(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
+    parts = parts_of(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes} | host_parts_of(shape)
     scratch = edge.stored if needs.alias_tables else 0
     cut = Cut(store, edge.reserved, scratch, needs.partitions_at_once, uniform=False)
     ids, one = _id_bytes(shape), (limits.batch or 1) * row

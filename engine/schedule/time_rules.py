@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.edge_starts import BIASES
+from csaw.engine.plan.contracts import Array
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 LEAST, LARGEST = -(2**63), 2**63 - 1
-BIASES = ("uniform", "linear", "exponential")
 OFF = dict.fromkeys(
     (
         "TIMED",  # walks know the times of their edges
@@ -25,6 +26,7 @@ OFF = dict.fromkeys(
         "FAR",
         "PER_TIME",
         "FROM_EDGES",
+        "FROM_TIMES",  # of start edges, each walk knows the time of its own
         "LATEST",  # of neighbors in time: the last ones before a time are selected
     ),
     0,
@@ -67,6 +69,7 @@ def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
             "FAR": int(a.prefer == "far"),
             "PER_TIME": int(a.per == "time"),
             "FROM_EDGES": int(a.start == "edge"),
+            "FROM_TIMES": int(a.starts_by_time),
         }
     return OFF | found
 
@@ -101,3 +104,10 @@ def time_rules(walk: Algorithm) -> TimeRules:
         (LEAST if backward else LARGEST) if last is None else last,
         float(getattr(walk, "time_scale", 1.0)),
     )
+
+
+def sources_and_starts(sources: Array, rules: TimeRules) -> tuple[Array, Array | int]:
+    """The vertices [n] where walks start, and when: int64 [n, 1] where ``sources`` [n, 2] say it, or the start of all
+    walks.
+    """
+    return (sources, rules.start) if sources.ndim == 1 else (sources[:, 0], sources[:, 1:])

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.api.edge_starts import EdgeStarts
 from csaw.engine.api.law import edge_biases
 from csaw.engine.verify.checks import Subject
+from csaw.engine.verify.start_edges import start_weights
 from csaw.engine.verify.time_rows import ENDED, Rule, TimeRows, may_follow
 
 Law = dict[int, float]
@@ -20,13 +22,20 @@ class TimeLaws:
     def __init__(self, subject: Subject, rows: TimeRows, rule: Rule, columns: tuple[str, ...]) -> None:
         self.subject, self.rows, self.rule, self.columns = subject, rows, rule, columns
         self.walk: Any = subject.algorithm
+        self.start_weights: np.ndarray | None = None
+        walk = subject.algorithm
+        if isinstance(walk, EdgeStarts) and walk.starts_by_time:
+            self.start_weights = start_weights(subject.view, walk)[rows.order]
 
     def __call__(self, *situation: int) -> Law:
         """The chance of each place to be next; ENDED where no edge can be."""
         named = dict(zip(self.columns, situation, strict=True))
         row = self.rows.row(named["at"])
         times = self.rows.times[row].tolist()
-        weights = self._by_time(times, named) if self.walk.by_time else self._by_hook(row, named)
+        if self.start_weights is not None and named["first"]:
+            weights = self.start_weights[row].tolist()
+        else:
+            weights = self._by_time(times, named) if self.walk.by_time else self._by_hook(row, named)
         total = sum(weights)
         if not total > 0.0:
             return {ENDED: 1.0}
@@ -60,12 +69,17 @@ class TimeLaws:
             weights[places] = 1.0
         elif walk.per == "time":
             many = Counter(times[place] for place in places)
-            ranks = {time: len(many) - k for k, time in enumerate(dict.fromkeys(times[p] for p in nearest_first))}
-            linear = walk.time_bias == "linear"
-            weights[places] = [(ranks[times[p]] if linear else 1) / many[times[p]] for p in places]
-        elif walk.time_bias == "linear":
-            weights[nearest_first] = np.arange(len(places), 0, -1)
+            ranks = {time: k for k, time in enumerate(dict.fromkeys(times[p] for p in nearest_first))}
+            weights[places] = [self._by_rank(ranks[times[p]], len(many)) / many[times[p]] for p in places]
+        elif walk.time_bias in ("linear", "exponential-rank"):
+            weights[nearest_first] = [self._by_rank(k, len(places)) for k in range(len(places))]
         else:
             near = times[nearest_first[0]]
             weights[places] = [np.exp(-(abs(times[place] - near) / walk.time_scale)) for place in places]
         return weights.tolist()
+
+    def _by_rank(self, rank: int, count: int) -> float:
+        """The bias of a rank among ``count``, 0 for the one that is preferred."""
+        if self.walk.time_bias == "exponential-rank":
+            return float(np.exp(-rank / self.walk.time_scale))
+        return count - rank if self.walk.time_bias == "linear" else 1.0

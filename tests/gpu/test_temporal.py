@@ -24,6 +24,19 @@ CASES = {
     "exponential far": ("temporal", EXPONENTIAL | {"prefer": "far", "time_order": "monotone"}),
     "per time": ("temporal", {"per": "time", "time_bias": "linear"}),
     "from edges": ("temporal", EXPONENTIAL | {"start": "edge", "instances": 900}),
+    "exponential rank": ("temporal", {"time_bias": "exponential-rank", "time_scale": 2.5}),
+    "exponential rank per time, far": (
+        "temporal",
+        {"time_bias": "exponential-rank", "per": "time", "prefer": "far", "direction": "backward"},
+    ),
+    "from edges by time": (
+        "temporal",
+        {"start": "edge", "start_bias": "exponential", "start_scale": 30.0, "instances": 900},
+    ),
+    "from edges by rank, backward": (
+        "temporal",
+        {"start": "edge", "start_bias": "linear", "instances": 900, "direction": "backward", "time_window": 60},
+    ),
     "own": ("{own}:Recent", {}),
 }
 every_case = pytest.mark.parametrize("case", CASES)
@@ -86,7 +99,7 @@ def test_launches_apart_change_nothing(tmp_path, stores, case, switch):
     assert_same(expected(stores, tmp_path, case), arrays_of(stores[0][6], tmp_path / "t.zarr", algo, **given))
 
 
-@pytest.mark.parametrize("case", ["uniform", "linear", "exponential", "per time"])
+@pytest.mark.parametrize("case", ["uniform", "linear", "exponential", "per time", "exponential rank"])
 def test_the_law_on_a_gpu(tmp_path, case):
     options = CASES[case][1]
     store = events_store(tmp_path / "g.zarr", TIED, 5)
@@ -98,8 +111,18 @@ def test_the_law_on_a_gpu(tmp_path, case):
 def test_times_at_the_ends_of_64_bits(tmp_path):
     least, largest = -(2**63), 2**63 - 1
     store = events_store(tmp_path / "g.zarr", [(0, 1, least), (1, 2, largest), (2, 0, largest), (1, 1, 0)], 3)
-    for options in ({}, {"time_order": "monotone", "time_window": 2**63 - 1}, EXPONENTIAL):
+    by_rank = {"time_bias": "exponential-rank", "per": "time"}
+    for options in ({}, {"time_order": "monotone", "time_window": 2**63 - 1}, EXPONENTIAL, by_rank):
         given = {"walk_length": 6, "num_walks": 200} | options
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
+
+
+def test_start_edges_at_the_ends_of_64_bits(tmp_path):
+    least, largest = -(2**63), 2**63 - 1
+    store = events_store(tmp_path / "g.zarr", [(0, 1, least), (1, 2, largest), (2, 0, largest), (1, 1, 0)], 3)
+    for options in ({"start_per": "time"}, {"start_bias": "linear", "direction": "backward"}):
+        given = {"walk_length": 4, "instances": 300, "start": "edge"} | options
         wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
         assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
 
@@ -108,7 +131,9 @@ def test_a_hub_of_many_times(tmp_path):
     rng = np.random.default_rng(5)
     events = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 10**6, 50000))]
     store = events_store(tmp_path / "g.zarr", events, 50001)
-    for options in ({"time_bias": "linear"}, {"time_bias": "exponential", "time_scale": 1e5}, {"per": "time"}):
+    by_rank = {"time_bias": "exponential-rank", "time_scale": 1e4}
+    biases = {"time_bias": "linear"}, {"time_bias": "exponential", "time_scale": 1e5}, by_rank
+    for options in (*biases, {"per": "time"}, by_rank | {"per": "time", "time_scale": 2e4}):
         given = {"sources": [0], "num_walks": 500, "walk_length": 1, "start_time": 1000} | options
         wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
         assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))

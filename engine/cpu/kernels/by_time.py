@@ -10,6 +10,7 @@ from csaw.engine.cpu.kernels.access import degree, row_of
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
     FOLLOWED,
+    FROM_TIMES,
     HAS_LAST,
     HAS_START,
     HAS_WINDOW,
@@ -43,8 +44,12 @@ def time_of(graph, row, count, k):
 
 @inner
 def times_allowed(now, known, rules):
-    """The least and the largest time of an edge that may follow one of time ``now``, if any is ``known``."""
+    """The least and the largest time of an edge that may follow one of time ``now``, if any is ``known``; or of the
+    edge at which a walk starts, which is ``now``.
+    """
     low, high = int64(LEAST), int64(LARGEST)
+    if FROM_TIMES and not known:
+        return now, now
     if known and not BACKWARD:
         if STRICT and now == LARGEST:
             return int64(1), int64(0)
@@ -111,7 +116,7 @@ def find_candidates(lanes, state, graph, rules):
                 state[L_LOW + j] = min(int64(graph.followers[state[L_EDGE + j]]), state[L_COUNT + j])
                 state[L_HIGH + j] = 0
     search_together(lanes, state, graph)
-    if not (HAS_WINDOW or HAS_LAST or BACKWARD):
+    if not (HAS_WINDOW or HAS_LAST or BACKWARD or FROM_TIMES):
         for j in range(lanes):
             state[L_HIGH + j] = state[L_COUNT + j] if state[L_WALKER + j] >= 0 else 0
         return

@@ -38,6 +38,7 @@ TIME_BIAS = 0
 FAR = 0
 PER_TIME = 0
 FROM_EDGES = 0
+FROM_TIMES = 0
 LATEST = 0  # of neighbors in time: the last ones before a time are selected
 SELECT = "uniform"
 COLLISION = "bipartite"

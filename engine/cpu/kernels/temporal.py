@@ -39,22 +39,9 @@ from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, borrowed_out, goes_on, put, put_source, save, with_path
 from csaw.engine.draws.portable import exponential as csaw_exponential
-from csaw.engine.draws.random import SHIFT, below_wide, fraction, philox
+from csaw.engine.draws.random import SHIFT, below_wide, fraction, geometric, philox, triangular
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import full
-
-
-@inner
-def triangular(word, count):
-    """A number below ``count`` with bias count - k for number k."""
-    total = (count >> 1) * (count + 1) if count % 2 == 0 else count * ((count + 1) >> 1)
-    target = int64(below_wide(word, uint64(total)))
-    from_end = int64((math.sqrt(8.0 * float(target) + 1.0) - 1.0) / 2.0)
-    while from_end * (from_end + 1) // 2 > target:
-        from_end -= 1
-    while (from_end + 1) * (from_end + 2) // 2 <= target:
-        from_end += 1
-    return count - 1 - from_end
 
 
 @inner
@@ -133,12 +120,34 @@ def place_of_time(graph, row, count, low, high, word, other, linear):
 
 
 @inner
+def place_of_near_time(graph, row, count, low, high, rank, other):
+    """A place of the time that has this rank, modulo their number, among the different ones of a range: any of its
+    edges. Times beyond it are not read.
+    """
+    size, seen, begin, k = high - low, int64(0), int64(0), int64(0)
+    while True:
+        begin, time = k, time_of(graph, row, count, counted_from(low, high, k))
+        while k < size and time_of(graph, row, count, counted_from(low, high, k)) == time:
+            k += 1
+        if seen == rank:
+            return counted_from(low, high, begin + int64(below_wide(other, uint64(k - begin))))
+        seen += 1
+        if k == size:
+            rank, seen, k = rank % seen, int64(0), int64(0)
+
+
+@inner
 def place_drawn(graph, row, count, low, high, seed, instance, step, any_edge, scale):
     """The place that a step draws of those from ``low`` up to ``high``, of which there is one."""
     w0, w1, w2, w3 = philox(seed, instance, step, uint64(0))
     word, size = (w0 << SHIFT) | w1, high - low
     if any_edge or (TIME_BIAS == 0 and not PER_TIME):
         return low + int64(below_wide(word, uint64(size)))
+    if TIME_BIAS == 3 and PER_TIME:
+        rank = geometric(word, scale)
+        return place_of_near_time(graph, row, count, low, high, rank, (w2 << SHIFT) | w3)
+    if TIME_BIAS == 3:
+        return counted_from(low, high, geometric(word, scale) % size)
     if PER_TIME:
         return place_of_time(graph, row, count, low, high, word, (w2 << SHIFT) | w3, TIME_BIAS == 1)
     if TIME_BIAS == 1:

@@ -35,10 +35,11 @@ __device__ __forceinline__ i64 first_from(const Place& here, i64 time)
     return low;
 }
 
-// The least and the largest time of an edge that may follow one of time `now`; `known`: whether there is one.
+// The least and the largest time of an edge that may follow one of time `now`, if that is `known`; or of the edge at which a walk starts: `now`.
 __device__ __forceinline__ TimeSpan times_allowed(i64 now, bool known, i64 window, i64 last)
 {
     i64 low = LEAST_TIME, high = LARGEST_TIME;
+    if (FROM_TIMES && !known) return {now, now};
     if (known && !BACKWARD) {
         if (STRICT && now == LARGEST_TIME) return {1, 0};
         low = STRICT ? now + 1 : now;

@@ -80,6 +80,23 @@ __device__ __forceinline__ i64 place_of_time(const Place& here, const TimeSpan& 
     return begin + (i64)below(other, (u64)(end - begin));
 }
 
+// A place of the time that has this rank, modulo their number, among the different ones of a range: any of its edges.
+__device__ __forceinline__ i64 place_of_near_time(const Place& here, const TimeSpan& range, i64 rank, u64 other)
+{
+    const i64 size = range.high - range.low;
+    i64 seen = 0, k = 0;
+    while (true) {
+        const i64 begin = k, time = time_of(here, counted_from(range, k));
+        while (k < size && time_of(here, counted_from(range, k)) == time) ++k;
+        if (seen == rank) return counted_from(range, begin + (i64)below(other, (u64)(k - begin)));
+        ++seen;
+        if (k == size) {
+            rank %= seen;
+            seen = k = 0;
+        }
+    }
+}
+
 // The place that a step draws of a range, which has one.
 __device__ __forceinline__ i64 place_drawn(const Place& here, const TimeSpan& range, u64 seed, u64 instance, u64 step, bool any_edge, double scale)
 {
@@ -87,6 +104,8 @@ __device__ __forceinline__ i64 place_drawn(const Place& here, const TimeSpan& ra
     const Words words = philox(seed, instance, step, 0);
     const u64 word = word64(words, 0), size = (u64)(range.high - range.low);
     if (any_edge || (TIME_BIAS == 0 && !PER_TIME)) return range.low + (i64)below(word, size);
+    if (TIME_BIAS == 3 && PER_TIME) return place_of_near_time(here, range, geometric(word, scale), word64(words, 1));
+    if (TIME_BIAS == 3) return counted_from(range, geometric(word, scale) % (i64)size);
     if (PER_TIME) return place_of_time(here, range, word, word64(words, 1));
     return counted_from(range, triangular(word, (i64)size));
 }

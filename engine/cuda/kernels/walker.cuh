@@ -48,7 +48,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITE
     unsigned char* asked;
     vertex_t *candidates, *sure;
     double* coins;
-    i64 *times, *clock;        // TIMED: the time of each step's edge, `length` a walker; RESUMES: of the last edge and the first, two a walker
+    i64 *times, *clock;        // TIMED: the time of each step's edge, `length` a walker; RESUMES or FROM_TIMES: of the last edge and the first, two a walker
     i64 starts, window, last;  // and the rules of engine/schedule/time_rules.py
     double scale;
 };
@@ -201,7 +201,7 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
         if (ASKS_LATER && o.asked[number]) continue;
         start(w, number, source);
 #if TIMED
-        w.now = w.began = o.starts;
+        w.now = w.began = FROM_TIMES ? o.clock[2 * number] : o.starts;
 #endif
         if (RESUMES) {
             take_up(w, o);

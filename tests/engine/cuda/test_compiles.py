@@ -359,6 +359,8 @@ IN_TIME = [
     {"time_bias": "linear", "time_window": 9, "last_time": 40},
     EVERYWHERE_IN_TIME,
     {"per": "time", "time_bias": "linear", "start": "edge"},
+    {"per": "time", "time_bias": "exponential-rank", "start": "edge", "start_bias": "linear"},
+    {"time_bias": "exponential-rank", "direction": "backward", "prefer": "far"},
 ]
 
 
