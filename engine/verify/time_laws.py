@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.edge_starts import EdgeStarts
-from csaw.engine.api.law import edge_biases
-from csaw.engine.verify.checks import Subject
+from csaw.engine.api.law import GraphView, edge_biases
 from csaw.engine.verify.start_edges import start_weights
 from csaw.engine.verify.time_rows import ENDED, Rule, TimeRows, may_follow
 
@@ -15,17 +15,16 @@ Law = dict[int, float]
 
 
 class TimeLaws:
-    """Laws of the steps of ``subject`` by situations of these ``columns``; outcomes are places of edges by time, of
-    equal edges the first.
+    """Laws of the steps of ``walk`` on a graph, by situations of these ``columns``; outcomes are places of edges by
+    time, of equal edges the first.
     """
 
-    def __init__(self, subject: Subject, rows: TimeRows, rule: Rule, columns: tuple[str, ...]) -> None:
-        self.subject, self.rows, self.rule, self.columns = subject, rows, rule, columns
-        self.walk: Any = subject.algorithm
+    def __init__(self, view: GraphView, walk: Algorithm, rows: TimeRows, rule: Rule, columns: tuple[str, ...]) -> None:
+        self.view, self.rows, self.rule, self.columns = view, rows, rule, columns
+        self.walk: Any = walk
         self.start_weights: np.ndarray | None = None
-        walk = subject.algorithm
         if isinstance(walk, EdgeStarts) and walk.starts_by_time:
-            self.start_weights = start_weights(subject.view, walk)[rows.order]
+            self.start_weights = start_weights(view, walk)[rows.order]
 
     def __call__(self, *situation: int) -> Law:
         """The chance of each place to be next; ENDED where no edge can be."""
@@ -52,7 +51,7 @@ class TimeLaws:
         others: dict[str, Any] = {name: named[name] for name in ("prev", "source", "instance") if name in named}
         depth = named.get("depth", 1 - named["first"])
         clock = named["previous_time"], named.get("start_time", named["previous_time"])
-        biases = edge_biases(self.subject.view, self.walk, named["at"], depth=depth, clock=clock, **others)
+        biases = edge_biases(self.view, self.walk, named["at"], depth=depth, clock=clock, **others)
         return [biases[edge - row.start][1] for edge in self.rows.order[row].tolist()]
 
     def _by_time(self, times: list[int], named: dict[str, int]) -> list[float]:

@@ -71,7 +71,7 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
         checks.not_tested("transitions", f"{walk.name()} defines update or dead_end, which are not followed in time")
         return
     laws = Laws(
-        TimeLaws(subject, walks.rows, walks.rule, walks.columns),
+        TimeLaws(subject.view, walk, walks.rows, walks.rule, walks.columns),
         lambda rows: subject.degree[rows[:, 0]] + 1,
         subject.budget,
     )
