@@ -118,6 +118,17 @@ def test_times_at_the_ends_of_64_bits(tmp_path):
         assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
 
 
+def test_a_hub_of_few_times(tmp_path):
+    """Steps find an edge that is the first of its time by chance, or read all of the row."""
+    rng = np.random.default_rng(5)
+    events = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 40, 2000))]
+    store = events_store(tmp_path / "g.zarr", events, 2001)
+    for options in ({}, {"time_bias": "linear"}, {"time_bias": "linear", "prefer": "far"}):
+        given = {"sources": [0], "num_walks": 2000, "walk_length": 1, "start_time": 11, "per": "time"} | options
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
+
+
 def test_start_edges_at_the_ends_of_64_bits(tmp_path):
     least, largest = -(2**63), 2**63 - 1
     store = events_store(tmp_path / "g.zarr", [(0, 1, least), (1, 2, largest), (2, 0, largest), (1, 1, 0)], 3)

@@ -4,8 +4,10 @@
 Each bias falls along a range, so an exponential one is drawn without any table: ranges of 1, 4, 16, ... edges are
 chosen by the bias of their first edge times their size, a place within is uniform, and it is accepted by its bias over
 that of the first: at least once in five trials on average, because what a range counts for is at most four times the
-biases of the range before it. The biases are relative to the edge next in time, so no span of times is too long. The
-twin of cuda/kernels/temporal.cuh.
+biases of the range before it. The biases are relative to the edge next in time, so no span of times is too long.
+
+Biases of different times draw edges until one is the first of its time, so that no row is read. The twin of
+cuda/kernels/temporal.cuh.
 """
 
 import math
@@ -39,9 +41,11 @@ from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, borrowed_out, goes_on, put, put_source, save, with_path
 from csaw.engine.draws.portable import exponential as csaw_exponential
-from csaw.engine.draws.random import SHIFT, below_wide, fraction, geometric, philox, triangular
+from csaw.engine.draws.random import SHIFT, below_wide, draw64, fraction, geometric, philox, triangular
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import full
+
+TRIES, READ_ALL = 32, 1 << 30  # words that look for an edge that is the first of its time, and the number of the next
 
 
 @inner
@@ -96,27 +100,68 @@ def exponential_place(graph, row, count, low, high, seed, instance, step, scale)
 
 
 @inner
-def place_of_time(graph, row, count, low, high, word, other, linear):
-    """A place by its time among the different ones of a range: uniform or linear in their rank, then any edge of it."""
-    different, k = int64(0), low
-    before = int64(0)
-    while k < high:
-        time = time_of(graph, row, count, k)
-        different += k == low or time != before
-        before = time
-        k += 1
-    rank = triangular(word, different) if linear else int64(below_wide(word, uint64(different)))
-    wanted = different - 1 - rank if BACKWARD != FAR else rank
-    begin, end, seen, k = low, high, int64(-1), low
-    while k < high and end == high:
-        time = time_of(graph, row, count, k)
-        if k == low or time != before:
-            seen += 1
-            begin = k if seen == wanted else begin
-            end = k if seen == wanted + 1 else end
-        before = time
-        k += 1
-    return begin + int64(below_wide(other, uint64(end - begin)))
+def number_of_item(graph, row, count, low, high, items, word, seed, instance, step, draw):
+    """Any number below ``items`` that is the first of its time in a range, or the size of it; -1 where TRIES random
+    words, from ``word`` on, find none.
+    """
+    size, rest = high - low, draw + uint64(TRIES)
+    while True:
+        k = int64(below_wide(word, uint64(items)))
+        if k == 0 or k == size:
+            return k
+        time = time_of(graph, row, count, counted_from(low, high, k))
+        if time_of(graph, row, count, counted_from(low, high, k - 1)) != time:
+            return k
+        draw += uint64(1)
+        if draw == rest:
+            return int64(-1)
+        word = draw64(seed, instance, step, draw)
+
+
+@inner
+def first_of_time(graph, row, count, low, high, word, seed, instance, step, linear):
+    """The first number of a time in a range, uniform or linear in the rank of the time; -1 where too many words find
+    none.
+
+    A rank is linear if it is the less of two different ones, of which one may stand behind all: of d ranks and that
+    one, as many pairs begin with rank r as biases linear have for it, d - r.
+    """
+    if not linear:
+        return number_of_item(graph, row, count, low, high, high - low, word, seed, instance, step, uint64(0))
+    draw, items = uint64(0), high - low + 1
+    while True:
+        one = number_of_item(graph, row, count, low, high, items, word, seed, instance, step, draw)
+        draw += uint64(TRIES)
+        word = draw64(seed, instance, step, draw)
+        other = number_of_item(graph, row, count, low, high, items, word, seed, instance, step, draw)
+        if one != other or one < 0:
+            return min(one, other)
+        draw += uint64(TRIES)
+        word = draw64(seed, instance, step, draw)
+
+
+@inner
+def place_of_time(graph, row, count, low, high, word, last, seed, instance, step, linear):
+    """A place by its time among the different ones of a range: uniform or linear in their rank, then any edge of it.
+
+    Where many edges share few times, so that words find no first one, all are read.
+    """
+    size = high - low
+    begin = first_of_time(graph, row, count, low, high, word, seed, instance, step, linear)
+    if begin < 0:
+        different, before, k = int64(0), int64(0), int64(0)
+        while k < size:
+            time = time_of(graph, row, count, counted_from(low, high, k))
+            different += k == 0 or time != before
+            before = time
+            k += 1
+        word = draw64(seed, instance, step, uint64(READ_ALL))
+        rank = triangular(word, different) if linear else int64(below_wide(word, uint64(different)))
+        return place_of_near_time(graph, row, count, low, high, rank, last)
+    time, end = time_of(graph, row, count, counted_from(low, high, begin)), begin + 1
+    while end < size and time_of(graph, row, count, counted_from(low, high, end)) == time:
+        end += 1
+    return counted_from(low, high, begin + int64(below_wide(last, uint64(end - begin))))
 
 
 @inner
@@ -149,7 +194,8 @@ def place_drawn(graph, row, count, low, high, seed, instance, step, any_edge, sc
     if TIME_BIAS == 3:
         return counted_from(low, high, geometric(word, scale) % size)
     if PER_TIME:
-        return place_of_time(graph, row, count, low, high, word, (w2 << SHIFT) | w3, TIME_BIAS == 1)
+        last = (w2 << SHIFT) | w3
+        return place_of_time(graph, row, count, low, high, word, last, seed, instance, step, TIME_BIAS == 1)
     if TIME_BIAS == 1:
         return counted_from(low, high, triangular(word, size))
     return counted_from(low, high, exponential_place(graph, row, count, low, high, seed, instance, step, scale))
