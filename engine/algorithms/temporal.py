@@ -43,10 +43,19 @@ class Temporal(EdgeStarts):
         open_low=True,
     )
     time_window: int | None = option(
-        None, kind=int, help="longest time between two edges that follow each other", low=0, none="no limit"
+        None,
+        kind=int,
+        reads="length",
+        help="longest time between two edges that follow each other, a number or, of dates, such as 7d",
+        low=0,
+        none="no limit",
     )
     last_time: int | None = option(
-        None, kind=int, help="time after which no edge is taken; backward, before which", none="no limit"
+        None,
+        kind=int,
+        reads="time",
+        help="time, as --start-time, after which no edge is taken; backward, before which",
+        none="no limit",
     )
 
     def __init__(self, **values):

@@ -28,6 +28,8 @@ class TemporalWalk(Walk):
     start_time: int | None = option(
         None,
         kind=int,
-        help="time at which walks start: their first edges are those that may follow an edge of that time",
+        reads="time",
+        help="time at which walks start, a number or a date as in the graph's input: their first edges are those that "
+        "may follow an edge of that time",
         none="any edge may be the first",
     )
