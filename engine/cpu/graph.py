@@ -26,6 +26,7 @@ from csaw.partition import Partition
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.store import INDICES
 
+EVENT_WORDS = 4  # of an edge in the order by time: see kernels/access.py
 PIECES = 32  # tasks of a partition
 PIECE_EDGES = 1 << 12  # least edges of a task: a smaller one takes less time than handing it to a thread
 
@@ -34,9 +35,9 @@ class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
     ``layout`` is the plan's: csr, table or ctps. ``membership`` is the plan's: hash tables or filters of rows are
-    built. ``weighs_members``: whether hash tables hold weights. ``followed``: whether each edge notes which ones may
-    follow it in time. ``streamed``: whether partitions are loaded and evicted; ``capacity``: bytes for those in memory.
-    ``columns`` float64 [columns, V]: data of vertices.
+    built. ``weighs_members``: whether hash tables hold weights. ``events``: whether edges are kept in the
+    order by time, too. ``streamed``: whether partitions are loaded and evicted; ``capacity``: bytes for those in
+    memory. ``columns`` float64 [columns, V]: data of vertices.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class HostGraph(Partitions):
         layout: GraphLayout,
         membership: str,
         weighs_members: bool,
-        followed: bool,
+        events: bool,
         streamed: bool,
         capacity: int,
         columns: np.ndarray,
@@ -61,8 +62,7 @@ class HostGraph(Partitions):
         self.table, self.summed = layout.has_alias_tables, layout.has_sums
         self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
         parts = (store.edges, store.largest_partition, len(store.partitions))
-        noted = store.edges if followed else 0
-        self.followers, self.row_times = Reserved(noted, np.dtype(np.uint32)), Reserved(noted, np.dtype(np.int64))
+        self.events = Reserved(EVENT_WORDS * store.edges if events else 0, np.dtype(np.uint32))
         self._reserve(needs, membership, weighs_members, Slots.places(*parts) if streamed else store.edges)
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
         self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
@@ -113,8 +113,8 @@ class HostGraph(Partitions):
             bloom=self.bloom.array,
             members=self.members.array,
             member_weights=self.members.array.view(WEIGHT.dtype),
-            followers=self.followers.array,
-            row_times=self.row_times.array,
+            events=self.events.array,
+            event_times=self.events.array.view(np.int64),
             moved=np.zeros(parts, np.int64),
             loaded=np.zeros(parts + 1, np.uint8),
             near=self.places.near,
@@ -171,11 +171,15 @@ class HostGraph(Partitions):
     def load_all(self) -> None:
         for number in range(len(self.store.partitions)):
             self.load(number)
-        if self.followers.array.size:
-            for part in self.store.partitions:
-                self._over_vertices(part, lambda first, last, bad: self.kernels.sort_times(self.arrays, first, last))
-            cuts = np.linspace(0, self.store.edges, PIECES + 1).astype(np.int64).tolist()
-            list(self.threads.map(lambda ends: self.kernels.find_followers(self.arrays, *ends), pairwise(cuts)))
+        if self.events.array.size:
+            self._build_events()
+
+    def _build_events(self) -> None:
+        """Bring the edges into the order by time, and note of each which may follow it."""
+        for part in self.store.partitions:
+            self._over_vertices(part, lambda first, last, bad: self.kernels.sort_events(self.arrays, first, last))
+        cuts = np.linspace(0, self.store.edges, PIECES + 1).astype(np.int64).tolist()
+        list(self.threads.map(lambda ends: self.kernels.find_followers(self.arrays, *ends), pairwise(cuts)))
 
     def load(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""

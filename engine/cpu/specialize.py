@@ -33,7 +33,7 @@ FILES = (
     "walk.py",
     "by_time.py",
     "temporal.py",
-    "followers.py",
+    "events.py",
     "searches.py",
     "trials.py",
     "rejection.py",

@@ -47,7 +47,7 @@ class Walks(WaitingWalks):
             graph, everyone = backend.graph, np.flatnonzero(self.alive.view(bool))
             self.queues = Queues(graph.loaded.size, sources.size)
             self.queues.put(everyone, graph.partition_of(self.at[everyone]))
-        self.times = np.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
+        self.times = backend.recycled.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
         rules = time_rules(backend.algorithm)
         self.walkers = Walkers(
             self.source,

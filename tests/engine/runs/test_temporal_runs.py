@@ -154,8 +154,8 @@ def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options,
     given = {"walk_length": 9, "num_walks": 30, "seed": 5, **options}
     found = {}
     for steps in (0, 1 << 30):
-        monkeypatch.setattr(host_memory, "FOLLOWED_STEPS", steps)
-        assert (prepare(store, algo, **given).plan.fixed["followers"] > 0) is (steps > 0)
+        monkeypatch.setattr(host_memory, "EVENT_STEPS", steps)
+        assert (prepare(store, algo, **given).plan.fixed["events"] > 0) is (steps > 0)
         found[steps] = arrays_of(store, tmp_path / "s.zarr", algo, **given)
     assert_same(found[0], found[1 << 30])
     assert (found[0]["lengths"] > 1).any()
