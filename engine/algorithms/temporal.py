@@ -72,6 +72,10 @@ class Temporal(TemporalWalk):
         return self.direction == "backward"
 
     @property
+    def bounded_in_time(self):
+        return self.time_window is not None or self.last_time is not None
+
+    @property
     def sources_from(self):
         return "edges" if self.start == "edge" else "all"
 

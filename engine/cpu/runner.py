@@ -43,7 +43,7 @@ class CpuRunner(BatchBackend):
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
         self.recycled = Recycled()
-        self.time_rules = np.array(time_rules(algorithm)[:3], np.int64)  # the numbers of a run in time
+        self.time_rules = time_rules(algorithm).numbers
         self.kernels = Kernels(self._constants(), self.hooks())
         watch = Stopwatch()
         with stage(LOADING):
@@ -160,7 +160,7 @@ class CpuRunner(BatchBackend):
             layout=self.plan.graph_layout,
             membership=self.plan.membership,
             weighs_members=self.weighs_members,
-            events=self._has_events(),
+            events=time_rules(self.algorithm) if self._has_events() else None,
             streamed=self.streamed,
             capacity=self.plan.capacity,
             columns=np.empty(0) if self.algorithm.vertex_columns.table is None else self.algorithm.vertex_columns.table,

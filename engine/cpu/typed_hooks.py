@@ -68,6 +68,7 @@ def _graph(backend: Specialization) -> Any:
         "member_weights": np.float32,
         "events": np.uint32,
         "event_times": np.int64,
+        "far_ends": np.uint32,
         "moved": np.int64,
         "loaded": np.uint8,
         "near": np.uint32,

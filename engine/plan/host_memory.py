@@ -28,7 +28,7 @@ PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that wri
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
-EVENT_BYTES = 16  # of an edge in the order by time: see engine/cpu/kernels/access.py
+EVENT_BYTES, FAR_BYTES = 16, 4  # of an edge in the order by time, and where time is bounded: see kernels/access.py
 EVENT_STEPS = 6  # that most walks in time make before no edge is left
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
@@ -88,11 +88,11 @@ def _events(shape: Shape, room: int) -> int:
     They search if they are fewer than the edges, or if ``room`` bytes do not hold it.
     """
     store, algorithm = shape.store, shape.algorithm
-    size = EVENT_BYTES * store.edges
-    if not (isinstance(algorithm, Walk) and algorithm.by_time) or shape.needs.edge.id != 4 or size > room:
+    if not (isinstance(algorithm, Walk) and algorithm.by_time) or shape.needs.edge.id != 4:
         return 0
+    size = (EVENT_BYTES + (FAR_BYTES if algorithm.bounded_in_time else 0)) * store.edges
     steps = shape.request.instances * min(mean_steps(algorithm), EVENT_STEPS)
-    return size if steps >= store.edges else 0
+    return size if steps >= store.edges and size <= room else 0
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:

@@ -20,7 +20,7 @@ PARTS = {
     "filters": "filters of edges, a byte an edge",
     "members": "hash tables of rows, 8 bytes an edge, 16 with weights",
     "table_scratch": "making the tables of a piece",
-    "events": "edges in the order by time, and where those begin that may follow each, 16 bytes an edge",
+    "events": "edges in the order by time, and which may follow each, 16 or 20 bytes an edge",
     "landing": "the piece that comes next",
     "paths": "steps of walks on their way to disk",
     "candidates": "candidates that are selected from",

@@ -55,9 +55,9 @@ class Walks(WaitingWalks):
             self.previous,
             self.step,
             self.alive,
-            clock=np.full((sources.size if backend.needs.timed else 0, 2), rules.start, np.int64),
+            clock=filled((sources.size if backend.needs.timed else 0, 2), rules.start, np.int64),
             times=self.times,
-            rules=np.array(rules[:3], np.int64),
+            rules=rules.numbers,
             scale=np.array([rules.scale]),
         )
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)

@@ -15,6 +15,8 @@ events        u32   [4 E]     edges in the order by time of their row: {neighbor
                               begin, or end if time goes backward, in the neighbor's order, time}; empty when steps
                               read the order and then the edge. Neighbors in time know of none that follow
 event_times   i64   [2 E]     the same memory: the time of event k is number 2 k + 1
+far_ends      u32   [E]       where those that may follow event k end, or begin if time goes backward; empty where they
+                              reach to the end of the row
 moved         i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it
                               is not loaded
 loaded        u8    [P + 1]   whether each partition can be read, and last, whether there are single rows
@@ -57,6 +59,7 @@ class GraphArrays(NamedTuple):
     member_weights: np.ndarray
     events: np.ndarray
     event_times: np.ndarray
+    far_ends: np.ndarray
     moved: np.ndarray
     loaded: np.ndarray
     near: np.ndarray

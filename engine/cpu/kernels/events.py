@@ -10,18 +10,18 @@ from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
 from csaw.engine.cpu.kernels.by_time import (
     BESIDE,
     FIELDS,
-    L_COUNT,
-    L_GOAL,
-    L_HIGH,
-    L_LOW,
-    L_ROW,
-    LARGEST,
+    L_FAR,
+    L_HERE,
+    L_NEAR,
+    L_NOW,
+    L_STEP,
+    L_WALKER,
     event_neighbor,
     event_time,
+    note_ranges,
     place_at,
-    search_together,
 )
-from csaw.engine.cpu.kernels.constants import BACKWARD, STRICT
+from csaw.engine.cpu.kernels.constants import HAS_LAST, HAS_WINDOW
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import full
@@ -40,24 +40,20 @@ def sort_events(graph, first, last):
 
 
 @njit(nogil=True)
-def find_followers(graph, first, last):
-    """Note the followers of the events ``first`` .. ``last`` - 1 of a graph that is all in memory.
+def find_followers(graph, first, last, rules):
+    """Note which edges may follow the events ``first`` .. ``last`` - 1 of a graph that is all in memory.
 
-    In the order by time of an edge's end, that is the place behind the edges that may not follow it, forward in time,
-    or of the first edge that may not follow it, backward in time.
+    They are a range in the order by time of an edge's end: see near_end and far_end. ``rules``: the numbers of a run in
+    time.
     """
     graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
     for begin in range(first, last, BESIDE):
         lanes = min(BESIDE, last - begin)
         for j in range(lanes):
-            v = event_neighbor(graph, begin + j)
-            state[L_ROW + j], state[L_COUNT + j] = row_of(graph, v), degree(graph, v)
-            state[L_LOW + j], state[L_HIGH + j] = 0, state[L_COUNT + j]
-            time = event_time(graph, begin + j)
-            later = STRICT != BACKWARD  # than this edge, and not as late
-            none = later and time == LARGEST
-            state[L_LOW + j] = state[L_COUNT + j] if none else 0
-            state[L_GOAL + j] = time + (1 if later and not none else 0)
-        search_together(lanes, state, graph)
+            state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = j, event_neighbor(graph, begin + j), 1
+            state[L_NOW + j] = event_time(graph, begin + j)
+        note_ranges(lanes, state, graph, rules)
         for j in range(lanes):
-            graph.events[uint64(4) * uint64(begin + j) + uint64(1)] = np.uint32(state[L_LOW + j])
+            graph.events[uint64(4) * uint64(begin + j) + uint64(1)] = np.uint32(state[L_NEAR + j])
+            if HAS_WINDOW or HAS_LAST:
+                graph.far_ends[begin + j] = np.uint32(state[L_FAR + j])

@@ -21,10 +21,11 @@ from csaw.engine.cpu.kernels.by_time import (
     L_BEGAN,
     L_COIN,
     L_COUNT,
-    L_FOLLOWER,
+    L_FAR,
     L_HERE,
     L_HIGH,
     L_LOW,
+    L_NEAR,
     L_NOW,
     L_OTHER,
     L_PLACE,
@@ -33,14 +34,30 @@ from csaw.engine.cpu.kernels.by_time import (
     L_STEP,
     L_WALKER,
     L_WORD,
-    event_follower,
+    LARGEST,
     event_neighbor,
     event_time,
+    far_end,
     find_candidates,
+    near_end,
+    note_ranges,
     place_at,
+    take_known,
     time_of,
 )
-from csaw.engine.cpu.kernels.constants import BACKWARD, EVENTS, FAR, FROM_EDGES, HAS_UPDATE, PER_TIME, TIME_BIAS
+from csaw.engine.cpu.kernels.constants import (
+    BACKWARD,
+    EVENTS,
+    FAR,
+    FROM_EDGES,
+    HAS_LAST,
+    HAS_START,
+    HAS_UPDATE,
+    HAS_WINDOW,
+    PER_TIME,
+    TIME_BIAS,
+    UNLIMITED,
+)
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, borrowed_out, goes_on, put, put_source, save, with_path
@@ -49,10 +66,11 @@ from csaw.engine.draws.random import SHIFT, below_wide, draw64, fraction, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import empty, full
 
+GROUPS, TOGETHER = 4, 16  # groups of lanes that take turns, and lanes of each
 LEVELS = 33  # most ranges of 1, 4, 16, ... edges in a row
 
 
-@inner
+@inner(forceinline=True)
 def triangular(word, count):
     """A number below ``count`` with bias count - k for number k."""
     total = (count >> 1) * (count + 1) if count % 2 == 0 else count * ((count + 1) >> 1)
@@ -65,13 +83,13 @@ def triangular(word, count):
     return count - 1 - from_end
 
 
-@inner
+@inner(forceinline=True)
 def counted_from(low, high, k):
     """The place number k of a range, from the end that is preferred."""
     return high - 1 - k if BACKWARD != FAR else low + k
 
 
-@inner
+@inner(forceinline=True)
 def lasting(graph, row, count, low, high, first, k, scale):
     """The exponential bias of number k of a range, relative to its number 0, which has the time ``first``."""
     time = time_of(graph, row, count, counted_from(low, high, k))
@@ -79,7 +97,7 @@ def lasting(graph, row, count, low, high, first, k, scale):
     return csaw_exponential(-(float(apart) / scale))
 
 
-@inner
+@inner(forceinline=True)
 def exponential_place(graph, row, count, low, high, word, other, coin, seed, instance, step, scale, biases):
     """A number in a range by its exponential bias; ``biases`` [LEVELS] is room for those of the first edges.
 
@@ -146,7 +164,7 @@ def place_of_time(graph, row, count, low, high, word, other, linear):
     return begin + int64(below_wide(other, uint64(end - begin)))
 
 
-@inner
+@inner(forceinline=True)
 def draw_step_words(lanes, state, seed, first):
     """Draw the random words of a step of each lane.
 
@@ -162,12 +180,12 @@ def draw_step_words(lanes, state, seed, first):
             state[uint64(L_COIN) + j] = int64(draw64(seed, instance, step, uint64(1)))
 
 
-@inner
+@inner(forceinline=True)
 def place_drawn(graph, state, j, low, high, seed, instance, step, scale, biases):
     """The place that the step of a lane draws of those from ``low`` up to ``high``, of which there is one."""
     row, count, size = state[L_ROW + j], state[L_COUNT + j], high - low
     word, other = uint64(state[L_WORD + j]), uint64(state[L_OTHER + j])
-    if (FROM_EDGES and step == 0) or (TIME_BIAS == 0 and not PER_TIME):
+    if FROM_EDGES and step == 0:
         return low + int64(below_wide(word, uint64(size)))
     if PER_TIME:
         return place_of_time(graph, row, count, low, high, word, other, TIME_BIAS == 1)
@@ -181,43 +199,81 @@ def place_drawn(graph, state, j, low, high, seed, instance, step, scale, biases)
     )
 
 
-@inner
-def draw_edges(lanes, state, graph, seed, first, scale, biases):
-    """Set PLACE of each lane to that of the edge that its step draws, and POSITION to where it is read; -1 where none
-    may follow.
-    """
+@inner(forceinline=True)
+def draw_steps(lanes, state, graph, seed, first, scale, biases):
+    """Set PLACE of each lane to that of the edge that its step draws; -1 where none may follow."""
     draw_step_words(lanes, state, seed, first)
     for j in range(lanes):
         low, high, step = state[L_LOW + j], state[L_HIGH + j], uint64(state[L_STEP + j])
-        state[L_PLACE + j] = state[L_POSITION + j] = -1
-        if low < high:
-            instance = uint64(first + state[L_WALKER + j])
-            place = place_drawn(graph, state, j, low, high, seed, instance, step, scale, biases)
-            state[L_PLACE + j] = place
-            if EVENTS:
-                state[L_POSITION + j] = state[L_ROW + j] + place
-                prefetch(graph.events, uint64(4) * uint64(state[L_POSITION + j]))
-    if EVENTS:
-        return
+        if TIME_BIAS == 0 and not PER_TIME:
+            place = low + int64(below_wide(uint64(state[L_WORD + j]), uint64(high - low)))  # without a branch
+            state[L_PLACE + j] = place if low < high else -1
+        else:
+            state[L_PLACE + j] = -1
+            if low < high:
+                instance = uint64(first + state[L_WALKER + j])
+                state[L_PLACE + j] = place_drawn(graph, state, j, low, high, seed, instance, step, scale, biases)
+
+
+@inner(forceinline=True)
+def request_places(lanes, state, graph):
+    """Set POSITION of each lane to where its edge is read, -1 where there is none, and ask for its memory line."""
     for j in range(lanes):
-        place = state[L_PLACE + j]
-        state[L_POSITION + j] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], place) if place >= 0 else -1
-    for j in range(lanes):
+        place, row = state[L_PLACE + j], state[L_ROW + j]
+        if EVENTS:
+            event = row + place
+            state[L_POSITION + j] = event if place >= 0 else -1
+            prefetch(graph.events, uint64(4) * uint64(event))
+            if HAS_WINDOW or HAS_LAST:
+                prefetch(graph.far_ends, uint64(event))
+        else:
+            state[L_POSITION + j] = place_at(graph, row, state[L_COUNT + j], place) if place >= 0 else -1
+    for j in range(0 if EVENTS else lanes):
         if state[L_POSITION + j] >= 0:
             prefetch_edge(graph, uint64(state[L_POSITION + j]))
 
 
+@inner(forceinline=True)
+def request_steps(state, graph, seed, first, walkers, biases):
+    """Draw the next edge of each lane of a group, and ask for its memory line."""
+    if not (EVENTS and take_known(TOGETHER, state, graph)):
+        find_candidates(TOGETHER, state, graph, walkers.rules)
+    draw_steps(TOGETHER, state, graph, seed, first, walkers.scale[0], biases)
+    request_places(TOGETHER, state, graph)
+
+
 @inner
+def find_first(todo, graph, walkers, near, far):
+    """Find the range of edges that may be next of each walker of ``todo``, as NEAR and FAR of a lane.
+
+    It is all of a row where no time is known.
+    """
+    for k in range(todo.size):
+        near[k], far[k] = (LARGEST, 0) if BACKWARD else (0, LARGEST)
+    if not (HAS_START or HAS_LAST or UNLIMITED):
+        return
+    state = full(FIELDS, -1, np.int64)
+    for begin in range(0, todo.size, BESIDE):
+        lanes = min(BESIDE, todo.size - begin)
+        for j in range(lanes):
+            w = todo[begin + j]
+            state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = w, walkers.at[w], walkers.step[w]
+            state[L_NOW + j] = walkers.clock[w, 0]
+        note_ranges(lanes, state, graph, walkers.rules)
+        for j in range(lanes):
+            near[begin + j], far[begin + j] = state[L_NEAR + j], state[L_FAR + j]
+
+
+@inner(forceinline=True)
 def take_walker(j, w, state, graph, walkers, out):
     """Let a lane go on with walker w."""
     state[L_WALKER + j], state[L_HERE + j], state[L_BACK + j] = w, walkers.at[w], walkers.previous[w]
     state[L_STEP + j], state[L_NOW + j], state[L_BEGAN + j] = walkers.step[w], walkers.clock[w, 0], walkers.clock[w, 1]
-    state[L_FOLLOWER + j] = -1
     put_source(out, w, walkers.source[w])
     prefetch(graph.indptr, uint64(state[L_HERE + j]))
 
 
-@inner
+@inner(forceinline=True)
 def edge_of(graph, state, j):
     """The position of the edge that a lane has drawn, where hooks may read its columns; 0 where there is none."""
     if EVENTS and HAS_UPDATE and state[L_PLACE + j] >= 0:
@@ -225,43 +281,63 @@ def edge_of(graph, state, j):
     return int64(0) if EVENTS else max(state[L_POSITION + j], 0)
 
 
+@inner(forceinline=True)
+def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
+    """Take a lane along the edge that it has drawn; returns whether its walk goes on."""
+    w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
+    now, began, back = state[L_NOW + j], state[L_BEGAN + j], state[L_BACK + j]
+    seen = at_edge(with_times(with_path(graph, out, w), now, began), edge_of(graph, state, j))
+    dst, near, far = int64(-1), int64(-1), int64(-1)
+    if position >= 0:
+        dst = event_neighbor(graph, position) if EVENTS else neighbor_at(graph, position)
+        now = event_time(graph, position) if EVENTS else time_at(graph, position)
+        near = near_end(graph, position) if EVENTS else int64(-1)
+        far = far_end(graph, position) if EVENTS else int64(-1)
+    then = after(params, seen, seed, first + w, t, walkers.source[w], back, v, dst, 1.0, bad)
+    if then >= 0:
+        t += 1
+        put(out, w, t, then)
+        prefetch(graph.indptr, uint64(then))
+        walkers.times[w, t - 1], began = now, now if t == 1 else began
+    if not goes_on(graph, v, then, t, length):
+        save(w, v, then, t, length, walkers.at, walkers.previous, walkers.step, walkers.alive, out)
+        keep_times(w, then, t, length, now, began, walkers)
+        return False
+    state[L_HERE + j], state[L_BACK + j], state[L_STEP + j] = then, v, t
+    state[L_NOW + j], state[L_BEGAN + j] = now, began
+    state[L_NEAR + j], state[L_FAR + j] = near if then == dst else -1, far
+    return True
+
+
 @njit(nogil=True)
 def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
-    """Walks whose steps are drawn from the order of a row by time, BESIDE of them in turn."""
+    """Walks whose steps are drawn from the order of a row by time.
+
+    Groups of lanes take turns, as in walk_by_edge: each makes the step whose memory lines were asked for some turns
+    ago, and then the group before it, whose rows have come meanwhile, draws its next one.
+    """
     graph, out, walkers = borrowed(graph), borrowed_out(out), borrow(walkers)
-    state, biases, lanes = full(FIELDS, -1, np.int64), empty(LEVELS, np.float64), min(BESIDE, todo.size)
-    taken, ended = lanes, 0
-    for j in range(lanes):
-        take_walker(j, todo[j], state, graph, walkers, out)
+    states, biases = full(GROUPS * FIELDS, -1, np.int64), empty(LEVELS, np.float64)
+    near, far = empty(todo.size if EVENTS else 0, np.int64), empty(todo.size if EVENTS else 0, np.int64)
+    if EVENTS:
+        find_first(todo, graph, walkers, near, far)
+    groups = min(GROUPS, -(-todo.size // TOGETHER))
+    for group in range(groups):
+        for j in range(TOGETHER):
+            states[FIELDS * group + L_HERE + j] = 0  # rows are read of lanes without a walker, too
+    taken, ended, before = 0, 0, groups - 1
     while ended < todo.size:
-        find_candidates(lanes, state, graph, walkers.rules)
-        draw_edges(lanes, state, graph, seed, first, walkers.scale[0], biases)
-        for j in range(lanes):
-            w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
-            if w < 0:
-                continue
-            now, began = state[L_NOW + j], state[L_BEGAN + j]
-            seen = at_edge(with_times(with_path(graph, out, w), now, began), edge_of(graph, state, j))
-            dst, follower = int64(-1), int64(-1)
-            if position >= 0:
-                dst = event_neighbor(graph, position) if EVENTS else neighbor_at(graph, position)
-                now = event_time(graph, position) if EVENTS else time_at(graph, position)
-                follower = event_follower(graph, position) if EVENTS else int64(-1)
-            then = after(params, seen, seed, first + w, t, walkers.source[w], state[L_BACK + j], v, dst, 1.0, bad)
-            if then >= 0:
-                t += 1
-                put(out, w, t, then)
-                prefetch(graph.indptr, uint64(then))
-                walkers.times[w, t - 1], began = now, now if t == 1 else began
-            if goes_on(graph, v, then, t, length):
-                state[L_HERE + j], state[L_BACK + j], state[L_STEP + j] = then, v, t
-                state[L_NOW + j], state[L_BEGAN + j] = now, began
-                state[L_FOLLOWER + j] = follower if then == dst else -1
-                continue
-            save(w, v, then, t, length, walkers.at, walkers.previous, walkers.step, walkers.alive, out)
-            keep_times(w, then, t, length, now, began, walkers)
-            state[L_WALKER + j] = -1
-            ended += 1
-            if taken < todo.size:
-                take_walker(j, todo[taken], state, graph, walkers, out)
-                taken += 1
+        for group in range(groups):
+            state = borrow(states[FIELDS * group : FIELDS * (group + 1)])
+            for j in range(TOGETHER):
+                if state[L_WALKER + j] >= 0:
+                    if make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
+                        continue
+                    state[L_WALKER + j] = -1
+                    ended += 1
+                if taken < todo.size:
+                    take_walker(j, todo[taken], state, graph, walkers, out)
+                    state[L_NEAR + j], state[L_FAR + j] = (near[taken], far[taken]) if EVENTS else (-1, -1)
+                    taken += 1
+            request_steps(borrow(states[FIELDS * before : FIELDS * (before + 1)]), graph, seed, first, walkers, biases)
+            before = group
