@@ -155,8 +155,6 @@ class Walk(Algorithm):
     """Whether a walk knows the times of its edges, which its sample has beside its vertices: that of a TemporalWalk."""
     by_time: ClassVar[bool] = False
     """Whether steps are drawn from the order of a row by time, as the options of ``temporal`` say."""
-    bounded_in_time: ClassVar[bool] = False
-    """Whether there is a longest time between edges that follow each other, or a time after which none is taken."""
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge

@@ -32,6 +32,7 @@ FILES = (
     "times.py",
     "walk.py",
     "by_time.py",
+    "time_biases.py",
     "temporal.py",
     "events.py",
     "searches.py",

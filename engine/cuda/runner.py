@@ -30,6 +30,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.schedule.backend import TALLY
+from csaw.engine.schedule.time_rules import time_rules
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 
@@ -172,4 +173,5 @@ class CudaRunner(BatchBackend):
             keeps_indices=layout.keeps_rows or searched or weighed or self.plan.lists_members,
             keeps_weights=layout.keeps_weights or weighed,
             columns=self._columns(),
+            rules=time_rules(self.algorithm),
         )

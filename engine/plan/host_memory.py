@@ -8,9 +8,10 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.api.algorithm import Traversal, Walk
-from csaw.engine.api.termination import mean_steps, planned_steps
+from csaw.engine.api.temporal_walk import TemporalWalk
+from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.costs import met_row, row_cost
+from csaw.engine.plan.costs import events_pay, met_row, row_cost
 from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
@@ -29,7 +30,6 @@ BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
 EVENT_BYTES, FAR_BYTES = 16, 4  # of an edge in the order by time, and where time is bounded: see kernels/access.py
-EVENT_STEPS = 6  # that most walks in time make before no edge is left
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -83,16 +83,14 @@ def _membership(shape: Shape, room: int) -> tuple[str, int]:
 
 
 def _events(shape: Shape, room: int) -> int:
-    """Bytes of the edges in the order by time, of a graph that is all in memory; 0 where steps search in the order.
-
-    They search if they are fewer than the edges, or if ``room`` bytes do not hold it.
+    """Bytes of the edges in the order by time, of a graph that is all in memory; 0 where steps search in the order
+    because they are few, or ``room`` bytes do not hold them.
     """
-    store, algorithm = shape.store, shape.algorithm
-    if not (isinstance(algorithm, Walk) and algorithm.by_time) or shape.needs.edge.id != 4:
+    algorithm = shape.algorithm
+    if not (isinstance(algorithm, TemporalWalk) and events_pay(shape)) or shape.needs.edge.id != 4:
         return 0
-    size = (EVENT_BYTES + (FAR_BYTES if algorithm.bounded_in_time else 0)) * store.edges
-    steps = shape.request.instances * min(mean_steps(algorithm), EVENT_STEPS)
-    return size if steps >= store.edges and size <= room else 0
+    size = (EVENT_BYTES + (FAR_BYTES if algorithm.bounded_in_time else 0)) * shape.store.edges
+    return size if size <= room else 0
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:

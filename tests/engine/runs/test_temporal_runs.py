@@ -10,7 +10,7 @@ from helpers.temporal import RECENT, TIED, events_store, random_events, rows_by_
 
 import csaw
 from csaw.engine import prepare
-from csaw.engine.plan import host_memory
+from csaw.engine.plan import costs
 from csaw.engine.samples import open_samples
 from csaw.engine.verify import verify
 from csaw.partition import open_graph
@@ -154,7 +154,7 @@ def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options,
     given = {"walk_length": 9, "num_walks": 30, "seed": 5, **options}
     found = {}
     for steps in (0, 1 << 30):
-        monkeypatch.setattr(host_memory, "EVENT_STEPS", steps)
+        monkeypatch.setattr(costs, "EVENT_STEPS", steps)
         assert (prepare(store, algo, **given).plan.fixed["events"] > 0) is (steps > 0)
         found[steps] = arrays_of(store, tmp_path / "s.zarr", algo, **given)
     assert_same(found[0], found[1 << 30])

@@ -1,0 +1,134 @@
+"""Biases of the edges in a range of a row's order by time.
+
+``near`` is the end of a range from which the walk comes, and biases count from there, or from the other end where FAR.
+Each bias falls along a range, so an exponential one is drawn without any table: ranges of 1, 4, 16, ... edges are
+chosen by the bias of their first edge times their size, a place within is uniform, and it is accepted by its bias over
+that of the first: at least once in five trials on average, because what a range counts for is at most four times the
+biases of the range before it. The biases are relative to the edge next in time, so no span of times is too long. The
+twin of cuda/kernels/temporal.cuh.
+"""
+
+import math
+
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.by_time import L_COIN, L_COUNT, L_OTHER, L_ROW, L_WORD, time_of
+from csaw.engine.cpu.kernels.constants import BACKWARD, FAR, FROM_EDGES, PER_TIME, TIME_BIAS
+from csaw.engine.draws.portable import exponential as csaw_exponential
+from csaw.engine.draws.random import SHIFT, below_wide, draw64, fraction, philox
+from csaw.partition.base.compile import inner
+
+LEVELS = 33  # most ranges of 1, 4, 16, ... edges in a row
+
+
+@inner(forceinline=True)
+def triangular(word, count):
+    """A number below ``count`` with bias count - k for number k."""
+    total = (count >> 1) * (count + 1) if count % 2 == 0 else count * ((count + 1) >> 1)
+    target = int64(below_wide(word, uint64(total)))
+    from_end = int64((math.sqrt(8.0 * float(target) + 1.0) - 1.0) / 2.0)
+    while from_end * (from_end + 1) // 2 > target:
+        from_end -= 1
+    while (from_end + 1) * (from_end + 2) // 2 <= target:
+        from_end += 1
+    return count - 1 - from_end
+
+
+@inner(forceinline=True)
+def counted_from(low, high, k):
+    """The place number k of a range, from the end that is preferred."""
+    return high - 1 - k if BACKWARD != FAR else low + k
+
+
+@inner(forceinline=True)
+def lasting(graph, row, count, low, high, first, k, scale):
+    """The exponential bias of number k of a range, relative to its number 0, which has the time ``first``."""
+    time = time_of(graph, row, count, counted_from(low, high, k))
+    apart = uint64(first) - uint64(time) if first > time else uint64(time) - uint64(first)
+    return csaw_exponential(-(float(apart) / scale))
+
+
+@inner(forceinline=True)
+def exponential_place(graph, row, count, low, high, word, other, coin, seed, instance, step, scale, biases):
+    """A number in a range by its exponential bias; ``biases`` [LEVELS] is room for those of the first edges.
+
+    ``word``, ``other`` and ``coin`` are the words of the first trial.
+    """
+    size, bits = high - low, 0
+    while size >> bits:
+        bits += 1
+    first = time_of(graph, row, count, counted_from(low, high, 0))
+    unit, total, begin, wide, level = math.ldexp(1.0, 61 - bits), int64(0), int64(0), int64(1), 0
+    while begin < size:
+        bias = lasting(graph, row, count, low, high, first, begin, scale)
+        if bias == 0.0:
+            break
+        biases[level] = bias
+        total += int64(bias * float(min(wide, size - begin)) * unit)
+        begin += wide
+        wide *= 4
+        level += 1
+    draw = uint64(0)
+    while True:
+        target = int64(below_wide(word, uint64(total)))
+        begin, wide, level = int64(0), int64(1), 0
+        while True:
+            whole, held = biases[level], min(wide, size - begin)
+            target -= int64(whole * float(held) * unit)
+            if target < 0:
+                break
+            begin += wide
+            wide *= 4
+            level += 1
+        if held == 1:
+            return begin
+        number = begin + int64(below_wide(other, uint64(held)))
+        if fraction(coin) * whole < lasting(graph, row, count, low, high, first, number, scale):
+            return number
+        draw += uint64(2)
+        w0, w1, w2, w3 = philox(seed, instance, step, draw)
+        word, other = (w0 << SHIFT) | w1, (w2 << SHIFT) | w3
+        coin = draw64(seed, instance, step, draw + uint64(1))
+
+
+@inner
+def place_of_time(graph, row, count, low, high, word, other, linear):
+    """A place by its time among the different ones of a range: uniform or linear in their rank, then any edge of it."""
+    different, k = int64(0), low
+    before = int64(0)
+    while k < high:
+        time = time_of(graph, row, count, k)
+        different += k == low or time != before
+        before = time
+        k += 1
+    rank = triangular(word, different) if linear else int64(below_wide(word, uint64(different)))
+    wanted = different - 1 - rank if BACKWARD != FAR else rank
+    begin, end, seen, k = low, high, int64(-1), low
+    while k < high and end == high:
+        time = time_of(graph, row, count, k)
+        if k == low or time != before:
+            seen += 1
+            begin = k if seen == wanted else begin
+            end = k if seen == wanted + 1 else end
+        before = time
+        k += 1
+    return begin + int64(below_wide(other, uint64(end - begin)))
+
+
+@inner(forceinline=True)
+def place_drawn(graph, state, j, low, high, seed, instance, step, scale, biases):
+    """The place that the step of a lane draws of those from ``low`` up to ``high``, of which there is one."""
+    row, count, size = state[L_ROW + j], state[L_COUNT + j], high - low
+    word, other = uint64(state[L_WORD + j]), uint64(state[L_OTHER + j])
+    if FROM_EDGES and step == 0:
+        return low + int64(below_wide(word, uint64(size)))
+    if PER_TIME:
+        return place_of_time(graph, row, count, low, high, word, other, TIME_BIAS == 1)
+    if TIME_BIAS == 1:
+        return counted_from(low, high, triangular(word, size))
+    coin = uint64(state[L_COIN + j])
+    return counted_from(
+        low,
+        high,
+        exponential_place(graph, row, count, low, high, word, other, coin, seed, instance, step, scale, biases),
+    )
