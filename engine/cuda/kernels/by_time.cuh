@@ -22,9 +22,9 @@ __device__ __forceinline__ i64 place_at(const Place& here, i64 k)
 }
 
 // LAYOUT EVENTS: an edge in the order by time of its row, with the range that may follow it: where that begins, in the order of its end, and its edges.
-struct alignas(32) Event { u32 neighbor, count; i64 begin, time; };
+struct alignas(32) TimedEdge { u32 neighbor, count; i64 begin, time; };
 
-__device__ __forceinline__ Event event_at(i64 position)
+__device__ __forceinline__ TimedEdge event_at(i64 position)
 {
     const uint4* const at = (const uint4*)GRAPH.entries + 2 * position;
     const uint4 a = __ldg(at), b = __ldg(at + 1);
@@ -35,7 +35,7 @@ __device__ __forceinline__ Event event_at(i64 position)
 __device__ __forceinline__ i64 time_of(const Place& here, i64 k)
 {
 #if LAYOUT == EVENTS && !BUILDS
-    return __ldg(&((const Event*)GRAPH.entries)[here.row + k].time);
+    return __ldg(&((const TimedEdge*)GRAPH.entries)[here.row + k].time);
 #else
     return time_at(place_at(here, k));
 #endif

@@ -25,7 +25,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
         if (!ended) {
             const TimeSpan all = {0, (i64)w.count};
             const i64 k = place_drawn(w.place(), all, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);
-            const Event e = event_at(w.row + k);
+            const TimedEdge e = event_at(w.row + k);
             move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
             note_time(o, w.number, w.step - 1, e.time);
         }
