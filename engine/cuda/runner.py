@@ -59,7 +59,7 @@ class CudaRunner(BatchBackend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"] and not plan.graph_layout.has_sums
-        self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
+        self.ends_early = bool(self.needs.timed or self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
         watch = Stopwatch()
         units = kernels_of(self), builder_of(self)

@@ -15,6 +15,7 @@ from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.time_rules import time_rules
 from csaw.engine.schedule.waiting import crowds, rows_of
+from csaw.partition.graph.edge_columns import NO_TIME
 
 # Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/contributing/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024, "walk_by_time": 1024}
@@ -35,7 +36,7 @@ class Walks(WaitingWalks):
         self.before = 0
         self.walks: Array = self._room(sources.size)
         self.rules, timed = time_rules(backend.algorithm), backend.needs.timed
-        self.times: Array = cupy.empty((sources.size, self.length), np.int64) if timed else None
+        self.times: Array = cupy.full((sources.size, self.length), NO_TIME, np.int64) if timed else None
         self.clock: Array = cupy.full((sources.size, 2), self.rules.start, np.int64) if timed else None
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early

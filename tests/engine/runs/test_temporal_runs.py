@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.graphs import arrays_of, store_of
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
-from helpers.temporal import RECENT, TIED, events_store, random_events, rows_by_time
+from helpers.temporal import RECENT, TIED, TURNS_BACK, events_store, random_events, rows_by_time
 
 import csaw
 from csaw.engine import prepare
@@ -133,13 +133,6 @@ FOLLOWED = [
     {"per": "time", "start_time": -50},
     {"start": "edge", "instances": 400, "time_order": "monotone"},
 ]
-TURNS_BACK = """
-from csaw.engine.algorithms.temporal import Temporal
-
-class TurnsBack(Temporal):
-    def update(self, e):
-        return e.src if e.depth == 1 else e.dst
-"""
 
 
 @pytest.mark.parametrize("options", FOLLOWED)
