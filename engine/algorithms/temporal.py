@@ -68,5 +68,9 @@ class Temporal(EdgeStarts):
     def backward(self):
         return self.direction == "backward"
 
+    @property
+    def bounded_in_time(self):
+        return self.time_window is not None or self.last_time is not None
+
     def edge_bias(self, e):
         return 1.0

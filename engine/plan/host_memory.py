@@ -8,9 +8,10 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.api.algorithm import Traversal, Walk
-from csaw.engine.api.termination import mean_steps, planned_steps
+from csaw.engine.api.temporal_walk import TemporalWalk
+from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.costs import met_row, row_cost
+from csaw.engine.plan.costs import events_pay, met_row, row_cost
 from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
@@ -28,10 +29,7 @@ PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that wri
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
-FOLLOWED_BYTES = 12  # of an edge: where those that follow it begin, and a time
-# Steps that most walks in time make before no edge is left: noting what follows an edge takes as long as it saves in a
-# step, or in two of an exponential bias, which reads more times than those of the search (docs/contributing/tuning.md).
-FOLLOWED_STEPS, EXPONENTIAL_STEPS = 6, 2
+EVENT_BYTES, FAR_BYTES = 16, 4  # of an edge in the order by time, and where time is bounded: see kernels/access.py
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -47,7 +45,7 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape) | host_parts_of(shape)
     membership, answers = _membership(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
     parts["members" if membership == "hash" else "filters"] = answers
-    parts["followers"] = _followers(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
+    parts["events"] = _events(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
     fixed = sum(parts.values())
     streams = limits.residency is not None and limits.residency.streams
     layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
@@ -84,18 +82,15 @@ def _membership(shape: Shape, room: int) -> tuple[str, int]:
     return "filter", store.edges
 
 
-def _followers(shape: Shape, room: int) -> int:
-    """Bytes of what follows each edge in time, of a graph that is all in memory; 0 where steps of walks search for it.
-
-    They search if they are fewer than the edges, or if ``room`` bytes do not hold it.
+def _events(shape: Shape, room: int) -> int:
+    """Bytes of the edges in the order by time, of a graph that is all in memory; 0 where steps search in the order
+    because they are few, or ``room`` bytes do not hold them.
     """
-    size, algorithm = FOLLOWED_BYTES * shape.store.edges, shape.algorithm
-    if not (isinstance(algorithm, Walk) and shape.request.select is Method.TIME) or size > room:
+    algorithm = shape.algorithm
+    if not (isinstance(algorithm, TemporalWalk) and events_pay(shape)) or shape.needs.edge.id != 4:
         return 0
-    steps = shape.request.instances * min(mean_steps(algorithm), FOLLOWED_STEPS)
-    if getattr(algorithm, "time_bias", "") == "exponential":
-        steps //= EXPONENTIAL_STEPS
-    return size if steps >= shape.store.edges else 0
+    size = (EVENT_BYTES + (FAR_BYTES if algorithm.bounded_in_time else 0)) * shape.store.edges
+    return size if size <= room else 0
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:

@@ -5,6 +5,8 @@ of the run.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.edge_starts import BIASES
 from csaw.engine.plan.contracts import Array
@@ -45,6 +47,13 @@ class TimeRules(NamedTuple):
     """The time after which no edge is taken, or backward before which."""
     scale: float
     """The time in which an exponential bias changes by e."""
+    bounded: bool
+    """Whether there is a longest time between edges, or a last time."""
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """int64 [3]: start, window, last."""
+        return np.array(self[:3], np.int64)
 
 
 def _columns(columns: Sequence[EdgeColumn]) -> dict[str, int]:
@@ -103,6 +112,7 @@ def time_rules(walk: Algorithm) -> TimeRules:
         LARGEST if window is None else window,
         (LEAST if backward else LARGEST) if last is None else last,
         float(getattr(walk, "time_scale", 1.0)),
+        getattr(walk, "bounded_in_time", False),
     )
 
 

@@ -5,9 +5,10 @@ import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore, arrays_of, stored_arrays
 from helpers.invariance import assert_same
-from helpers.temporal import RECENT, TIED, assert_follows_in_time, events_store, random_events
+from helpers.temporal import RECENT, TIED, TURNS_BACK, assert_follows_in_time, events_store, random_events
 
 from csaw.engine import execute, prepare
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.options import Policy
 from csaw.engine.verify import verify
 
@@ -67,8 +68,23 @@ def expected(stores, tmp_path, case):
 def test_a_resident_graph(tmp_path, stores, case):
     algo, options = run_of(stores, case)
     wanted = expected(stores, tmp_path, case)
-    for more in ({}, {"in_flight": 17}):
+    for more in ({}, {"in_flight": 17}, {"layout": "csr"}, {} if case == "own" else {"layout": "events"}):
         assert_same(wanted, arrays_of(stores[0][6], tmp_path / "t.zarr", algo, device="cuda", **more, **options))
+
+
+@pytest.mark.parametrize("case", ["uniform", "exponential", "per time"])
+def test_a_step_reads_an_event_where_there_are_no_hooks(stores, case):
+    algo, options = run_of(stores, case)
+    assert prepare(stores[0][6], algo, device="cuda", **options).plan.graph_layout is GraphLayout.EVENTS
+
+
+def test_walks_with_an_update_of_their_own_read_rows(tmp_path, stores):
+    (tmp_path / "back.py").write_text(TURNS_BACK)
+    given = {"walk_length": 9, "num_walks": 30, "seed": 5}
+    for options in ({}, {"direction": "backward", "time_window": 30}):
+        algo = f"{tmp_path / 'back.py'}:TurnsBack"
+        wanted = arrays_of(stores[0][6], tmp_path / "s.zarr", algo, **given, **options)
+        assert_same(wanted, arrays_of(stores[0][6], tmp_path / "t.zarr", algo, device="cuda", **given, **options))
 
 
 @every_case
@@ -115,7 +131,19 @@ def test_times_at_the_ends_of_64_bits(tmp_path):
     for options in ({}, {"time_order": "monotone", "time_window": 2**63 - 1}, EXPONENTIAL, by_rank):
         given = {"walk_length": 6, "num_walks": 200} | options
         wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
-        assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
+        for layout in ("events", "csr"):
+            found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout=layout, **given)
+            assert_same(wanted, found)
+
+
+def test_a_single_edge_and_loops_at_one_time(tmp_path):
+    none = events_store(tmp_path / "none.zarr", [(0, 1, 5)], 3)
+    loops = events_store(tmp_path / "loops.zarr", [(0, 0, 7)] * 40, 1)
+    for store, options in ((none, {}), (loops, {}), (loops, {"time_order": "monotone"})):
+        given = {"walk_length": 6, "num_walks": 50, **options}
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout="events", **given)
+        assert_same(wanted, found)
 
 
 def test_a_hub_of_few_times(tmp_path):
@@ -147,4 +175,18 @@ def test_a_hub_of_many_times(tmp_path):
     for options in (*biases, {"per": "time"}, by_rank | {"per": "time", "time_scale": 2e4}):
         given = {"sources": [0], "num_walks": 500, "walk_length": 1, "start_time": 1000} | options
         wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
-        assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
+        for layout in ("events", "csr"):
+            found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout=layout, **given)
+            assert_same(wanted, found)
+
+
+def test_walks_to_and_from_a_hub(tmp_path):
+    rng = np.random.default_rng(6)
+    out = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 900, 3000))]
+    back = [(v + 1, 0, int(time)) for v, time in enumerate(rng.integers(0, 900, 3000))]
+    store = events_store(tmp_path / "g.zarr", out + back, 3001)
+    for options in ({}, {"time_window": 200}, {"direction": "backward", "last_time": 100}, EXPONENTIAL):
+        given = {"walk_length": 8, "num_walks": 4} | options
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout="events", **given)
+        assert_same(wanted, found)

@@ -47,6 +47,15 @@ class Recent(TemporalWalk):
 """
 """A walk in time of one's own, which no option of ``temporal`` gives."""
 
+TURNS_BACK = """
+from csaw.engine.algorithms.temporal import Temporal
+
+class TurnsBack(Temporal):
+    def update(self, e):
+        return e.src if e.depth == 1 else e.dst
+"""
+"""A walk whose second step leads nowhere, so that what may follow its edge is not what may follow the step."""
+
 
 def events_store(path, events, vertices, **how):
     """A directed graph of these events."""

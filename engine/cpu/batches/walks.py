@@ -49,16 +49,16 @@ class Walks(WaitingWalks):
             graph, everyone = backend.graph, np.flatnonzero(self.alive.view(bool))
             self.queues = Queues(graph.loaded.size, sources.size)
             self.queues.put(everyone, graph.partition_of(self.at[everyone]))
-        self.times = np.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
+        self.times = backend.recycled.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
         self.walkers = Walkers(
             self.source,
             self.at,
             self.previous,
             self.step,
             self.alive,
-            clock=np.full((sources.size if backend.needs.timed else 0, 2), starts, np.int64),
+            clock=filled((sources.size if backend.needs.timed else 0, 2), starts, np.int64),
             times=self.times,
-            rules=np.array(rules[:3], np.int64),
+            rules=rules.numbers,
             scale=np.array([rules.scale]),
         )
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)

@@ -1,4 +1,4 @@
-// Steps of walks in time: the edges that may follow are a range of the row's order by time. The twin of engine/cpu/kernels/temporal.py, where
+// Biases of the edges in a range of a row's order by time. The twin of engine/cpu/kernels/time_biases.py, where
 // the way of drawing is explained; numbers and words are the same, in the same order.
 #pragma once
 #include "walker.cuh"

@@ -3,7 +3,7 @@
 #include "whole_row.cuh"
 
 // Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
-#define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
+#define PREFILLED (TIMED || HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
 
 // Whether walkers' state is in memory between launches.
 #define RESUMES (STREAMED || UNLIMITED)
@@ -53,10 +53,8 @@ struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITE
     double scale;
 };
 
-// Note the time of a step's edge, or after the end of a walk that there is none.
+// Note the time of a step's edge. The caller fills `times` beforehand with that of no edge.
 __device__ __forceinline__ void note_time(const Output& o, i64 number, i64 step, i64 time) { o.times[number * o.length + step] = time; }
-
-constexpr i64 NO_TIME = -9223372036854775807ll - 1;
 
 // The walk of a walker from its source on, where hooks read it.
 __device__ __forceinline__ const vertex_t* path_of(const Output& o, i64 number)
@@ -174,8 +172,6 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     if (ASKS_LATER) o.trials[w.number] = 0;
     if (ended && !PREFILLED && !UNLIMITED)
         for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
-    if (TIMED && ended)
-        for (i64 t = w.step; t < o.length; ++t) note_time(o, w.number, t, NO_TIME);
     return false;
 }
 

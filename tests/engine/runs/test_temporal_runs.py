@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from helpers.graphs import arrays_of, store_of
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
-from helpers.temporal import RECENT, TIED, events_store, random_events, rows_by_time
+from helpers.temporal import RECENT, TIED, TURNS_BACK, events_store, random_events, rows_by_time
 
 import csaw
 from csaw.engine import prepare
-from csaw.engine.plan import host_memory
+from csaw.engine.plan import costs
 from csaw.engine.samples import open_samples
 from csaw.engine.verify import verify
 from csaw.partition import open_graph
@@ -148,13 +148,6 @@ FOLLOWED = [
     {"per": "time", "start_time": -50},
     {"start": "edge", "instances": 400, "time_order": "monotone"},
 ]
-TURNS_BACK = """
-from csaw.engine.algorithms.temporal import Temporal
-
-class TurnsBack(Temporal):
-    def update(self, e):
-        return e.src if e.depth == 1 else e.dst
-"""
 
 
 @pytest.mark.parametrize("options", FOLLOWED)
@@ -169,8 +162,8 @@ def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options,
     given = {"walk_length": 9, "num_walks": 30, "seed": 5, **options}
     found = {}
     for steps in (0, 1 << 30):
-        monkeypatch.setattr(host_memory, "FOLLOWED_STEPS", steps)
-        assert (prepare(store, algo, **given).plan.fixed["followers"] > 0) is (steps > 0)
+        monkeypatch.setattr(costs, "EVENT_STEPS", steps)
+        assert (prepare(store, algo, **given).plan.fixed["events"] > 0) is (steps > 0)
         found[steps] = arrays_of(store, tmp_path / "s.zarr", algo, **given)
     assert_same(found[0], found[1 << 30])
     assert (found[0]["lengths"] > 1).any()
