@@ -106,12 +106,12 @@ def select_in_time(entries, graph, seed, frontier, now, time, rules):
                 else:
                     prefetch(graph.edge_columns[TIME_ORDER], uint64(state[L_ROW + j] + time[n]))
         if not EVENTS:
-            find_edges(lanes, state, graph, frontier, time)
+            find_timed_edges(lanes, state, graph, frontier, time)
         note_edges(lanes, state, graph, frontier, time)
 
 
 @inner
-def find_edges(lanes, state, graph, frontier, time):
+def find_timed_edges(lanes, state, graph, frontier, time):
     """Put the position of each edge of a group in the place of its place, and ask for what is read there."""
     for j in range(lanes):
         i = state[L_WALKER + j]
