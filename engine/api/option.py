@@ -248,6 +248,10 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
             from csaw.partition.ingestion.time_value import length_of, time_of
 
             flag = flag_of(name)
+            if (
+                getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biuf"
+            ):  # NumPy's and PyTorch's
+                value = value.item()
             found[name] = time_of(flag, value, units) if kind == "time" else length_of(flag, value, units, least=0)
     return found
 

@@ -84,15 +84,20 @@ def neg_log_of(x):
     return -((scale * LN2_HIGH + rest) + scale * LN2_LOW)
 
 
+@njit(inline="always")
+def triangle(n):
+    """1 + 2 + ... + n, of n below 2^32."""
+    return (n >> 1) * (n + 1) if n % 2 == 0 else n * ((n + 1) >> 1)
+
+
 @njit
 def triangular(word, count):
-    """A number below ``count`` with bias count - k for number k."""
-    total = (count >> 1) * (count + 1) if count % 2 == 0 else count * ((count + 1) >> 1)
-    target = int64(below_wide(word, uint64(total)))
+    """A number below ``count``, which is below 2^32, with bias count - k for number k."""
+    target = int64(below_wide(word, uint64(triangle(count))))
     from_end = int64((math.sqrt(8.0 * float(target) + 1.0) - 1.0) / 2.0)
-    while from_end * (from_end + 1) // 2 > target:
+    while triangle(from_end) > target:
         from_end -= 1
-    while (from_end + 1) * (from_end + 2) // 2 <= target:
+    while triangle(from_end + 1) <= target:
         from_end += 1
     return count - 1 - from_end
 

@@ -137,7 +137,9 @@ def _reading(shape: Shape, memory: MemoryPlan, rates: Rates, devices: int) -> fl
 
 def _building(shape: Shape, memory: MemoryPlan) -> float:
     """Gathers of building what the layout has beside rows, once."""
-    return shape.store.edges * (BUILD[memory.graph_layout] + MEMBERS * (memory.membership != "search"))
+    layouts = {memory.graph_layout} | ({GraphLayout.EVENTS} if memory.fixed.get("events") else set())
+    made = sum(BUILD[layout] for layout in layouts)
+    return shape.store.edges * (made + MEMBERS * (memory.membership != "search"))
 
 
 def _gathers(shape: Shape, memory: MemoryPlan) -> float:

@@ -39,7 +39,7 @@ def on_devices(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> Memory
     OptionError if a forced residency or layout cannot serve the run; BudgetError, with the bytes needed, if nothing
     allowed fits.
     """
-    limits, forced = _beside_host_parts(shape, limits), limits.residency
+    limits, forced = beside_host_parts(shape, limits), limits.residency
     pieces = streamed_layouts(shape) if forced is not None and forced.streams else (piece_layout(shape),)
     if forced is not None and forced.in_pieces and limits.layout not in (None, *pieces):
         raise OptionError(
@@ -62,7 +62,7 @@ def on_devices(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> Memory
         return replace(streamed(shape, devices, limits), refused=refused | {Residency.POOLED.value: str(error)})
 
 
-def _beside_host_parts(shape: Shape, limits: Limits) -> Limits:
+def beside_host_parts(shape: Shape, limits: Limits) -> Limits:
     """The limits that are left beside what a run needs in the memory of the host, whatever draws it.
 
     BudgetError if that does not fit there.

@@ -14,9 +14,11 @@ import numpy as np
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.edge_starts import BIASES, EdgeStarts
 from csaw.partition import GraphStore
+from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME
 
-START_BYTES = 36  # of an edge at most, while edges are sorted by time
+START_BYTES = 40  # of an edge at most, while edges are sorted by time and their biases are added up
+MOST_LINEAR = 1 << 32  # edges with linear biases
 UNIFORM, LINEAR, EXPONENTIAL, EXPONENTIAL_RANK = range(len(BIASES))
 
 
@@ -42,9 +44,17 @@ class StartEdges:
 
     @staticmethod
     def of(store: GraphStore, algorithm: Algorithm, indptr: np.ndarray, seed: int) -> "StartEdges | None":
-        """The start edges of an algorithm; None where it draws none by time."""
+        """The start edges of an algorithm; None where it draws none by time.
+
+        OptionError where linear biases are of too many edges.
+        """
         if not isinstance(algorithm, EdgeStarts) or not algorithm.starts_by_time:
             return None
+        if algorithm.start_bias == "linear" and store.edges >= MOST_LINEAR:
+            raise OptionError(
+                f"--start-bias linear: expected fewer than {MOST_LINEAR:,} edges, whose biases together 64 bits hold, "
+                f"found {store.edges:,} in {store.path}; use exponential-rank"
+            )
         return StartEdges(store, algorithm, indptr, seed)
 
     @property
@@ -59,7 +69,7 @@ class StartEdges:
         words = np.empty((last - first, 2), np.uint64)
         source_words(self.seed, first, words)
         with self.sorting:
-            edges = self.edges
+            edges, _ = self.edges, self.sums if self.bias == EXPONENTIAL else None
         time = self._times_drawn(words[:, 0])
         begin = edges.upto[time]
         place = begin + _below(words[:, 1], edges.upto[time + 1] - begin)
@@ -111,7 +121,11 @@ class StartEdges:
         _, times, upto = self.edges
         counts, bits = np.diff(upto), times.view(np.uint64)
         apart = bits[-1] - bits if self.late else (bits - bits[0])[::-1]
-        return np.cumsum(counts[:: 1 if self.late else -1] * lasting(apart, self.scale))
+        bias = lasting(apart, self.scale)
+        del apart
+        bias *= counts[:: 1 if self.late else -1]
+        del counts
+        return np.cumsum(bias, out=bias)
 
 
 def _read(store: GraphStore) -> Iterator[tuple[int, np.ndarray]]:

@@ -5,6 +5,7 @@ import numpy as np
 from csaw.engine.api.edge_starts import EdgeStarts
 from csaw.engine.api.law import GraphView
 from csaw.engine.verify.checks import Checks
+from csaw.engine.verify.power import certain
 from csaw.engine.verify.statistics import BINS, even
 from csaw.partition.graph.edge_columns import TIME
 
@@ -45,8 +46,8 @@ class StartLaw:
 
     def add(self, vertices: np.ndarray, times: np.ndarray) -> None:
         """Add walks that start at ``vertices`` [n] and whose edges have ``times`` [n, L]."""
-        self.vertices.append(vertices)
-        self.first_times += [times[:, 0]] if times.shape[1] else []
+        self.vertices.append(vertices.copy())  # of its group, which is not kept
+        self.first_times += [times[:, 0].copy()] if times.shape[1] else []
 
     def judge(self, checks: Checks) -> None:
         """Add the tests of vertices and of times; that of a time given its vertex is that of the first step."""
@@ -54,9 +55,13 @@ class StartLaw:
         parts = [("vertices", owners, self.vertices), ("times", self.times, self.first_times)]
         results = []
         for what, labels, chosen in parts:
-            if chosen:
-                places = self._places(labels, np.concatenate(chosen))
-                results += even(places, BINS, MOVED.format(what))
+            if not chosen:
+                continue
+            drawn = np.concatenate(chosen)
+            if np.isin(drawn, labels[self.weights > 0]).all():
+                results += even(self._places(labels, drawn), BINS, MOVED.format(what))
+            else:
+                results.append(certain(MOVED.format(what)))
         checks.results("sources", results, "start edges by their times", "too few start edges")
 
     def _places(self, labels: np.ndarray, chosen: np.ndarray) -> np.ndarray:

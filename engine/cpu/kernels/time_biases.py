@@ -22,7 +22,10 @@ from csaw.engine.draws.random import SHIFT, below_wide, draw64, fraction, geomet
 from csaw.partition.base.compile import inner
 
 LEVELS = 33  # most ranges of 1, 4, 16, ... edges in a row
-TRIES, READ_ALL = 32, 1 << 30  # words that look for an edge that is the first of its time, and the number of the next
+FIRST_TRIES, READ_ALL = (
+    32,
+    1 << 30,
+)  # words that look for an edge that is the first of its time, and the number of the next
 
 
 @inner(forceinline=True)
@@ -94,10 +97,10 @@ def exponential_place(graph, row, count, low, high, word, other, coin, seed, ins
 
 @inner
 def number_of_item(graph, row, count, low, high, items, word, seed, instance, step, draw):
-    """Any number below ``items`` that is the first of its time in a range, or the size of it; -1 where TRIES random
-    words, from ``word`` on, find none.
+    """Any number below ``items`` that is the first of its time in a range, or the size of it; -1 where FIRST_TRIES
+    random words, from ``word`` on, find none.
     """
-    size, rest = high - low, draw + uint64(TRIES)
+    size, rest = high - low, draw + uint64(FIRST_TRIES)
     while True:
         k = int64(below_wide(word, uint64(items)))
         if k == 0 or k == size:
@@ -124,12 +127,12 @@ def first_of_time(graph, row, count, low, high, word, seed, instance, step, line
     draw, items = uint64(0), high - low + 1
     while True:
         one = number_of_item(graph, row, count, low, high, items, word, seed, instance, step, draw)
-        draw += uint64(TRIES)
+        draw += uint64(FIRST_TRIES)
         word = draw64(seed, instance, step, draw)
         other = number_of_item(graph, row, count, low, high, items, word, seed, instance, step, draw)
         if one != other or one < 0:
             return min(one, other)
-        draw += uint64(TRIES)
+        draw += uint64(FIRST_TRIES)
         word = draw64(seed, instance, step, draw)
 
 

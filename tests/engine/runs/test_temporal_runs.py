@@ -172,7 +172,7 @@ def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options,
 def test_start_edges_take_memory_that_the_plan_counts(stores):
     given = {"start": "edge", "start_bias": "linear", "instances": 9, "walk_length": 3}
     plan, without = (prepare(stores[0], "temporal", **one).plan for one in (given, given | {"start_bias": "uniform"}))
-    assert plan.fixed["start_edges"] == 36 * stores[0].edges
+    assert plan.fixed["start_edges"] == 40 * stores[0].edges
     assert plan.fixed_bytes - without.fixed_bytes == plan.fixed["start_edges"]
     with pytest.raises(BudgetError, match="edges by time, at which walks start"):
         prepare(stores[0], "temporal", memory=plan.fixed["start_edges"], **given)
