@@ -200,9 +200,9 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
     elif one.choices:
         how["type"] = click.Choice([str(choice) for choice in one.choices])
     else:
-        kind = TYPES.get(one.kind, click.STRING)
+        kind = click.STRING if one.reads else TYPES.get(one.kind, click.STRING)
         how["type"] = values.OrNone(kind) if one.none else kind
-        how["metavar"] = "SIZE" if one.kind is Bytes else None
+        how["metavar"] = "SIZE" if one.kind is Bytes else f"{one.reads.upper()}|NONE" if one.reads else None
     return Grouped(flag, name, help=f"{help_of(one, owners)}.", **how)
 
 

@@ -55,7 +55,7 @@ def temporal(name: str, vertices: int, edges: int, static_edges: int, days: int)
 
 @dataclass(frozen=True)
 class ByHand:
-    """A graph of a paper in a form that csaw does not fetch: the page that has it, and the published counts.
+    """A graph in a form that csaw does not fetch: the page that has it, and the published counts.
 
     An undirected edge counts once.
     """
@@ -65,7 +65,7 @@ class ByHand:
     vertices: int
     edges: int
     directed: bool
-    papers: str
+    papers: str = ""
 
     @property
     def advice(self) -> str:
@@ -171,6 +171,7 @@ ENTRIES = tuple(
 )
 
 SAINT = "https://github.com/GraphSAINT/GraphSAINT"
+TGB = "https://tgb.complexdatalab.com/docs/linkprop/"  # an edge counts once for each of its times
 BY_HAND = (
     ByHand("ogbn-products", "https://ogb.stanford.edu/docs/nodeprop/", 2_449_029, 61_859_140, False, "gSampler"),
     ByHand("PPI", "https://snap.stanford.edu/graphsage/", 56_944, 818_716, False, "NextDoor"),
@@ -181,6 +182,16 @@ BY_HAND = (
             ("soc-orkut", 2_997_166, 106_349_209),
             ("soc-sinaweibo", 58_655_849, 261_321_071),
             ("soc-twitter-2010", 21_297_772, 265_025_809),
+        )
+    ),
+    *(
+        ByHand(name, TGB, vertices, edges, True)
+        for name, vertices, edges in (
+            ("tgbl-coin", 638_486, 22_809_486),
+            ("tgbl-comment", 994_790, 44_314_507),
+            ("tgbl-flight", 18_143, 67_169_570),
+            ("tgbl-review", 352_637, 4_873_540),
+            ("tgbl-wiki", 9_227, 157_474),
         )
     ),
     ByHand("Yelp", SAINT, 716_847, 6_977_410, False, "C-SAW"),

@@ -1,6 +1,9 @@
 # Written by scripts/make_stub.py from the declarations of options; run that, and do not edit this.
 from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Unpack, overload
+
+from numpy import datetime64, timedelta64
 
 from csaw import cli as cli
 from csaw import datasets as datasets
@@ -44,7 +47,7 @@ class _Run(TypedDict, total=False):
     threads: SupportsIndex | str | None
     in_flight: SupportsIndex | str | None
     residency: Literal["resident", "pooled", "streamed", "disk"] | None
-    layout: Literal["csr", "entries", "table", "alias", "ctps"] | None
+    layout: Literal["csr", "entries", "table", "alias", "ctps", "events"] | None
     transit_parallel: Literal["auto", "on", "off"]
     checksums: bool
     ids: Literal["original", "dense"]
@@ -85,9 +88,9 @@ class _Jump(_Run, total=False):
 
 class _Labor(_Run, total=False):
     time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsIndex | str | None
+    start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
-    time_window: SupportsIndex | str | None
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     fanout: Sequence[int] | str
     frontier_size: SupportsIndex | str
     time_against: Literal["root", "previous"]
@@ -101,9 +104,9 @@ class _Ladies(_Run, total=False):
 class _Layer(_Run, total=False):
     bias: Literal["weight", "degree", "none"]
     time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsIndex | str | None
+    start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
-    time_window: SupportsIndex | str | None
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     depth: SupportsIndex | str | None
     neighbor_size: SupportsIndex | str
     frontier_size: SupportsIndex | str
@@ -119,9 +122,9 @@ class _Minibatch(_Run, total=False):
     disjoint: bool
     bias: Literal["weight", "degree", "none"]
     time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsIndex | str | None
+    start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
-    time_window: SupportsIndex | str | None
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     fanout: Sequence[int] | str
     replace: bool
 
@@ -134,9 +137,9 @@ class _Mvs(_Run, total=False):
     disjoint: bool
     bias: Literal["weight", "degree", "none"]
     time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsIndex | str | None
+    start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
-    time_window: SupportsIndex | str | None
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     fanout: Sequence[int] | str
     replace: bool
     norms: str | None
@@ -144,9 +147,9 @@ class _Mvs(_Run, total=False):
 class _Neighbor(_Run, total=False):
     bias: Literal["weight", "degree", "none"]
     time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsIndex | str | None
+    start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
-    time_window: SupportsIndex | str | None
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     fanout: Sequence[int] | str
     replace: bool
     unique: bool
@@ -186,16 +189,20 @@ class _Snowball(_Run, total=False):
 class _Temporal(_Run, total=False):
     walk_length: SupportsIndex | str
     num_walks: SupportsIndex | str
-    start_time: SupportsIndex | str | None
+    start_time: SupportsFloat | str | date | datetime64 | None
+    start: Literal["vertex", "edge"]
+    start_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
+    start_prefer: Literal["late", "early"]
+    start_per: Literal["edge", "time"]
+    start_scale: SupportsFloat | str
     direction: Literal["forward", "backward"]
     time_order: Literal["strict", "monotone"]
-    start: Literal["vertex", "edge"]
-    time_bias: Literal["uniform", "linear", "exponential"]
+    time_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     prefer: Literal["near", "far"]
     per: Literal["edge", "time"]
     time_scale: SupportsFloat | str
-    time_window: SupportsIndex | str | None
-    last_time: SupportsIndex | str | None
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
+    last_time: SupportsFloat | str | date | datetime64 | None
 
 class _OfAll(_Run, total=False):
     walk_length: SupportsIndex | str | None
@@ -209,9 +216,9 @@ class _OfAll(_Run, total=False):
     depth: SupportsIndex | str | None
     jump_prob: SupportsFloat | str
     time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsIndex | str | None
+    start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
-    time_window: SupportsIndex | str | None
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     fanout: Sequence[int] | str
     time_against: Literal["root", "previous"]
     replace: bool
@@ -229,13 +236,17 @@ class _OfAll(_Run, total=False):
     termination_prob: SupportsFloat | str
     restart_prob: SupportsFloat | str
     subgraph_nodes: SupportsIndex | str
-    direction: Literal["forward", "backward"]
     start: Literal["vertex", "edge"]
-    time_bias: Literal["uniform", "linear", "exponential"]
+    start_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
+    start_prefer: Literal["late", "early"]
+    start_per: Literal["edge", "time"]
+    start_scale: SupportsFloat | str
+    direction: Literal["forward", "backward"]
+    time_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     prefer: Literal["near", "far"]
     per: Literal["edge", "time"]
     time_scale: SupportsFloat | str
-    last_time: SupportsIndex | str | None
+    last_time: SupportsFloat | str | date | datetime64 | None
 
 @overload
 def sample(

@@ -22,10 +22,14 @@ TYPES = {
     Bias: "str | Callable[[EdgeView], float]",
     object: "Any",
 }
+TIMES = {"time": "SupportsFloat | str | date | datetime64", "length": "SupportsFloat | str | timedelta | timedelta64"}
 HEAD = """\
 # Written by scripts/make_stub.py from the declarations of options; run that, and do not edit this.
 from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Unpack, overload
+
+from numpy import datetime64, timedelta64
 
 from csaw import cli as cli
 from csaw import datasets as datasets
@@ -120,7 +124,7 @@ def _types(options: dict[str, Option]) -> dict[str, str]:
 
 def _type(one: Option) -> str:
     """The type of an option's values, which may be text as on the command line."""
-    kind = f"Literal[{_listed(map(str, one.choices))}]" if one.choices else TYPES[one.kind]
+    kind = f"Literal[{_listed(map(str, one.choices))}]" if one.choices else TIMES.get(one.reads, TYPES[one.kind])
     return f"{kind} | None" if kind != "Any" and (one.none or one.default is None) else kind
 
 

@@ -29,7 +29,9 @@ class InTime(Algorithm):
     start_time: int | None = option(
         None,
         kind=int,
-        help="time of all sources, after which no edge is selected; a file of sources then has ids alone",
+        reads="time",
+        help="time of all sources, a number or a date as in the graph's input, after which no edge is selected; a file "
+        "of sources then has ids alone",
         none="each line of --sources ends with a time",
         is_later=True,
     )
@@ -42,7 +44,8 @@ class InTime(Algorithm):
     time_window: int | None = option(
         None,
         kind=int,
-        help="longest time from an edge to the time that it is compared with",
+        reads="length",
+        help="longest time from an edge to the time that it is compared with, a number or, of dates, such as 7d",
         low=0,
         none="no limit",
         is_later=True,

@@ -76,7 +76,7 @@ class LayerEntries(MatrixEntries):
     lacks: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("time_strategy", *BESIDE),
         ", because it draws by the entries of one matrix, and the degrees in these would be others at each time: labor "
-        "and layer draw in time",
+        "and layer draw in time, and csaw.evaluate(graph, until=T).store is the graph until a time",
     )
 
     layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)

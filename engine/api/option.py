@@ -11,7 +11,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import TypeVar, cast
 
-from csaw.partition.base.plain_data import OptionValue
+from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -22,6 +22,10 @@ NONE = "none"  # the word for None
 
 class Bytes(int):
     """The type of an option that is a number of bytes: an integer, or text such as ``4GiB``."""
+
+
+class InUnits(int):
+    """A time, or a length of time, in the units of a graph already, as requests keep it."""
 
 
 class Bias(str):
@@ -140,6 +144,7 @@ class Option:
     )
     group: str = "Algorithm"  # the heading of the option in the help
     alias: str = ""  # an earlier name, which still works
+    reads: str = ""  # of an integer: "time", or "length" of time, which a graph's input has in another form
     is_later: bool = (
         False  # samples were stored before there was this option: requests leave out its default, as theirs do
     )
@@ -213,8 +218,10 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
         help: what the option changes, for ``csaw sample --help``.
         **limits: ``low`` and ``high``, the range of a number, both ends included, which ``open_low=True`` and
             ``open_high=True`` exclude; ``choices``, the words that a str may be; ``reason``, why there are limits, for
-            the error; ``none``, what the value None means, where it is allowed; ``is_later``, whether unfinished
-            samples may be older than the option, so that requests leave out its default.
+            the error; ``none``, what the value None means, where it is allowed; ``reads``, of an integer: ``time``, or
+            ``length`` of time, if it is given as the input of the graph has times, such as a date, or as ``7d``;
+            ``is_later``, whether unfinished samples may be older than the option, so that requests leave out its
+            default.
 
     Returns:
         The declaration, in place of the value.
@@ -226,6 +233,27 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
     if kind not in KINDS:
         raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")
     return cast("T", Option(default, help, kind, **limits))  # hooks read the value, not its declaration
+
+
+def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], units: str | None) -> Values:
+    """The options that are ``given``, with times and lengths of time in the ``units`` of a graph; None: it has none.
+
+    OptionError for what is none in these units.
+    """
+    found = dict(given)
+    for name, value in given.items():
+        kind = options[name].reads if name in options else ""
+        none = value is None or (isinstance(value, str) and value == NONE)
+        if kind and units is not None and not none and not isinstance(value, InUnits):
+            from csaw.partition.ingestion.time_value import length_of, time_of
+
+            flag = flag_of(name)
+            if (
+                getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biuf"
+            ):  # NumPy's and PyTorch's
+                value = value.item()
+            found[name] = time_of(flag, value, units) if kind == "time" else length_of(flag, value, units, least=0)
+    return found
 
 
 def options_of(cls: type) -> dict[str, Option]:

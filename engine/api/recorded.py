@@ -12,6 +12,7 @@ from typing import Any
 
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.option import InUnits
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.partition.base.plain_data import Values
@@ -80,7 +81,7 @@ def _require_code(path: Path, request: Request, algo: str, found: str) -> None:
 
 
 def parameters(path: Path, request: Request, name: str, kind: type[Algorithm] | None = None) -> Values:
-    """Return the options of its algorithm that a request has.
+    """Return the options of its algorithm that a request has, times in the units of its graph.
 
     StoreError where it has others, which would be options of a run.
 
@@ -92,7 +93,8 @@ def parameters(path: Path, request: Request, name: str, kind: type[Algorithm] | 
             f"{path}/zarr.json: parameters: expected options of {quoted(name)}, which are "
             f"{', '.join(known)}, found {quoted(held)}; sample again"
         )
-    return held
+    times = {one for one, declared in known.items() if declared.reads}
+    return {one: InUnits(value) if one in times and type(value) is int else value for one, value in held.items()}
 
 
 def built(path: Path, request: Request, algo: registry.Algo | None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:

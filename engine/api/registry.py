@@ -16,6 +16,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
+from csaw.engine.api.option import in_units
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.translation import translated
@@ -120,16 +121,19 @@ def build(
     edge_bias: str | None = None,
     columns: VertexColumns = NO_COLUMNS,
     of_the_run: Iterable[str] = (),
+    units: str | None = None,
 ) -> Algorithm:
     """Make the algorithm with its options and the columns that its hooks read, and check all.
 
-    ``of_the_run``: names of the options beside them, one of which a misspelled name may mean.
+    ``of_the_run``: names of the options beside them, one of which a misspelled name may mean. ``units``: of the times
+    of the graph, None where it has none.
 
     Raises UnknownNameError or OptionError.
     """
     kind, digest = load(name)
     if kind.__init__ is Algorithm.__init__:
         kind.refuse_unknown(parameters, of_the_run)
+    parameters = in_units(kind.options(), parameters, units)
     return make(kind if edge_bias is None else with_edge_bias(kind, edge_bias), digest, parameters, columns)
 
 

@@ -16,7 +16,7 @@ class SourceKind(StrEnum):
     DISTINCT = "distinct", "random vertices, all different"
     EVERY = "every", "all vertices at once"
     CLUSTERS = "clusters", "random clusters, all different"
-    EDGES = "edges", "random vertices, as often as they have edges"
+    EDGES = "edges", "where random edges begin"
     LIST = "list", "a list of vertices"
 
     def __new__(cls, name: str, said: str) -> Self:

@@ -24,10 +24,14 @@ class TemporalWalk(Walk):
     timed: ClassVar[bool] = True
     backward: ClassVar[bool] = False
     """Whether walks go back in time, so that a walk without a ``start_time`` begins after all edges."""
+    bounded_in_time: ClassVar[bool] = False
+    """Whether there is a longest time between edges that follow each other, or a time after which none is taken."""
     walk_length: int = option(80, help=LENGTH_HELP.partition(";")[0], low=0, high=MOST_STEPS)  # type: ignore[assignment]
     start_time: int | None = option(
         None,
         kind=int,
-        help="time at which walks start: their first edges are those that may follow an edge of that time",
+        reads="time",
+        help="time at which walks start, a number or a date as in the graph's input: their first edges are those that "
+        "may follow an edge of that time",
         none="any edge may be the first",
     )

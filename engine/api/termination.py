@@ -40,6 +40,11 @@ def follows_edges(algorithm: Walk) -> bool:
     return update is None or all(_is_end(value) for value in _returned(update))
 
 
+def has_hooks(algorithm: Algorithm) -> bool:
+    """Whether hooks of the algorithm decide where its walks go on, or end them."""
+    return any(hook is not None for hook in hooks.others(algorithm, weighted=True).values())
+
+
 def _returned(hook: hooks.Hook) -> list[ast.expr | None]:
     with hooks.TREES:
         tree = ast.parse(hook.source).body[-1]

@@ -34,9 +34,12 @@ def open_tool(file: str, how: dict) -> "Tool":
 
 
 def rows(how: dict) -> "dict[str, np.ndarray]":
-    """The graph of a folder: indptr, indices and weights; those of works by degree are the degrees of neighbors."""
+    """The graph of a folder: indptr, indices, weights, and times for works in time; weights of works by degree are the
+    degrees of neighbors.
+    """
     with np.load(how["folder"] + "/csr.npz") as file:
-        found = {name: file[name] for name in ("indptr", "indices", "weights")}
+        names = ("indptr", "indices", "weights", *(["times"] if "time_bias" in how else []))
+        found = {name: file[name] for name in names}
     if how.get("by_degree"):
         found["weights"] = np.diff(found["indptr"])[found["indices"]].astype(np.float32)
     return found

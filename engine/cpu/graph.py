@@ -22,10 +22,12 @@ from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
+from csaw.engine.schedule.time_rules import TimeRules
 from csaw.partition import Partition
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.store import INDICES
 
+EVENT_WORDS = 4  # of an edge in the order by time: see kernels/access.py
 PIECES = 32  # tasks of a partition
 PIECE_EDGES = 1 << 12  # least edges of a task: a smaller one takes less time than handing it to a thread
 
@@ -34,9 +36,9 @@ class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
     ``layout`` is the plan's: csr, table or ctps. ``membership`` is the plan's: hash tables or filters of rows are
-    built. ``weighs_members``: whether hash tables hold weights. ``followed``: whether each edge notes which ones may
-    follow it in time. ``streamed``: whether partitions are loaded and evicted; ``capacity``: bytes for those in memory.
-    ``columns`` float64 [columns, V]: data of vertices.
+    built. ``weighs_members``: whether hash tables hold weights. ``events``: the rules of a run for which edges are
+    kept in the order by time, too. ``streamed``: whether partitions are loaded and evicted; ``capacity``: bytes for
+    those in memory. ``columns`` float64 [columns, V]: data of vertices.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class HostGraph(Partitions):
         layout: GraphLayout,
         membership: str,
         weighs_members: bool,
-        followed: bool,
+        events: TimeRules | None,
         streamed: bool,
         capacity: int,
         columns: np.ndarray,
@@ -61,8 +63,9 @@ class HostGraph(Partitions):
         self.table, self.summed = layout.has_alias_tables, layout.has_sums
         self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
         parts = (store.edges, store.largest_partition, len(store.partitions))
-        noted = store.edges if followed else 0
-        self.followers, self.row_times = Reserved(noted, np.dtype(np.uint32)), Reserved(noted, np.dtype(np.int64))
+        self.events = Reserved(EVENT_WORDS * store.edges if events is not None else 0, np.dtype(np.uint32))
+        bounded = events is not None and events.bounded
+        self.far_ends, self.time_rules = Reserved(store.edges if bounded else 0, np.dtype(np.uint32)), events
         self._reserve(needs, membership, weighs_members, Slots.places(*parts) if streamed else store.edges)
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
         self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
@@ -113,8 +116,9 @@ class HostGraph(Partitions):
             bloom=self.bloom.array,
             members=self.members.array,
             member_weights=self.members.array.view(WEIGHT.dtype),
-            followers=self.followers.array,
-            row_times=self.row_times.array,
+            events=self.events.array,
+            event_times=self.events.array.view(np.int64),
+            far_ends=self.far_ends.array,
             moved=np.zeros(parts, np.int64),
             loaded=np.zeros(parts + 1, np.uint8),
             near=self.places.near,
@@ -171,11 +175,15 @@ class HostGraph(Partitions):
     def load_all(self) -> None:
         for number in range(len(self.store.partitions)):
             self.load(number)
-        if self.followers.array.size:
-            for part in self.store.partitions:
-                self._over_vertices(part, lambda first, last, bad: self.kernels.sort_times(self.arrays, first, last))
-            cuts = np.linspace(0, self.store.edges, PIECES + 1).astype(np.int64).tolist()
-            list(self.threads.map(lambda ends: self.kernels.find_followers(self.arrays, *ends), pairwise(cuts)))
+        if self.time_rules is not None:
+            self._build_events(self.time_rules.numbers)
+
+    def _build_events(self, rules: np.ndarray) -> None:
+        """Bring the edges into the order by time, and note of each which may follow it."""
+        for part in self.store.partitions:
+            self._over_vertices(part, lambda first, last, bad: self.kernels.sort_events(self.arrays, first, last))
+        cuts = np.linspace(0, self.store.edges, PIECES + 1).astype(np.int64).tolist()
+        list(self.threads.map(lambda ends: self.kernels.find_followers(self.arrays, *ends, rules), pairwise(cuts)))
 
     def load(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""

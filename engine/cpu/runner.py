@@ -43,7 +43,7 @@ class CpuRunner(BatchBackend):
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
         self.recycled = Recycled()
-        self.time_rules = np.array(time_rules(algorithm)[:3], np.int64)  # the numbers of a run in time
+        self.time_rules = time_rules(algorithm).numbers
         self.kernels = Kernels(self._constants(), self.hooks())
         watch = Stopwatch()
         with stage(LOADING):
@@ -131,7 +131,7 @@ class CpuRunner(BatchBackend):
             "SUMS": layout.has_sums,
             "MEMBERSHIP": self.needs.second_order,
             "HASHED": self.plan.membership == "hash",
-            "FOLLOWED": self._followed(),
+            "EVENTS": self._has_events(),
             "MEMBER_WEIGHTS": self.weighs_members,
             "DRAWS_AHEAD": self._draws_ahead(),
             "ASKS_LATER": self.asks_later,
@@ -142,9 +142,9 @@ class CpuRunner(BatchBackend):
         }
         return self.constants() | own
 
-    def _followed(self) -> bool:
-        """Whether the graph notes of each edge which may follow it in time."""
-        return self.plan.fixed.get("followers", 0) > 0
+    def _has_events(self) -> bool:
+        """Whether the graph has its edges in the order by time, too."""
+        return self.plan.fixed.get("events", 0) > 0
 
     def _load_graph(self) -> HostGraph:
         table_kernels = self.kernels
@@ -160,7 +160,7 @@ class CpuRunner(BatchBackend):
             layout=self.plan.graph_layout,
             membership=self.plan.membership,
             weighs_members=self.weighs_members,
-            followed=self._followed(),
+            events=time_rules(self.algorithm) if self._has_events() else None,
             streamed=self.streamed,
             capacity=self.plan.capacity,
             columns=np.empty(0) if self.algorithm.vertex_columns.table is None else self.algorithm.vertex_columns.table,

@@ -32,8 +32,9 @@ FILES = (
     "times.py",
     "walk.py",
     "by_time.py",
+    "time_biases.py",
     "temporal.py",
-    "followers.py",
+    "events.py",
     "searches.py",
     "trials.py",
     "rejection.py",
@@ -115,14 +116,20 @@ class Kernels:
 
 @cache
 def _parsed(texts: tuple[str, ...]) -> tuple[dict[str, ast.FunctionDef], dict[str, object]]:
-    """The functions of kernel files by name, and the constants that these files define."""
+    """The functions of kernel files by name, and the constants that these files define.
+
+    Files share their names, so each is defined once.
+    """
     functions: dict[str, ast.FunctionDef] = {}
     constants: dict[str, object] = {}
     for statement in (statement for text in texts for statement in ast.parse(text).body):
         if isinstance(statement, ast.FunctionDef) and statement.name not in SAME:
+            assert statement.name not in functions, statement.name
             functions[statement.name] = statement
         elif isinstance(statement, ast.Assign):
-            constants |= _assigned(statement)
+            found = _assigned(statement)
+            assert not (twice := found.keys() & constants.keys()), twice
+            constants |= found
     return functions, constants
 
 

@@ -13,6 +13,7 @@ from csaw.engine.api.hooks import Hook
 from csaw.engine.cuda.compile import OF_SAMPLERS, Signature, cubin
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.detectors import CODES as DETECT
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.schedule.specialization import WEIGHT, Specialization
@@ -91,7 +92,8 @@ def builder_of(backend: Specialization) -> Unit:
     """
     rejection = backend.select is Method.REJECTION
     constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights, "BUILDS": True}
-    return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
+    events = ("build_events.cu",) if backend.plan.graph_layout is GraphLayout.EVENTS else ()
+    return Unit(("build.cu", *events), constants, [WEIGHT if rejection else backend.bias], backend.params)
 
 
 def sparse_pools(backend: Specialization) -> bool:

@@ -30,6 +30,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.schedule.backend import TALLY
+from csaw.engine.schedule.time_rules import time_rules
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 
@@ -58,7 +59,7 @@ class CudaRunner(BatchBackend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"] and not plan.graph_layout.has_sums
-        self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
+        self.ends_early = bool(self.needs.timed or self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
         watch = Stopwatch()
         units = kernels_of(self), builder_of(self)
@@ -172,4 +173,5 @@ class CudaRunner(BatchBackend):
             keeps_indices=layout.keeps_rows or searched or weighed or self.plan.lists_members,
             keeps_weights=layout.keeps_weights or weighed,
             columns=self._columns(),
+            rules=time_rules(self.algorithm),
         )

@@ -2,8 +2,10 @@
 else.
 """
 
+import math
+
 import numpy as np
-from numba import uint32, uint64
+from numba import int64, uint32, uint64
 
 from csaw.engine.draws.addresses import FRONTIER_DRAWS, HOOK_DRAWS, ORDER_DRAWS, POOL_DRAWS, SOURCE_SLOT
 from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, halves, log_of
@@ -80,6 +82,34 @@ def neg_log_of(x):
     rest, scale = log_of(mantissa, scale)
     scale -= 52.0
     return -((scale * LN2_HIGH + rest) + scale * LN2_LOW)
+
+
+@njit(inline="always")
+def triangle(n):
+    """1 + 2 + ... + n, of n below 2^32."""
+    return (n >> 1) * (n + 1) if n % 2 == 0 else n * ((n + 1) >> 1)
+
+
+@njit
+def triangular(word, count):
+    """A number below ``count``, which is below 2^32, with bias count - k for number k."""
+    target = int64(below_wide(word, uint64(triangle(count))))
+    from_end = int64((math.sqrt(8.0 * float(target) + 1.0) - 1.0) / 2.0)
+    while triangle(from_end) > target:
+        from_end -= 1
+    while triangle(from_end + 1) <= target:
+        from_end += 1
+    return count - 1 - from_end
+
+
+@njit(inline="always")
+def geometric(word, scale):
+    """A number from 0 on with bias exp(-k / scale) for number k.
+
+    Such a number modulo n has the same biases among the numbers below n, because each n numbers have the biases of the
+    n before them times exp(-n / scale).
+    """
+    return int64(neg_log(word) * scale)
 
 
 @njit

@@ -9,7 +9,7 @@ from math import log2
 
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.starts import sources_each
-from csaw.engine.api.termination import planned_steps
+from csaw.engine.api.termination import mean_steps, planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape
@@ -30,12 +30,15 @@ PICK = {
     Method.TIME: 4.0,
 }
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
+EVENT_STEPS = 6  # that most walks in time make before no edge is left
+EVENT_PICKS = 2  # of neighbors in time, for each edge, from which bringing the edges into the order by time pays
 BUILD = {
     GraphLayout.CSR: 0.0,
     GraphLayout.ENTRIES: 2.0,
     GraphLayout.TABLE: 3.0,
     GraphLayout.ALIAS: 3.0,
     GraphLayout.CTPS: 2.0,
+    GraphLayout.EVENTS: 20.0,
 }
 MEMBERS = 1.0
 START_SECONDS = 0.4  # of a command, with imports and kernels, all warm
@@ -140,17 +143,20 @@ def _reading(shape: Shape, memory: MemoryPlan, rates: Rates, devices: int) -> fl
 
 def _building(shape: Shape, memory: MemoryPlan) -> float:
     """Gathers of building what the layout has beside rows, once."""
-    return shape.store.edges * (BUILD[memory.graph_layout] + MEMBERS * (memory.membership != "search"))
+    layouts = {memory.graph_layout} | ({GraphLayout.EVENTS} if memory.fixed.get("events") else set())
+    made = sum(BUILD[layout] for layout in layouts)
+    return shape.store.edges * (made + MEMBERS * (memory.membership != "search"))
 
 
 def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     """Gathers of drawing all instances."""
-    row, entries = met_row(shape.store), memory.graph_layout in (GraphLayout.ENTRIES, GraphLayout.ALIAS)
+    row, in_order = met_row(shape.store), memory.graph_layout is GraphLayout.EVENTS or memory.fixed.get("events", 0) > 0
+    entries = in_order or memory.graph_layout in (GraphLayout.ENTRIES, GraphLayout.ALIAS)
     method = shape.request.select
     pick = PICK_IN_ENTRIES if entries else PICK[method]
     if method is Method.REJECTION:
         pick = TRIALS * (pick + _looked_up(row, memory) * shape.needs.asks_members)
-    if method is Method.TIME:
+    if method is Method.TIME and not in_order:
         pick += 2 * log2(1 + row)  # each turn of the search reads the order and a time
     parents, picks = frontiers(shape)
     of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
@@ -163,6 +169,16 @@ def _looked_up(row: float, memory: MemoryPlan) -> float:
     Filters and hash tables answer most questions by one.
     """
     return 1 + log2(1 + row) if memory.membership == "search" else 1.0
+
+
+def events_pay(shape: Shape) -> bool:
+    """Whether it pays to bring the edges into the order by time, for walks each with the range that may follow it: an
+    edge takes about as long as that saves in a step, or in a pick (docs/contributing/tuning.md).
+    """
+    if shape.request.select is not Method.TIME:
+        return False
+    each = min(mean_steps(shape.algorithm), EVENT_STEPS) if shape.by_steps else frontiers(shape)[1] / EVENT_PICKS
+    return shape.request.instances * each >= shape.store.edges
 
 
 def frontiers(shape: Shape) -> tuple[float, float]:

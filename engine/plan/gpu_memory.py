@@ -22,7 +22,7 @@ from csaw.engine.plan.gpu_streaming import streamed
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape
 from csaw.engine.plan.needs import member_slots
-from csaw.engine.plan.parts import refuse_least
+from csaw.engine.plan.parts import host_parts_of, refuse_least
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
@@ -39,7 +39,7 @@ def on_devices(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> Memory
     OptionError if a forced residency or layout cannot serve the run; BudgetError, with the bytes needed, if nothing
     allowed fits.
     """
-    forced = limits.residency
+    limits, forced = beside_host_parts(shape, limits), limits.residency
     pieces = streamed_layouts(shape) if forced is not None and forced.streams else (piece_layout(shape),)
     if forced is not None and forced.in_pieces and limits.layout not in (None, *pieces):
         raise OptionError(
@@ -60,6 +60,17 @@ def on_devices(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> Memory
         return replace(_pooled(shape, devices, limits), refused=refused)
     except CsawError as error:
         return replace(streamed(shape, devices, limits), refused=refused | {Residency.POOLED.value: str(error)})
+
+
+def beside_host_parts(shape: Shape, limits: Limits) -> Limits:
+    """The limits that are left beside what a run needs in the memory of the host, whatever draws it.
+
+    BudgetError if that does not fit there.
+    """
+    parts = host_parts_of(shape)
+    if sum(parts.values()) > limits.host_bytes:
+        raise refuse_least(shape.store.path, limits.host_bytes, "--memory", parts)
+    return replace(limits, host_bytes=limits.host_bytes - sum(parts.values()))
 
 
 def _resident(shape: Shape, limits: Limits) -> MemoryPlan:

@@ -1,8 +1,8 @@
 """Parts of the memory of a GPU that any residency has, and the layouts that a run can read there."""
 
 from csaw.engine.api.algorithm import Traversal
-from csaw.engine.api.termination import planned_steps
-from csaw.engine.plan.costs import frontiers, met_row
+from csaw.engine.api.termination import has_hooks, planned_steps
+from csaw.engine.plan.costs import events_pay, frontiers, met_row
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.methods import Method
@@ -77,6 +77,8 @@ def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:
         steps = shape.request.instances * planned_steps(shape.algorithm)
         many = steps >= shape.store.edges // 8
         return (GraphLayout.ENTRIES, GraphLayout.CSR) if many else (GraphLayout.CSR, GraphLayout.ENTRIES)
+    if shape.by_steps and shape.request.select is Method.TIME and not (wide or has_hooks(shape.algorithm)):
+        return (GraphLayout.EVENTS, GraphLayout.CSR) if events_pay(shape) else (GraphLayout.CSR, GraphLayout.EVENTS)
     if not (needs.clock_sums or needs.running_sums):
         return (GraphLayout.CSR,)
     # Only select.cu, which reads rows, has detectors.

@@ -8,15 +8,16 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.api.algorithm import Traversal, Walk
-from csaw.engine.api.termination import mean_steps, planned_steps
+from csaw.engine.api.temporal_walk import TemporalWalk
+from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.costs import met_row, row_cost
+from csaw.engine.plan.costs import events_pay, met_row, row_cost
 from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import SUM_BYTES, member_slots, question_bytes
-from csaw.engine.plan.parts import parts_of, refuse_least
+from csaw.engine.plan.parts import host_parts_of, parts_of, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
@@ -28,10 +29,7 @@ PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that wri
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
-FOLLOWED_BYTES = 12  # of an edge: where those that follow it begin, and a time
-# Steps that most walks in time make before no edge is left: noting what follows an edge takes as long as it saves in a
-# step, or in two of an exponential bias, which reads more times than those of the search (docs/contributing/tuning.md).
-FOLLOWED_STEPS, EXPONENTIAL_STEPS = 6, 2
+EVENT_BYTES, FAR_BYTES = 16, 4  # of an edge in the order by time, and where time is bounded: see kernels/access.py
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -44,10 +42,10 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     store, budget = shape.store, limits.host_bytes
     at_once = min(BATCH_BYTES, budget // 4) // shape.row
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
-    rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape)
+    rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape) | host_parts_of(shape)
     membership, answers = _membership(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
     parts["members" if membership == "hash" else "filters"] = answers
-    parts["followers"] = _followers(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
+    parts["events"] = _events(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
     fixed = sum(parts.values())
     streams = limits.residency is not None and limits.residency.streams
     layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
@@ -84,18 +82,16 @@ def _membership(shape: Shape, room: int) -> tuple[str, int]:
     return "filter", store.edges
 
 
-def _followers(shape: Shape, room: int) -> int:
-    """Bytes of what follows each edge in time, of a graph that is all in memory; 0 where steps of walks search for it.
-
-    They search if they are fewer than the edges, or if ``room`` bytes do not hold it.
+def _events(shape: Shape, room: int) -> int:
+    """Bytes of the edges in the order by time, of a graph that is all in memory; 0 where steps search in the order
+    because they are few, or ``room`` bytes do not hold them.
     """
-    size, algorithm = FOLLOWED_BYTES * shape.store.edges, shape.algorithm
-    if not (isinstance(algorithm, Walk) and shape.request.select is Method.TIME) or size > room:
-        return 0
-    steps = shape.request.instances * min(mean_steps(algorithm), FOLLOWED_STEPS)
-    if getattr(algorithm, "time_bias", "") == "exponential":
-        steps //= EXPONENTIAL_STEPS
-    return size if steps >= shape.store.edges else 0
+    algorithm = shape.algorithm
+    if algorithm.layout == "batches" or shape.needs.edge.id != 4 or not events_pay(shape):
+        return 0  # the edges of mini-batches are numbered in the order of rows
+    bounded = isinstance(algorithm, TemporalWalk) and algorithm.bounded_in_time
+    size = (EVENT_BYTES + (FAR_BYTES if bounded else 0)) * shape.store.edges
+    return size if size <= room else 0
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
@@ -145,7 +141,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     refuse_far(shape, "--memory")
     store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
     row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
-    parts = parts_of(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
+    parts = parts_of(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes} | host_parts_of(shape)
     scratch = edge.stored if needs.alias_tables else 0
     cut = Cut(store, edge.reserved, scratch, needs.partitions_at_once, uniform=False)
     ids, one = _id_bytes(shape), (limits.batch or 1) * row

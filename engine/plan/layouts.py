@@ -32,6 +32,10 @@ class GraphLayout(StrEnum):
     """
     CTPS = "ctps", True, 8, 0, 0.004
     """Rows with running sums of their biases, made once for the whole graph: a pick is a search."""
+    EVENTS = "events", False, 32, 0, float("inf")
+    """Each edge in the order by time of its row, with the range of its target's row that may follow it: a step of a
+    walk in time reads one line of memory.
+    """
 
     def __new__(cls, name: str, keeps_rows: bool, entry_bytes: int, entry_ids: int, grouping_pays: float) -> Self:
         made = str.__new__(cls, name)
@@ -48,7 +52,7 @@ class GraphLayout(StrEnum):
     @property
     def needs_gpu(self) -> bool:
         """Whether no run on the CPU can read it."""
-        return self in (GraphLayout.ENTRIES, GraphLayout.ALIAS)
+        return self in (GraphLayout.ENTRIES, GraphLayout.ALIAS, GraphLayout.EVENTS)
 
     @property
     def keeps_weights(self) -> bool:

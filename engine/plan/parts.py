@@ -20,8 +20,9 @@ PARTS = {
     "filters": "filters of edges, a byte an edge",
     "members": "hash tables of rows, 8 bytes an edge, 16 with weights",
     "table_scratch": "making the tables of a piece",
-    "followers": "times in their order, and the edges that follow each edge, 12 bytes an edge",
+    "events": "edges in the order by time, and which may follow each, 16 or 20 bytes an edge",
     "landing": "the piece that comes next",
+    "start_edges": "edges by time, at which walks start",
     "paths": "steps of walks on their way to disk",
     "candidates": "candidates that are selected from",
 }
@@ -42,6 +43,12 @@ def parts_of(shape: Shape) -> dict[str, int]:
         "columns": _columns_bytes(vertices, edges) if needs.columns else 0,
         "clusters": CLUSTER_BYTES * vertices if needs.clusters else 0,
     }
+
+
+def host_parts_of(shape: Shape) -> dict[str, int]:
+    """Bytes of the parts that any run needs in the memory of the host, whatever draws it."""
+    starts = shape.sources.start_edges
+    return {"start_edges": 0 if starts is None else starts.bytes}
 
 
 def _columns_bytes(vertices: int, edges: int) -> int:

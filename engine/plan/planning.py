@@ -10,7 +10,7 @@ from csaw.engine.plan.batch_kind import BatchKind, choose_kind
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expected
 from csaw.engine.plan.detectors import choose_detector
-from csaw.engine.plan.gpu_memory import on_devices
+from csaw.engine.plan.gpu_memory import beside_host_parts, on_devices
 from csaw.engine.plan.gpu_streaming import host_room
 from csaw.engine.plan.grouping import grouped
 from csaw.engine.plan.host_memory import on_host
@@ -81,7 +81,7 @@ def make_plan(
         tree_edges=tree_edges(shape, memory) if kind is BatchKind.TREES else 0,
         detect=choose_detector(algorithm, request.select, request.collision, layout, bool(devices), options.detect),
         output_bytes=output,
-        host_bytes=host_room(limits, memory.batch * shape.sample * len(devices)),
+        host_bytes=host_room(beside_host_parts(shape, limits), memory.batch * shape.sample * len(devices)),
         policy=options.policy,
         rates=rates,
         larger=larger_budgets(shape, memory, limits, planned, _usable(devices)),

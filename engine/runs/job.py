@@ -112,7 +112,9 @@ def prepare(
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
-    algorithm = registry.build(algo, parameters, options.edge_bias, read_columns(options.columns, store), run_options())
+    times, columns = store.stored.time, read_columns(options.columns, store)
+    units = None if times is None else times.units
+    algorithm = registry.build(algo, parameters, options.edge_bias, columns, run_options(), units)
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)

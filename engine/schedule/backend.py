@@ -79,8 +79,8 @@ class Backend(Specialization, ABC):
     def begin(self, first: int, sources: Array) -> Batch:
         """Begin a batch of n instances from number ``first`` on.
 
-        ``sources``: what Sources.take gives, dense ids [n] for walks, [n, frontier size] for
-        traversals, and [n, frontier size, 2] for mini-batches.
+        ``sources``: what Sources.take gives, dense ids [n] for walks, [n, 2] with the times of start edges, [n,
+        frontier size] for traversals, and [n, frontier size, 2] for mini-batches.
 
         On a streamed graph it is a WaitingBatch. MemoryError if the batch does not fit.
         """

@@ -5,11 +5,14 @@ of the run.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.edge_starts import BIASES
+from csaw.engine.plan.contracts import Array
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 LEAST, LARGEST = -(2**63), 2**63 - 1
-BIASES = ("uniform", "linear", "exponential")
 OFF = dict.fromkeys(
     (
         "TIMED",  # walks know the times of their edges
@@ -25,6 +28,7 @@ OFF = dict.fromkeys(
         "FAR",
         "PER_TIME",
         "FROM_EDGES",
+        "FROM_TIMES",  # of start edges, each walk knows the time of its own
         "LATEST",  # of neighbors in time: the last ones before a time are selected
     ),
     0,
@@ -43,6 +47,13 @@ class TimeRules(NamedTuple):
     """The time after which no edge is taken, or backward before which."""
     scale: float
     """The time in which an exponential bias changes by e."""
+    bounded: bool
+    """Whether there is a longest time between edges, or a last time."""
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """int64 [3]: start, window, last."""
+        return np.array(self[:3], np.int64)
 
 
 def _columns(columns: Sequence[EdgeColumn]) -> dict[str, int]:
@@ -67,6 +78,7 @@ def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
             "FAR": int(a.prefer == "far"),
             "PER_TIME": int(a.per == "time"),
             "FROM_EDGES": int(a.start == "edge"),
+            "FROM_TIMES": int(a.starts_by_time),
         }
     return OFF | found
 
@@ -100,4 +112,12 @@ def time_rules(walk: Algorithm) -> TimeRules:
         LARGEST if window is None else window,
         (LEAST if backward else LARGEST) if last is None else last,
         float(getattr(walk, "time_scale", 1.0)),
+        getattr(walk, "bounded_in_time", False),
     )
+
+
+def sources_and_starts(sources: Array, rules: TimeRules) -> tuple[Array, Array | int]:
+    """The vertices [n] where walks start, and when: int64 [n, 1] where ``sources`` [n, 2] say it, or the start of all
+    walks.
+    """
+    return (sources, rules.start) if sources.ndim == 1 else (sources[:, 0], sources[:, 1:])

@@ -8,6 +8,7 @@ from math import isqrt
 import numpy as np
 
 from csaw.engine.api.algorithm import MiniBatches
+from csaw.engine.sources.seeds import SeedOrder
 from csaw.partition.errors import OptionError
 
 MOST_BATCHES = 2**32  # whose numbers are part of the address of what draws their seeds
@@ -106,3 +107,10 @@ def chances(norms: np.ndarray, wanted: int) -> np.ndarray:
     if below and upto[below - 1] > 0.0:
         out[order[:below]] = norms[order[:below]] * ((wanted - (norms.size - below)) / upto[below - 1])
     return out
+
+
+def order_of(algorithm: MiniBatches, listed: np.ndarray | None, count: int, seed: int) -> SeedOrder | DrawnSeeds:
+    """The seeds of an algorithm's mini-batches. ``listed``: the list of ``count`` sources; None: all vertices."""
+    if algorithm.draws_seeds:
+        return DrawnSeeds.of(algorithm, listed, count, seed)
+    return SeedOrder.of(algorithm, count, seed)

@@ -10,11 +10,12 @@ from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.sources.digest import SourcesDigest, digest_of
-from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds
+from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds, order_of
 from csaw.engine.sources.given_sources import Listed, read_sources
 from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.sources.source_kinds import clusters_of, kind_of_sources
 from csaw.engine.sources.source_times import source_times, times_asked
+from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -33,6 +34,7 @@ class Sources:
     """
 
     seeds: SeedOrder | None = None  # the order that :meth:`in_turn` has given
+    start_edges: StartEdges | None = None  # of walks that start at edges by their times
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class Sources:
             self.indptr = store.read_indptr()
             if not store.edges:
                 raise OptionError(f"{store.path} has no edge to start from")
+            self.start_edges = StartEdges.of(store, algorithm, self.indptr, seed)
         if self.kind is SourceKind.DISTINCT and self.frontier_size > store.vertices:
             flag = "--frontier-size" if getattr(algorithm, "pool_size", None) is None else "--pool-size"
             raise OptionError(
@@ -85,7 +88,7 @@ class Sources:
         """OptionError where sources that are drawn from edges are given otherwise, or counted."""
         if self.kind is not SourceKind.EDGES or num_walks != 1:
             flag = "--num-walks" if self.kind is SourceKind.EDGES else "--sources"
-            raise OptionError(f"{flag}: expected none where walks start at edges, each as likely; pass --instances")
+            raise OptionError(f"{flag}: expected none where walks start at edges that are drawn; pass --instances")
 
     def _order(self, algorithm: Algorithm) -> SeedOrder | DrawnSeeds | None:
         if (
@@ -156,8 +159,11 @@ class Sources:
         numbers. Otherwise the array is NumPy's.
 
         Of mini-batches [n, frontier size, 2]: each seed's dense id and its position in the list of sources; -1 for both
-        where there are fewer seeds. Where sources have times, these are behind it, in one place more.
+        where there are fewer seeds. Where sources have times, these are behind it, in one place more; of
+        walks [n, 2].
         """
+        if self.start_edges is not None:
+            return self.start_edges.draw(first, last)
         if self.order is not None:
             return self._seeds(self.order.positions(first, last))
         if self.times is not None:
@@ -289,10 +295,3 @@ class Sources:
         labels = "" if self.labels is None else digest_of(self.labels)
         times = "" if self.times is None or self.times.listed is None else digest_of(self.times.listed)
         return SourcesDigest(self.kind, self.frontier_size, digest_of(self.listed), count, labels, times)
-
-
-def order_of(algorithm: MiniBatches, listed: np.ndarray | None, count: int, seed: int) -> SeedOrder | DrawnSeeds:
-    """The seeds of an algorithm's mini-batches. ``listed``: the list of ``count`` sources; None: all vertices."""
-    if algorithm.draws_seeds:
-        return DrawnSeeds.of(algorithm, listed, count, seed)
-    return SeedOrder.of(algorithm, count, seed)

@@ -8,10 +8,9 @@ from csaw.engine.api.algorithm import NONE, MiniBatches
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.digest import digest_of
-from csaw.engine.sources.drawn_seeds import DrawnSeeds
+from csaw.engine.sources.drawn_seeds import DrawnSeeds, order_of
 from csaw.engine.sources.given_sources import LABELS
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.sources.sources import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.layouts_in_time import SeedTimes

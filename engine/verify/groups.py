@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from csaw.engine.api.algorithm import MiniBatches
-from csaw.engine.sources.sources import order_of
+from csaw.engine.sources.drawn_seeds import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.kernels import pool_sizes
 from csaw.engine.verify.trees import copies, count_missing

@@ -5,28 +5,36 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.api.law import edge_biases
-from csaw.engine.verify.checks import Subject
+from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.edge_starts import EdgeStarts
+from csaw.engine.api.law import GraphView, edge_biases
+from csaw.engine.verify.start_edges import start_weights
 from csaw.engine.verify.time_rows import ENDED, Rule, TimeRows, may_follow
 
 Law = dict[int, float]
 
 
 class TimeLaws:
-    """Laws of the steps of ``subject`` by situations of these ``columns``; outcomes are places of edges by time, of
-    equal edges the first.
+    """Laws of the steps of ``walk`` on a graph, by situations of these ``columns``; outcomes are places of edges by
+    time, of equal edges the first.
     """
 
-    def __init__(self, subject: Subject, rows: TimeRows, rule: Rule, columns: tuple[str, ...]) -> None:
-        self.subject, self.rows, self.rule, self.columns = subject, rows, rule, columns
-        self.walk: Any = subject.algorithm
+    def __init__(self, view: GraphView, walk: Algorithm, rows: TimeRows, rule: Rule, columns: tuple[str, ...]) -> None:
+        self.view, self.rows, self.rule, self.columns = view, rows, rule, columns
+        self.walk: Any = walk
+        self.start_weights: np.ndarray | None = None
+        if isinstance(walk, EdgeStarts) and walk.starts_by_time:
+            self.start_weights = start_weights(view, walk)[rows.order]
 
     def __call__(self, *situation: int) -> Law:
         """The chance of each place to be next; ENDED where no edge can be."""
         named = dict(zip(self.columns, situation, strict=True))
         row = self.rows.row(named["at"])
         times = self.rows.times[row].tolist()
-        weights = self._by_time(times, named) if self.walk.by_time else self._by_hook(row, named)
+        if self.start_weights is not None and named["first"]:
+            weights = self.start_weights[row].tolist()
+        else:
+            weights = self._by_time(times, named) if self.walk.by_time else self._by_hook(row, named)
         total = sum(weights)
         if not total > 0.0:
             return {ENDED: 1.0}
@@ -43,7 +51,7 @@ class TimeLaws:
         others: dict[str, Any] = {name: named[name] for name in ("prev", "source", "instance") if name in named}
         depth = named.get("depth", 1 - named["first"])
         clock = named["previous_time"], named.get("start_time", named["previous_time"])
-        biases = edge_biases(self.subject.view, self.walk, named["at"], depth=depth, clock=clock, **others)
+        biases = edge_biases(self.view, self.walk, named["at"], depth=depth, clock=clock, **others)
         return [biases[edge - row.start][1] for edge in self.rows.order[row].tolist()]
 
     def _by_time(self, times: list[int], named: dict[str, int]) -> list[float]:
@@ -60,12 +68,17 @@ class TimeLaws:
             weights[places] = 1.0
         elif walk.per == "time":
             many = Counter(times[place] for place in places)
-            ranks = {time: len(many) - k for k, time in enumerate(dict.fromkeys(times[p] for p in nearest_first))}
-            linear = walk.time_bias == "linear"
-            weights[places] = [(ranks[times[p]] if linear else 1) / many[times[p]] for p in places]
-        elif walk.time_bias == "linear":
-            weights[nearest_first] = np.arange(len(places), 0, -1)
+            ranks = {time: k for k, time in enumerate(dict.fromkeys(times[p] for p in nearest_first))}
+            weights[places] = [self._by_rank(ranks[times[p]], len(many)) / many[times[p]] for p in places]
+        elif walk.time_bias in ("linear", "exponential-rank"):
+            weights[nearest_first] = [self._by_rank(k, len(places)) for k in range(len(places))]
         else:
             near = times[nearest_first[0]]
             weights[places] = [np.exp(-(abs(times[place] - near) / walk.time_scale)) for place in places]
         return weights.tolist()
+
+    def _by_rank(self, rank: int, count: int) -> float:
+        """The bias of a rank among ``count``, 0 for the one that is preferred."""
+        if self.walk.time_bias == "exponential-rank":
+            return float(np.exp(-rank / self.walk.time_scale))
+        return count - rank if self.walk.time_bias == "linear" else 1.0

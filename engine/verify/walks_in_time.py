@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.edge_starts import EdgeStarts
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.draws.random import uniform_vertices
 from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.start_edges import StartLaw
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.time_laws import TimeLaws
@@ -55,7 +57,9 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
     walks = _Pass(subject, walk)
     faults, situations, chosen, depth, steps = walks.run()
     checks.count("lengths", faults[0], "walks whose vertices or times do not match their length")
-    if walks.starts_by_rule:
+    if walks.start_law is not None:
+        walks.start_law.judge(checks)
+    elif walks.starts_by_rule:
         checks.count("sources", walks.strayed, "walks that start at another vertex than asked for")
     else:
         checks.not_tested("sources", "no rule says where these walks start")
@@ -67,7 +71,7 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
         checks.not_tested("transitions", f"{walk.name()} defines update or dead_end, which are not followed in time")
         return
     laws = Laws(
-        TimeLaws(subject, walks.rows, walks.rule, walks.columns),
+        TimeLaws(subject.view, walk, walks.rows, walks.rule, walks.columns),
         lambda rows: subject.degree[rows[:, 0]] + 1,
         subject.budget,
     )
@@ -86,6 +90,9 @@ class _Pass:
         reads = () if walk.by_time else subject.reads
         self.columns = ("at", "previous_time", "first", *(name for name in READ if name in reads))
         self.starts_by_rule = subject.starts_at_all or subject.sources is SourceKind.EDGES
+        self.start_law: StartLaw | None = None
+        if isinstance(walk, EdgeStarts) and walk.starts_by_time:
+            self.start_law = StartLaw(subject.view, walk)
         self.strayed = 0
 
     def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
@@ -98,7 +105,9 @@ class _Pass:
             follow(self.rows, walks, times, lengths, self.rule, self.by_time, places, faults)
             steps += int(lengths.sum())
             instances = np.arange(start, stop)
-            if self.starts_by_rule:
+            if self.start_law is not None:
+                self.start_law.add(walks[:, 0], times)
+            elif self.starts_by_rule:
                 self.strayed += int((walks[:, 0] != self._sources(instances)).sum())
             here = np.flatnonzero(one_in(self.every, instances))
             kept.append(self._choices(walks[here], times[here], places[here], instances[here]))

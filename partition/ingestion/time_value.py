@@ -50,7 +50,7 @@ def time_of(flag: str, value: object, units: str) -> int:
     return found
 
 
-def length_of(flag: str, value: object, units: str) -> int:
+def length_of(flag: str, value: object, units: str, least: int = 1) -> int:
     """Read a length of time.
 
     Args:
@@ -59,20 +59,25 @@ def length_of(flag: str, value: object, units: str) -> int:
             text of a number of seconds, minutes, hours, days or weeks, such as ``12h``, or a timedelta of Python,
             NumPy or pandas.
         units: of the store's times.
+        least: the shortest length that is one, 0 or 1 of ``units``.
 
     Returns:
-        The length in ``units``, at least 1.
+        The length in ``units``.
 
     Raises:
-        OptionError: it is no length, or no whole number of ``units`` from 1 to 2^63 - 1.
+        OptionError: it is no length, or no whole number of ``units`` from ``least`` to 2^63 - 1.
     """
     since_1970, decimals = decimals_of(units), decimals_of(units, iso=False) or 0
     found = time_of_text(_word(value, decimals), decimals)
     if found is None and since_1970 is not None:
         found = _of_length(value, since_1970)
-    if found is None or not 0 < found < 2**63:
+    if found is None or not least <= found < 2**63:
         kept = f"with at most {decimals} decimals" if decimals else "without decimals"
-        wanted = f"a number above 0 {kept}" if since_1970 is None else "such as 7d, 12h, 30min or 90s"
+        wanted = (
+            f"a number {'above' if least else 'from'} 0 {'' if least else 'on '}{kept}"
+            if since_1970 is None
+            else "such as 7d, 12h, 30min or 90s"
+        )
         raise OptionError(f"{flag}: expected a length of time, {wanted}, found {quoted(value)}")
     return found
 

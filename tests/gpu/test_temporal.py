@@ -5,9 +5,10 @@ import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore, arrays_of, stored_arrays
 from helpers.invariance import assert_same
-from helpers.temporal import RECENT, TIED, assert_follows_in_time, events_store, random_events
+from helpers.temporal import RECENT, TIED, TURNS_BACK, assert_follows_in_time, events_store, random_events
 
 from csaw.engine import execute, prepare
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.options import Policy
 from csaw.engine.verify import verify
 
@@ -24,6 +25,19 @@ CASES = {
     "exponential far": ("temporal", EXPONENTIAL | {"prefer": "far", "time_order": "monotone"}),
     "per time": ("temporal", {"per": "time", "time_bias": "linear"}),
     "from edges": ("temporal", EXPONENTIAL | {"start": "edge", "instances": 900}),
+    "exponential rank": ("temporal", {"time_bias": "exponential-rank", "time_scale": 2.5}),
+    "exponential rank per time, far": (
+        "temporal",
+        {"time_bias": "exponential-rank", "per": "time", "prefer": "far", "direction": "backward"},
+    ),
+    "from edges by time": (
+        "temporal",
+        {"start": "edge", "start_bias": "exponential", "start_scale": 30.0, "instances": 900},
+    ),
+    "from edges by rank, backward": (
+        "temporal",
+        {"start": "edge", "start_bias": "linear", "instances": 900, "direction": "backward", "time_window": 60},
+    ),
     "own": ("{own}:Recent", {}),
 }
 every_case = pytest.mark.parametrize("case", CASES)
@@ -54,8 +68,23 @@ def expected(stores, tmp_path, case):
 def test_a_resident_graph(tmp_path, stores, case):
     algo, options = run_of(stores, case)
     wanted = expected(stores, tmp_path, case)
-    for more in ({}, {"in_flight": 17}):
+    for more in ({}, {"in_flight": 17}, {"layout": "csr"}, {} if case == "own" else {"layout": "events"}):
         assert_same(wanted, arrays_of(stores[0][6], tmp_path / "t.zarr", algo, device="cuda", **more, **options))
+
+
+@pytest.mark.parametrize("case", ["uniform", "exponential", "per time"])
+def test_a_step_reads_an_event_where_there_are_no_hooks(stores, case):
+    algo, options = run_of(stores, case)
+    assert prepare(stores[0][6], algo, device="cuda", **options).plan.graph_layout is GraphLayout.EVENTS
+
+
+def test_walks_with_an_update_of_their_own_read_rows(tmp_path, stores):
+    (tmp_path / "back.py").write_text(TURNS_BACK)
+    given = {"walk_length": 9, "num_walks": 30, "seed": 5}
+    for options in ({}, {"direction": "backward", "time_window": 30}):
+        algo = f"{tmp_path / 'back.py'}:TurnsBack"
+        wanted = arrays_of(stores[0][6], tmp_path / "s.zarr", algo, **given, **options)
+        assert_same(wanted, arrays_of(stores[0][6], tmp_path / "t.zarr", algo, device="cuda", **given, **options))
 
 
 @every_case
@@ -86,7 +115,7 @@ def test_launches_apart_change_nothing(tmp_path, stores, case, switch):
     assert_same(expected(stores, tmp_path, case), arrays_of(stores[0][6], tmp_path / "t.zarr", algo, **given))
 
 
-@pytest.mark.parametrize("case", ["uniform", "linear", "exponential", "per time"])
+@pytest.mark.parametrize("case", ["uniform", "linear", "exponential", "per time", "exponential rank"])
 def test_the_law_on_a_gpu(tmp_path, case):
     options = CASES[case][1]
     store = events_store(tmp_path / "g.zarr", TIED, 5)
@@ -98,8 +127,41 @@ def test_the_law_on_a_gpu(tmp_path, case):
 def test_times_at_the_ends_of_64_bits(tmp_path):
     least, largest = -(2**63), 2**63 - 1
     store = events_store(tmp_path / "g.zarr", [(0, 1, least), (1, 2, largest), (2, 0, largest), (1, 1, 0)], 3)
-    for options in ({}, {"time_order": "monotone", "time_window": 2**63 - 1}, EXPONENTIAL):
+    by_rank = {"time_bias": "exponential-rank", "per": "time"}
+    for options in ({}, {"time_order": "monotone", "time_window": 2**63 - 1}, EXPONENTIAL, by_rank):
         given = {"walk_length": 6, "num_walks": 200} | options
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        for layout in ("events", "csr"):
+            found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout=layout, **given)
+            assert_same(wanted, found)
+
+
+def test_a_single_edge_and_loops_at_one_time(tmp_path):
+    none = events_store(tmp_path / "none.zarr", [(0, 1, 5)], 3)
+    loops = events_store(tmp_path / "loops.zarr", [(0, 0, 7)] * 40, 1)
+    for store, options in ((none, {}), (loops, {}), (loops, {"time_order": "monotone"})):
+        given = {"walk_length": 6, "num_walks": 50, **options}
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout="events", **given)
+        assert_same(wanted, found)
+
+
+def test_a_hub_of_few_times(tmp_path):
+    """Steps find an edge that is the first of its time by chance, or read all of the row."""
+    rng = np.random.default_rng(5)
+    events = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 40, 2000))]
+    store = events_store(tmp_path / "g.zarr", events, 2001)
+    for options in ({}, {"time_bias": "linear"}, {"time_bias": "linear", "prefer": "far"}):
+        given = {"sources": [0], "num_walks": 2000, "walk_length": 1, "start_time": 11, "per": "time"} | options
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
+
+
+def test_start_edges_at_the_ends_of_64_bits(tmp_path):
+    least, largest = -(2**63), 2**63 - 1
+    store = events_store(tmp_path / "g.zarr", [(0, 1, least), (1, 2, largest), (2, 0, largest), (1, 1, 0)], 3)
+    for options in ({"start_per": "time"}, {"start_bias": "linear", "direction": "backward"}):
+        given = {"walk_length": 4, "instances": 300, "start": "edge"} | options
         wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
         assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
 
@@ -108,7 +170,23 @@ def test_a_hub_of_many_times(tmp_path):
     rng = np.random.default_rng(5)
     events = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 10**6, 50000))]
     store = events_store(tmp_path / "g.zarr", events, 50001)
-    for options in ({"time_bias": "linear"}, {"time_bias": "exponential", "time_scale": 1e5}, {"per": "time"}):
+    by_rank = {"time_bias": "exponential-rank", "time_scale": 1e4}
+    biases = {"time_bias": "linear"}, {"time_bias": "exponential", "time_scale": 1e5}, by_rank
+    for options in (*biases, {"per": "time"}, by_rank | {"per": "time", "time_scale": 2e4}):
         given = {"sources": [0], "num_walks": 500, "walk_length": 1, "start_time": 1000} | options
         wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
-        assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", **given))
+        for layout in ("events", "csr"):
+            found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout=layout, **given)
+            assert_same(wanted, found)
+
+
+def test_walks_to_and_from_a_hub(tmp_path):
+    rng = np.random.default_rng(6)
+    out = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 900, 3000))]
+    back = [(v + 1, 0, int(time)) for v, time in enumerate(rng.integers(0, 900, 3000))]
+    store = events_store(tmp_path / "g.zarr", out + back, 3001)
+    for options in ({}, {"time_window": 200}, {"direction": "backward", "last_time": 100}, EXPONENTIAL):
+        given = {"walk_length": 8, "num_walks": 4} | options
+        wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+        found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout="events", **given)
+        assert_same(wanted, found)

@@ -47,6 +47,15 @@ class Recent(TemporalWalk):
 """
 """A walk in time of one's own, which no option of ``temporal`` gives."""
 
+TURNS_BACK = """
+from csaw.engine.algorithms.temporal import Temporal
+
+class TurnsBack(Temporal):
+    def update(self, e):
+        return e.src if e.depth == 1 else e.dst
+"""
+"""A walk whose second step leads nowhere, so that what may follow its edge is not what may follow the step."""
+
 
 def events_store(path, events, vertices, **how):
     """A directed graph of these events."""
@@ -75,6 +84,11 @@ def may_follow(time, now, options):
     return (ahead > 0 if strict else ahead >= 0) and (window is None or ahead <= window)
 
 
+def by_rank(bias, rank, count, scale):
+    """The bias of a rank from 0 on among ``count``."""
+    return {"linear": count - rank, "exponential-rank": math.exp(-rank / scale)}.get(bias, 1.0)
+
+
 def step_law(row, now, options, *, first=False):
     """The chance of each (target, time) among the events ``row`` of a vertex, of which some may follow."""
     possible = [(target, time) for target, time in row if may_follow(time, now, options)]
@@ -85,13 +99,15 @@ def step_law(row, now, options, *, first=False):
     elif options.get("per") == "time":
         times = sorted({time for _, time in possible}, reverse=from_end)
         many = Counter(time for _, time in possible)
-        rank = {time: len(times) - place if bias == "linear" else 1 for place, time in enumerate(times)}
+        rank = {
+            time: by_rank(bias, place, len(times), options.get("time_scale", 1.0)) for place, time in enumerate(times)
+        }
         weights = [rank[time] / many[time] for _, time in possible]
-    elif bias == "linear":  # ties count in the order of the row
+    elif bias in ("linear", "exponential-rank"):  # ties count in the order of the row
         order = sorted(range(len(possible)), key=lambda k: (possible[k][1], k), reverse=from_end)
         weights = [0.0] * len(possible)
         for place, k in enumerate(order):
-            weights[k] = len(possible) - place
+            weights[k] = by_rank(bias, place, len(possible), options.get("time_scale", 1.0))
     elif bias == "exponential":
         nearest = (max if from_end else min)((time for _, time in possible), default=0)
         weights = [math.exp(-abs(time - nearest) / options.get("time_scale", 1.0)) for _, time in possible]
@@ -111,8 +127,11 @@ def rows_by_time(events, vertices):
     ]
 
 
-def assert_follows_in_time(drawn, events, vertices, options):
-    """Each step of each walk is drawn by the law, all situations in one test; a walk ends where no edge may follow."""
+def assert_follows_in_time(drawn, events, vertices, options, *, first_is_free=False):
+    """Each step of each walk is drawn by the law, all situations in one test; a walk ends where no edge may follow.
+
+    ``first_is_free``: first steps have another law, and are left out.
+    """
     rows, seen = rows_by_time(events, vertices), defaultdict(Counter)
     for walk, times, length in zip(
         drawn["walks"].tolist(), drawn["times"].tolist(), drawn["lengths"].tolist(), strict=True
@@ -120,7 +139,8 @@ def assert_follows_in_time(drawn, events, vertices, options):
         now = options.get("start_time")
         for step in range(length + (length < len(times))):
             done = step == length
-            seen[walk[step], now, step == 0][None if done else (walk[step + 1], times[step])] += 1
+            if step > 0 or not first_is_free:
+                seen[walk[step], now, step == 0][None if done else (walk[step + 1], times[step])] += 1
             now = now if done else times[step]
     square, freedom = 0.0, 0
     for (v, now, first), counts in seen.items():
@@ -136,3 +156,26 @@ def assert_follows_in_time(drawn, events, vertices, options):
     p_value = chi2.sf(square, freedom) if freedom else 1.0
     assert p_value > SUITE_ALPHA / TESTS, (p_value, square, freedom)
     return seen
+
+
+def start_law(events, options):
+    """The chance of each (source, time) to be that of the first edge, by ranks of single events.
+
+    Events of one time share the mean bias of theirs.
+    """
+    bias, scale = options.get("start_bias", "uniform"), options.get("start_scale", 1.0)
+    late = options.get("start_prefer", "late") == "late"
+    ordered = sorted((event[2] for event in events), reverse=late)
+    times = sorted(set(ordered), reverse=late)
+    if bias == "exponential":
+        of_time = {time: math.exp(-abs(time - times[0]) / scale) * ordered.count(time) for time in times}
+    elif options.get("start_per") == "time":
+        of_time = {time: by_rank(bias, k, len(times), scale) for k, time in enumerate(times)}
+    else:
+        of_time = Counter()
+        for k, time in enumerate(ordered):
+            of_time[time] += by_rank(bias, k, len(ordered), scale)
+    law = Counter()
+    for source, _, time in events:
+        law[source, time] += of_time[time] / ordered.count(time) / sum(of_time.values())
+    return law

@@ -8,10 +8,11 @@ file can be read where the sampler is not installed:
 
     Tool(how, graph)    ``how`` has folder, length, rounds, threads, listed (sources), together (sources a call) and the
                         work's options;
-                        ``graph()`` gives indptr, indices and weights of a CSR
+                        ``graph()`` gives indptr, indices and weights of a CSR, of works in time also times
     draw()              the sample, in whatever form the sampler gives it
     edges(drawn)        how many edges were sampled; left out where ``drawn`` is a list of arrays of walks
-    walks(drawn)        walks as an array [walks, vertices], or edges as [edges, 2]; left out likewise
+    walks(drawn)        walks as an array [walks, vertices], or edges as [edges, 2]; of works in time the times of steps
+                        stand behind the vertices, and -1 after the end of a walk; left out likewise
     rate(drawn)         edges a second by the sampler's own clock; left out where the time of draw() is what a user
                         waits for
 

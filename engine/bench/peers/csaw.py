@@ -14,6 +14,9 @@ WORKS = (
     "multidimensional, frontier 2000",
     "MultiRW, 100 roots",
     "layers of 1000 until 2000 vertices",
+    "temporal walk",
+    "temporal walk, linear",
+    "temporal walk by rank",
 )
 
 
@@ -50,6 +53,8 @@ def asked(how, graph):
         hub = {"sources": [int((rows[1:] - rows[:-1]).argmax())], "num_walks": (rows.size - 1) * how["rounds"]}
         return hub | {"algo": "ppr", "termination_prob": how["ends"]}
     walk = {"walk_length": how["length"], "num_walks": how["rounds"]}
+    if "time_bias" in how:
+        return walk | {"algo": "temporal", "per": "time", "time_bias": how["time_bias"]}
     return walk | ({"algo": "node2vec", "p": how["p"], "q": how["q"]} if "p" in how else {"algo": "deepwalk"})
 
 
@@ -85,6 +90,10 @@ class Tool:
         """Walks, or (vertex, the neighbor that it selected)."""
         import numpy as np
 
+        if "times" in arrays:
+            walks, steps = arrays["walks"].astype(np.int64), arrays["lengths"]
+            walks[np.arange(walks.shape[1]) > steps[:, None]] = -1
+            return np.column_stack([walks, arrays["times"]])
         if "walks" in arrays:
             return arrays["walks"]
         if "hop_0" in arrays:

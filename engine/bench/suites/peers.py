@@ -27,6 +27,7 @@ from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
 from csaw.engine.bench.suites.ingest import NAMES as INGEST
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.store import Graph, GraphStore
 
 CLAIM = "csaw samples faster than each peer that is measured beside it on the same device and draws from the same law"
@@ -48,6 +49,9 @@ WORKS: dict[str, Row] = {
     },
     "MultiRW, 100 roots": {"walkers": 100, "steps": 100, "subgraphs": 2000},
     "layers of 1000 until 2000 vertices": {"layer": 1000, "total": 2000, "instances": 100},
+    "temporal walk": {"time_bias": "uniform"},
+    "temporal walk, linear": {"time_bias": "linear"},
+    "temporal walk by rank": {"time_bias": "exponential-rank"},
 }
 UNTESTED = {  # the reason, by what a work is told
     "roots": "the law of subgraphs is not tested",
@@ -85,8 +89,9 @@ def rows(context: Context) -> Iterator[Row]:
             yield context.on(graph) | gap(name, why)
         with tempfile.TemporaryDirectory(dir=context.out) as name:
             whole, small = Path(name, "whole"), Path(name, "small")
-            for folder, arrays in ((whole, graph.store.load()), (small, small_graph())):
-                _write(arrays, folder, text="ensmallen" in pythons)
+            timed = [] if graph.store.time is None else [graph.store.time]
+            for folder, arrays in ((whole, graph.store.load(timed)), (small, small_graph())):
+                _write(arrays, folder, text="ensmallen" in pythons, timed=any("time_bias" in WORKS[t] for t in titles))
             for title in titles:
                 if graph.store.weighted or not _reads_weights(title):
                     for row in _measured(context, title, pythons, whole, small):
@@ -105,15 +110,19 @@ def _unfit(store: GraphStore) -> str:
     return ""
 
 
-def _write(graph: Graph, folder: Path, *, text: bool) -> None:
+def _write(graph: Graph, folder: Path, *, text: bool, timed: bool) -> None:
     """Write the graph in the formats that peers read: CSR arrays, a store, and for some a text of edges.
 
-    The text has each edge once.
+    The text has each edge once. ``timed``: with times, and another store that has them.
     """
     folder.mkdir()
     weights = np.ones(graph.indices.size, np.float32) if graph.weights is None else graph.weights
-    np.savez(folder / "csr.npz", indptr=graph.indptr, indices=graph.indices, weights=weights)
-    write_graph(folder / "graph.zarr", graph.indptr, graph.indices, weights, directed=False)
+    rows = graph.indptr, graph.indices
+    times = {TIME.name: _times(graph)} if timed else {}
+    np.savez(folder / "csr.npz", indptr=rows[0], indices=rows[1], weights=weights, times=times.get(TIME.name, []))
+    write_graph(folder / "graph.zarr", *rows, weights, directed=False)
+    if timed:
+        write_graph(folder / "timed.zarr", *rows, directed=False, edge_columns=times)
     if text:
         src = np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr))
         once = src <= graph.indices
@@ -121,12 +130,24 @@ def _write(graph: Graph, folder: Path, *, text: bool) -> None:
         np.savetxt(folder / "edges.tsv", table, fmt=("%d", "%d", "%.9g"), delimiter="\t")
 
 
+def _times(graph: Graph) -> np.ndarray:
+    """int64 [E]: the times of a graph's edges, or random ones below their number, the same in both directions."""
+    if TIME.name in graph.columns:
+        return graph.columns[TIME.name]
+    source = np.repeat(np.arange(graph.indptr.size - 1, dtype=np.uint64), np.diff(graph.indptr))
+    ends = np.minimum(source, graph.indices), np.maximum(source, graph.indices)
+    pair = ends[0] * np.uint64(graph.indptr.size - 1) + ends[1]
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # SplitMix64's mixing of bits
+        pair = (pair ^ (pair >> np.uint64(shift))) * np.uint64(factor)
+    return (pair % np.uint64(max(graph.indices.size, 1))).astype(np.int64)
+
+
 def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path, small: Path) -> list[Row]:
     """Measure peers round after round, one after the other; one bench row each."""
     vertices = open_graph(whole / "graph.zarr").vertices
     listed = np.random.default_rng(0).choice(vertices, min(SOURCES, vertices), replace=False)
     shape = {"length": LENGTH, "rounds": 1, "listed": listed.tolist(), "together": TOGETHER}
-    how = shape | WORKS[title] | _where(whole, context)
+    how = shape | WORKS[title] | _where(whole, context, title)
     children: dict[str, Child] = {}
     said: dict[str, list[dict[str, float]]] = {}
     cannot: dict[str, str] = {}
@@ -136,7 +157,7 @@ def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path
                 place = {"programs": context.peers.get(name, "")}
                 try:
                     if not _unchecked(name, title):
-                        _check_law(name, python, WORKS[title] | _where(small, context) | place)
+                        _check_law(name, python, WORKS[title] | _where(small, context, title) | place)
                     children[name], said[name] = Child(name, python, how | place), []
                     stack.callback(children[name].end)
                 except PeerError as error:
@@ -153,8 +174,8 @@ def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path
     ]
 
 
-def _where(folder: Path, context: Context) -> Row:
-    graph = str(folder / "graph.zarr")
+def _where(folder: Path, context: Context, title: str) -> Row:
+    graph = str(folder / ("timed.zarr" if "time_bias" in WORKS[title] else "graph.zarr"))
     return {"folder": str(folder), "graph": graph, "threads": context.threads, "device": context.kind}
 
 

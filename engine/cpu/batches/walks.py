@@ -15,7 +15,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
-from csaw.engine.schedule.time_rules import time_rules
+from csaw.engine.schedule.time_rules import sources_and_starts, time_rules
 from csaw.engine.schedule.waiting import crowds, rows_of
 
 LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
@@ -36,7 +36,9 @@ class Walks(WaitingWalks):
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
         self.largest = max(SLICE, TASK_STEPS // mean_steps(backend.algorithm))
-        self.source = sources.astype(np.int64, copy=False)
+        rules = time_rules(backend.algorithm)
+        sources, starts = sources_and_starts(sources, rules)
+        self.source = sources = np.ascontiguousarray(sources, np.int64)
         filled, shape = backend.recycled.filled, sources.shape
         self.at, self.previous = filled(shape, sources, np.int64), filled(shape, -1, np.int64)
         self.step, self.alive = filled(shape, 0, np.int64), filled(shape, self.length > 0, np.uint8)
@@ -47,17 +49,16 @@ class Walks(WaitingWalks):
             graph, everyone = backend.graph, np.flatnonzero(self.alive.view(bool))
             self.queues = Queues(graph.loaded.size, sources.size)
             self.queues.put(everyone, graph.partition_of(self.at[everyone]))
-        self.times = np.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
-        rules = time_rules(backend.algorithm)
+        self.times = backend.recycled.empty((sources.size, self.length) if backend.needs.timed else (0, 0), np.int64)
         self.walkers = Walkers(
             self.source,
             self.at,
             self.previous,
             self.step,
             self.alive,
-            clock=np.full((sources.size if backend.needs.timed else 0, 2), rules.start, np.int64),
+            clock=filled((sources.size if backend.needs.timed else 0, 2), starts, np.int64),
             times=self.times,
-            rules=np.array(rules[:3], np.int64),
+            rules=rules.numbers,
             scale=np.array([rules.scale]),
         )
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)

@@ -11,9 +11,12 @@ strength      f64   [V]       sum of a row's biases, if the return edge is drawn
 bloom         u64   [E / 8]   8 bits an edge, row after row; empty when there is none
 members       u32   [2 E + 8 V]  rows as hash tables, in place of filters: see members.py
 member_weights  f32       the same memory as floats
-followers     u32   [E]       of each edge, where those that may follow it in time begin, or end if time goes backward,
-                              in its end's order by time; empty when steps search for that
-row_times     i64   [E]       times of edges in the order by time of their row, beside followers
+events        u32   [4 E]     edges in the order by time of their row: {neighbor, where those that may follow the edge
+                              begin, or end if time goes backward, in the neighbor's order, time}; empty when steps
+                              read the order and then the edge. Neighbors in time know of none that follow
+event_times   i64   [2 E]     the same memory: the time of event k is number 2 k + 1
+far_ends      u32   [E]       where those that may follow event k end, or begin if time goes backward; empty where they
+                              reach to the end of the row
 moved         i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it
                               is not loaded
 loaded        u8    [P + 1]   whether each partition can be read, and last, whether there are single rows
@@ -54,8 +57,9 @@ class GraphArrays(NamedTuple):
     bloom: np.ndarray
     members: np.ndarray
     member_weights: np.ndarray
-    followers: np.ndarray
-    row_times: np.ndarray
+    events: np.ndarray
+    event_times: np.ndarray
+    far_ends: np.ndarray
     moved: np.ndarray
     loaded: np.ndarray
     near: np.ndarray

@@ -4,12 +4,13 @@ A place k of a row is that of the edge which is k-th by time. Walkers search for
 cuda/kernels/by_time.cuh.
 """
 
-from numba import int64
+from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import degree, row_of
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
-    FOLLOWED,
+    EVENTS,
+    FROM_TIMES,
     HAS_LAST,
     HAS_START,
     HAS_WINDOW,
@@ -21,12 +22,13 @@ from csaw.partition.base.compile import inner
 
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
 BESIDE = 32  # walkers side by side
-FIELDS = 512  # all numbers of theirs, which are 32 of each kind from these places on:
+FIELDS = 640  # all numbers of theirs, which are 32 of each kind from these places on:
 L_WALKER, L_HERE, L_BACK = 0, 32, 64  # -1 for none; where it is, and was
 L_STEP, L_NOW, L_BEGAN = 96, 128, 160  # its clock
 L_ROW, L_COUNT, L_LOW, L_HIGH, L_GOAL, L_LAST = 192, 224, 256, 288, 320, 352  # its row, and what is searched for there
 L_FIRST, L_PLACE, L_POSITION = 384, 416, 448  # a place in the order by time, and the edge there
-L_EDGE = 480  # the edge that led a walker here, -1 if that is not known
+L_NEAR, L_FAR = 480, 512  # the ends of the range that may follow, near in time and far; -1 where they are not known
+L_WORD, L_OTHER, L_COIN = 544, 576, 608  # the random words of its step
 
 
 @inner(forceinline=True)
@@ -36,15 +38,45 @@ def place_at(graph, row, count, k):
 
 
 @inner(forceinline=True)
+def event_neighbor(graph, event):
+    """The neighbor at an edge in the order by time."""
+    return int64(graph.events[uint64(4) * uint64(event)])
+
+
+@inner(forceinline=True)
+def near_end(graph, event):
+    """Where those begin, or end backward in time, that may follow an edge, in the order by time of its end."""
+    return int64(graph.events[uint64(4) * uint64(event) + uint64(1)])
+
+
+@inner(forceinline=True)
+def far_end(graph, event):
+    """The other end of those that may follow an edge."""
+    if HAS_WINDOW or HAS_LAST:
+        return int64(graph.far_ends[uint64(event)])
+    return int64(0 if BACKWARD else LARGEST)
+
+
+@inner(forceinline=True)
+def event_time(graph, event):
+    """The time of an edge in the order by time."""
+    return graph.event_times[uint64(2) * uint64(event) + uint64(1)]
+
+
+@inner(forceinline=True)
 def time_of(graph, row, count, k):
     """The time of the edge that is k-th by time in a row."""
-    return graph.row_times[row + k] if FOLLOWED else time_at(graph, place_at(graph, row, count, k))
+    return event_time(graph, row + k) if EVENTS else time_at(graph, place_at(graph, row, count, k))
 
 
-@inner
+@inner(forceinline=True)
 def times_allowed(now, known, rules):
-    """The least and the largest time of an edge that may follow one of time ``now``, if any is ``known``."""
+    """The least and the largest time of an edge that may follow one of time ``now``, if any is ``known``; or of the
+    edge at which a walk starts, which is ``now``.
+    """
     low, high = int64(LEAST), int64(LARGEST)
+    if FROM_TIMES and not known:
+        return now, now
     if known and not BACKWARD:
         if STRICT and now == LARGEST:
             return int64(1), int64(0)
@@ -73,7 +105,7 @@ def halve(state, j, time):
     state[L_HIGH + j] = high if before else middle
 
 
-@inner
+@inner(forceinline=True)
 def search_together(lanes, state, graph):
     """Move LOW of each lane to the first place, from there up to HIGH, whose time is at least GOAL.
 
@@ -86,16 +118,16 @@ def search_together(lanes, state, graph):
             low, high = state[L_LOW + j], state[L_HIGH + j]
             if low < high:
                 row, middle, going = state[L_ROW + j], (low + high) >> 1, True
-                if FOLLOWED:
-                    halve(state, j, graph.row_times[row + middle])
+                if EVENTS:
+                    halve(state, j, event_time(graph, row + middle))
                 else:
                     state[L_POSITION + j] = place_at(graph, row, state[L_COUNT + j], middle)
-        for j in range(0 if FOLLOWED else lanes):
+        for j in range(0 if EVENTS else lanes):
             if state[L_LOW + j] < state[L_HIGH + j]:
                 halve(state, j, time_at(graph, state[L_POSITION + j]))
 
 
-@inner
+@inner(forceinline=True)
 def find_candidates(lanes, state, graph, rules):
     """Set LOW and HIGH of each lane to the places of the edges that may follow: the first, and that behind the last."""
     for j in range(lanes):
@@ -107,11 +139,8 @@ def find_candidates(lanes, state, graph, rules):
             state[L_GOAL + j], state[L_LAST + j] = first, last
             state[L_HIGH + j] = state[L_COUNT + j] if first != LEAST and first <= last else 0
             state[L_COUNT + j] = state[L_COUNT + j] if first <= last else 0
-            if FOLLOWED and not BACKWARD and state[L_EDGE + j] >= 0:
-                state[L_LOW + j] = min(int64(graph.followers[state[L_EDGE + j]]), state[L_COUNT + j])
-                state[L_HIGH + j] = 0
     search_together(lanes, state, graph)
-    if not (HAS_WINDOW or HAS_LAST or BACKWARD):
+    if not (HAS_WINDOW or HAS_LAST or BACKWARD or FROM_TIMES):
         for j in range(lanes):
             state[L_HIGH + j] = state[L_COUNT + j] if state[L_WALKER + j] >= 0 else 0
         return
@@ -121,8 +150,35 @@ def find_candidates(lanes, state, graph, rules):
         count = state[L_COUNT + j] if state[L_WALKER + j] >= 0 else 0
         state[L_GOAL + j], state[L_HIGH + j] = state[L_LAST + j] + (0 if whole else 1), count
         state[L_LOW + j] = count if whole else state[L_LOW + j]
-        if FOLLOWED and BACKWARD and state[L_EDGE + j] >= 0:
-            state[L_LOW + j] = state[L_HIGH + j] = min(int64(graph.followers[state[L_EDGE + j]]), count)
     search_together(lanes, state, graph)
     for j in range(lanes):
         state[L_LOW + j], state[L_HIGH + j] = state[L_FIRST + j], state[L_LOW + j]
+
+
+@inner(forceinline=True)
+def take_known(lanes, state, graph):
+    """Set LOW and HIGH of each lane by NEAR and FAR. Returns whether these are known of all lanes.
+
+    Without branches, because a lane's walk ends after a few steps: no processor can tell when.
+    """
+    known = True
+    for j in range(lanes):
+        v, near, far = state[L_HERE + j], state[L_NEAR + j], state[L_FAR + j]
+        row, count = row_of(graph, v), degree(graph, v)
+        state[L_ROW + j], state[L_COUNT + j] = row, count
+        there = count if state[L_WALKER + j] >= 0 else 0
+        state[L_LOW + j] = far if BACKWARD else near
+        state[L_HIGH + j] = min(near if BACKWARD else far, there)
+        known = known and near >= 0
+    return known
+
+
+@inner
+def note_ranges(lanes, state, graph, rules):
+    """Find the ranges of lanes by searches, and note them as NEAR and FAR."""
+    find_candidates(lanes, state, graph, rules)
+    for j in range(lanes):
+        low, high = state[L_LOW + j], state[L_HIGH + j]
+        if low >= high:  # the range may be cut at the end of the row alone
+            low = high = 0 if BACKWARD else degree(graph, state[L_HERE + j])
+        state[L_NEAR + j], state[L_FAR + j] = (high, low) if BACKWARD else (low, high)

@@ -1,14 +1,8 @@
-"""Steps of walks in time: the edges that may follow are a range of the row's order by time, found by two searches.
+"""Steps of walks in time: the edges that may follow are a range of the row's order by time.
 
-``near`` is the end of a range from which the walk comes, and biases count from there, or from the other end where FAR.
-Each bias falls along a range, so an exponential one is drawn without any table: ranges of 1, 4, 16, ... edges are
-chosen by the bias of their first edge times their size, a place within is uniform, and it is accepted by its bias over
-that of the first: at least once in five trials on average, because what a range counts for is at most four times the
-biases of the range before it. The biases are relative to the edge next in time, so no span of times is too long. The
-twin of cuda/kernels/temporal.cuh.
+Where the graph has its edges in that order, each notes the range that may follow it; otherwise two searches find it.
+The twin of cuda/kernels/temporal.cu.
 """
-
-import math
 
 import numpy as np
 from numba import int64, uint64
@@ -19,198 +13,211 @@ from csaw.engine.cpu.kernels.by_time import (
     FIELDS,
     L_BACK,
     L_BEGAN,
+    L_COIN,
     L_COUNT,
-    L_EDGE,
+    L_FAR,
     L_HERE,
     L_HIGH,
     L_LOW,
+    L_NEAR,
     L_NOW,
+    L_OTHER,
     L_PLACE,
     L_POSITION,
     L_ROW,
     L_STEP,
     L_WALKER,
+    L_WORD,
+    LARGEST,
+    event_neighbor,
+    event_time,
+    far_end,
     find_candidates,
+    near_end,
+    note_ranges,
     place_at,
-    time_of,
+    take_known,
 )
-from csaw.engine.cpu.kernels.constants import BACKWARD, FAR, FOLLOWED, FROM_EDGES, PER_TIME, TIME_BIAS
+from csaw.engine.cpu.kernels.constants import (
+    BACKWARD,
+    EVENTS,
+    FROM_TIMES,
+    HAS_LAST,
+    HAS_START,
+    HAS_UPDATE,
+    HAS_WINDOW,
+    PER_TIME,
+    TIME_BIAS,
+)
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.time_biases import LEVELS, place_drawn, request_biases
 from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, borrowed_out, goes_on, put, put_source, save, with_path
-from csaw.engine.draws.portable import exponential as csaw_exponential
-from csaw.engine.draws.random import SHIFT, below_wide, fraction, philox
+from csaw.engine.draws.random import SHIFT, below_wide, draw64, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import full
+from csaw.partition.base.kernel_arrays import empty, full
+
+GROUPS, TOGETHER = 4, 16  # groups of lanes that take turns, and lanes of each
 
 
-@inner
-def triangular(word, count):
-    """A number below ``count`` with bias count - k for number k."""
-    total = (count >> 1) * (count + 1) if count % 2 == 0 else count * ((count + 1) >> 1)
-    target = int64(below_wide(word, uint64(total)))
-    from_end = int64((math.sqrt(8.0 * float(target) + 1.0) - 1.0) / 2.0)
-    while from_end * (from_end + 1) // 2 > target:
-        from_end -= 1
-    while (from_end + 1) * (from_end + 2) // 2 <= target:
-        from_end += 1
-    return count - 1 - from_end
+@inner(forceinline=True)
+def draw_step_words(lanes, state, seed, first):
+    """Draw the random words of a step of each lane.
+
+    Nothing else is in the loop, so that it runs in vector registers.
+    """
+    for j in range(uint64(lanes)):
+        instance, step = uint64(first + state[uint64(L_WALKER) + j]), uint64(state[uint64(L_STEP) + j])
+        w0, w1, w2, w3 = philox(seed, instance, step, uint64(0))
+        state[uint64(L_WORD) + j] = int64((w0 << SHIFT) | w1)
+        if PER_TIME or TIME_BIAS == 2:
+            state[uint64(L_OTHER) + j] = int64((w2 << SHIFT) | w3)
+        if TIME_BIAS == 2:
+            state[uint64(L_COIN) + j] = int64(draw64(seed, instance, step, uint64(1)))
 
 
-@inner
-def counted_from(low, high, k):
-    """The place number k of a range, from the end that is preferred."""
-    return high - 1 - k if BACKWARD != FAR else low + k
-
-
-@inner
-def lasting(graph, row, count, low, high, first, k, scale):
-    """The exponential bias of number k of a range, relative to its number 0, which has the time ``first``."""
-    time = time_of(graph, row, count, counted_from(low, high, k))
-    apart = uint64(first) - uint64(time) if first > time else uint64(time) - uint64(first)
-    return csaw_exponential(-(float(apart) / scale))
-
-
-@inner
-def exponential_place(graph, row, count, low, high, seed, instance, step, scale):
-    """A number in a range by its exponential bias."""
-    size, bits = high - low, 0
-    while size >> bits:
-        bits += 1
-    first = time_of(graph, row, count, counted_from(low, high, 0))
-    unit, total, begin, wide = math.ldexp(1.0, 61 - bits), int64(0), int64(0), int64(1)
-    while begin < size:
-        bias = lasting(graph, row, count, low, high, first, begin, scale)
-        if bias == 0.0:
-            break
-        total += int64(bias * float(min(wide, size - begin)) * unit)
-        begin += wide
-        wide *= 4
-    draw = uint64(0)
-    while True:
-        w0, w1, w2, w3 = philox(seed, instance, step, draw)
-        target = int64(below_wide((w0 << SHIFT) | w1, uint64(total)))
-        begin, wide = int64(0), int64(1)
-        while True:
-            whole = lasting(graph, row, count, low, high, first, begin, scale)
-            held = min(wide, size - begin)
-            target -= int64(whole * float(held) * unit)
-            if target < 0:
-                break
-            begin += wide
-            wide *= 4
-        if held == 1:
-            return begin
-        number = begin + int64(below_wide((w2 << SHIFT) | w3, uint64(held)))
-        w0, w1, _, _ = philox(seed, instance, step, draw + uint64(1))
-        if fraction((w0 << SHIFT) | w1) * whole < lasting(graph, row, count, low, high, first, number, scale):
-            return number
-        draw += uint64(2)
-
-
-@inner
-def place_of_time(graph, row, count, low, high, word, other, linear):
-    """A place by its time among the different ones of a range: uniform or linear in their rank, then any edge of it."""
-    different, k = int64(0), low
-    before = int64(0)
-    while k < high:
-        time = time_of(graph, row, count, k)
-        different += k == low or time != before
-        before = time
-        k += 1
-    rank = triangular(word, different) if linear else int64(below_wide(word, uint64(different)))
-    wanted = different - 1 - rank if BACKWARD != FAR else rank
-    begin, end, seen, k = low, high, int64(-1), low
-    while k < high and end == high:
-        time = time_of(graph, row, count, k)
-        if k == low or time != before:
-            seen += 1
-            begin = k if seen == wanted else begin
-            end = k if seen == wanted + 1 else end
-        before = time
-        k += 1
-    return begin + int64(below_wide(other, uint64(end - begin)))
-
-
-@inner
-def place_drawn(graph, row, count, low, high, seed, instance, step, any_edge, scale):
-    """The place that a step draws of those from ``low`` up to ``high``, of which there is one."""
-    w0, w1, w2, w3 = philox(seed, instance, step, uint64(0))
-    word, size = (w0 << SHIFT) | w1, high - low
-    if any_edge or (TIME_BIAS == 0 and not PER_TIME):
-        return low + int64(below_wide(word, uint64(size)))
-    if PER_TIME:
-        return place_of_time(graph, row, count, low, high, word, (w2 << SHIFT) | w3, TIME_BIAS == 1)
-    if TIME_BIAS == 1:
-        return counted_from(low, high, triangular(word, size))
-    return counted_from(low, high, exponential_place(graph, row, count, low, high, seed, instance, step, scale))
-
-
-@inner
-def draw_edges(lanes, state, graph, seed, first, scale):
-    """Set POSITION of each lane to the edge that its step draws; -1 where none may follow."""
+@inner(forceinline=True)
+def draw_steps(lanes, state, graph, seed, first, scale, biases):
+    """Set PLACE of each lane to that of the edge that its step draws; -1 where none may follow."""
+    if TIME_BIAS == 2 and EVENTS:
+        for j in range(lanes):
+            request_biases(graph, state[L_ROW + j], state[L_LOW + j], state[L_HIGH + j])
+    draw_step_words(lanes, state, seed, first)
     for j in range(lanes):
-        low, high, step = state[L_LOW + j], state[L_HIGH + j], state[L_STEP + j]
-        state[L_PLACE + j] = -1
-        if low < high:
-            instance, any_edge = uint64(first + state[L_WALKER + j]), FROM_EDGES and step == 0
-            row, count = state[L_ROW + j], state[L_COUNT + j]
-            state[L_PLACE + j] = place_drawn(
-                graph, row, count, low, high, seed, instance, uint64(step), any_edge, scale
-            )
+        low, high, step = state[L_LOW + j], state[L_HIGH + j], uint64(state[L_STEP + j])
+        if TIME_BIAS == 0 and not PER_TIME:
+            place = low + int64(below_wide(uint64(state[L_WORD + j]), uint64(high - low)))  # without a branch
+            state[L_PLACE + j] = place if low < high else -1
+        else:
+            state[L_PLACE + j] = -1
+            if low < high:
+                instance = uint64(first + state[L_WALKER + j])
+                state[L_PLACE + j] = place_drawn(graph, state, j, low, high, seed, instance, step, scale, biases)
+
+
+@inner(forceinline=True)
+def request_places(lanes, state, graph):
+    """Set POSITION of each lane to where its edge is read, -1 where there is none, and ask for its memory line."""
     for j in range(lanes):
-        place = state[L_PLACE + j]
-        state[L_POSITION + j] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], place) if place >= 0 else -1
-    for j in range(lanes):
+        place, row = state[L_PLACE + j], state[L_ROW + j]
+        if EVENTS:
+            event = row + place
+            state[L_POSITION + j] = event if place >= 0 else -1
+            prefetch(graph.events, uint64(4) * uint64(event))
+            if HAS_WINDOW or HAS_LAST:
+                prefetch(graph.far_ends, uint64(event))
+        else:
+            state[L_POSITION + j] = place_at(graph, row, state[L_COUNT + j], place) if place >= 0 else -1
+    for j in range(0 if EVENTS else lanes):
         if state[L_POSITION + j] >= 0:
             prefetch_edge(graph, uint64(state[L_POSITION + j]))
-            if FOLLOWED:
-                prefetch(graph.followers, uint64(state[L_POSITION + j]))
+
+
+@inner(forceinline=True)
+def request_steps(state, graph, seed, first, walkers, biases):
+    """Draw the next edge of each lane of a group, and ask for its memory line."""
+    if not (EVENTS and take_known(TOGETHER, state, graph)):
+        find_candidates(TOGETHER, state, graph, walkers.rules)
+    draw_steps(TOGETHER, state, graph, seed, first, walkers.scale[0], biases)
+    request_places(TOGETHER, state, graph)
 
 
 @inner
+def find_first(todo, graph, walkers, near, far):
+    """Find the range of edges that may be next of each walker of ``todo``, as NEAR and FAR of a lane.
+
+    It is all of a row where no time is known, and the edges of the time at which each walk starts where that is.
+    """
+    for k in range(todo.size):
+        near[k], far[k] = (LARGEST, 0) if BACKWARD else (0, LARGEST)
+    if not (HAS_START or HAS_LAST or FROM_TIMES):
+        return
+    state = full(FIELDS, -1, np.int64)
+    for begin in range(0, todo.size, BESIDE):
+        lanes = min(BESIDE, todo.size - begin)
+        for j in range(lanes):
+            w = todo[begin + j]
+            state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = w, walkers.at[w], walkers.step[w]
+            state[L_NOW + j] = walkers.clock[w, 0]
+        note_ranges(lanes, state, graph, walkers.rules)
+        for j in range(lanes):
+            near[begin + j], far[begin + j] = state[L_NEAR + j], state[L_FAR + j]
+
+
+@inner(forceinline=True)
 def take_walker(j, w, state, graph, walkers, out):
     """Let a lane go on with walker w."""
     state[L_WALKER + j], state[L_HERE + j], state[L_BACK + j] = w, walkers.at[w], walkers.previous[w]
     state[L_STEP + j], state[L_NOW + j], state[L_BEGAN + j] = walkers.step[w], walkers.clock[w, 0], walkers.clock[w, 1]
-    state[L_EDGE + j] = -1
     put_source(out, w, walkers.source[w])
     prefetch(graph.indptr, uint64(state[L_HERE + j]))
 
 
+@inner(forceinline=True)
+def edge_of(graph, state, j):
+    """The position of the edge that a lane has drawn, where hooks may read its columns; 0 where there is none."""
+    if EVENTS and HAS_UPDATE and state[L_PLACE + j] >= 0:
+        return place_at(graph, state[L_ROW + j], state[L_COUNT + j], state[L_PLACE + j])
+    return int64(0) if EVENTS else max(state[L_POSITION + j], 0)
+
+
+@inner(forceinline=True)
+def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
+    """Take a lane along the edge that it has drawn; returns whether its walk goes on."""
+    w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
+    now, began, back = state[L_NOW + j], state[L_BEGAN + j], state[L_BACK + j]
+    seen = at_edge(with_times(with_path(graph, out, w), now, began), edge_of(graph, state, j))
+    dst, near, far = int64(-1), int64(-1), int64(-1)
+    if position >= 0:
+        dst = event_neighbor(graph, position) if EVENTS else neighbor_at(graph, position)
+        now = event_time(graph, position) if EVENTS else time_at(graph, position)
+        near = near_end(graph, position) if EVENTS else int64(-1)
+        far = far_end(graph, position) if EVENTS else int64(-1)
+    then = after(params, seen, seed, first + w, t, walkers.source[w], back, v, dst, 1.0, bad)
+    if then >= 0:
+        t += 1
+        put(out, w, t, then)
+        prefetch(graph.indptr, uint64(then))
+        walkers.times[w, t - 1], began = now, now if t == 1 else began
+    if not goes_on(graph, v, then, t, length):
+        save(w, v, then, t, length, walkers.at, walkers.previous, walkers.step, walkers.alive, out)
+        keep_times(w, then, t, length, now, began, walkers)
+        return False
+    state[L_HERE + j], state[L_BACK + j], state[L_STEP + j] = then, v, t
+    state[L_NOW + j], state[L_BEGAN + j] = now, began
+    state[L_NEAR + j], state[L_FAR + j] = near if then == dst else -1, far
+    return True
+
+
 @njit(nogil=True)
 def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
-    """Walks whose steps are drawn from the order of a row by time, BESIDE of them in turn."""
+    """Walks whose steps are drawn from the order of a row by time.
+
+    Groups of lanes take turns, as in walk_by_edge: each makes the step whose memory lines were asked for some turns
+    ago, and then the group before it, whose rows have come meanwhile, draws its next one.
+    """
     graph, out, walkers = borrowed(graph), borrowed_out(out), borrow(walkers)
-    state, lanes = full(FIELDS, -1, np.int64), min(BESIDE, todo.size)
-    taken, ended = 0, 0
+    states, biases = full(GROUPS * FIELDS, -1, np.int64), empty(LEVELS, np.float64)
+    near, far = empty(todo.size if EVENTS else 0, np.int64), empty(todo.size if EVENTS else 0, np.int64)
+    if EVENTS:
+        find_first(todo, graph, walkers, near, far)
+    groups = min(GROUPS, -(-todo.size // TOGETHER))
+    for group in range(groups):
+        for j in range(TOGETHER):
+            states[FIELDS * group + L_HERE + j] = 0  # rows are read of lanes without a walker, too
+    taken, ended, before = 0, 0, groups - 1
     while ended < todo.size:
-        for j in range(lanes):
-            if state[L_WALKER + j] < 0 and taken < todo.size:
-                take_walker(j, todo[taken], state, graph, walkers, out)
-                taken += 1
-        find_candidates(lanes, state, graph, walkers.rules)
-        draw_edges(lanes, state, graph, seed, first, walkers.scale[0])
-        for j in range(lanes):
-            w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
-            if w < 0:
-                continue
-            now, began, dst = state[L_NOW + j], state[L_BEGAN + j], int64(-1)
-            seen = at_edge(with_times(with_path(graph, out, w), now, began), max(position, 0))
-            if position >= 0:
-                dst, now = neighbor_at(graph, position), time_at(graph, position)
-            then = after(params, seen, seed, first + w, t, walkers.source[w], state[L_BACK + j], v, dst, 1.0, bad)
-            if then >= 0:
-                t += 1
-                put(out, w, t, then)
-                prefetch(graph.indptr, uint64(then))
-                walkers.times[w, t - 1], began = now, now if t == 1 else began
-            if goes_on(graph, v, then, t, length):
-                state[L_HERE + j], state[L_BACK + j], state[L_STEP + j] = then, v, t
-                state[L_NOW + j], state[L_BEGAN + j] = now, began
-                state[L_EDGE + j] = position if then == dst else -1
-                continue
-            save(w, v, then, t, length, walkers.at, walkers.previous, walkers.step, walkers.alive, out)
-            keep_times(w, then, t, length, now, began, walkers)
-            state[L_WALKER + j] = -1
-            ended += 1
+        for group in range(groups):
+            state = borrow(states[FIELDS * group : FIELDS * (group + 1)])
+            for j in range(TOGETHER):
+                if state[L_WALKER + j] >= 0:
+                    if make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
+                        continue
+                    state[L_WALKER + j] = -1
+                    ended += 1
+                if taken < todo.size:
+                    take_walker(j, todo[taken], state, graph, walkers, out)
+                    state[L_NEAR + j], state[L_FAR + j] = (near[taken], far[taken]) if EVENTS else (-1, -1)
+                    taken += 1
+            request_steps(borrow(states[FIELDS * before : FIELDS * (before + 1)]), graph, seed, first, walkers, biases)
+            before = group

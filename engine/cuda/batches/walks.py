@@ -13,8 +13,9 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
-from csaw.engine.schedule.time_rules import time_rules
+from csaw.engine.schedule.time_rules import sources_and_starts, time_rules
 from csaw.engine.schedule.waiting import crowds, rows_of
+from csaw.partition.graph.edge_columns import NO_TIME
 
 # Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/contributing/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024, "walk_by_time": 1024}
@@ -30,13 +31,18 @@ class Walks(WaitingWalks):
     def __init__(self, backend: CudaRunner, first: int, sources: Array, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
+        self.rules, timed = time_rules(backend.algorithm), backend.needs.timed
+        sources, starts = sources_and_starts(sources, self.rules)
         self.source = cupy.asarray(sources, backend.store.id_dtype)
         self.places: Array = None  # of walks without a limit: see rounds.py
         self.before = 0
         self.walks: Array = self._room(sources.size)
-        self.rules, timed = time_rules(backend.algorithm), backend.needs.timed
-        self.times: Array = cupy.empty((sources.size, self.length), np.int64) if timed else None
-        self.clock: Array = cupy.full((sources.size, 2), self.rules.start, np.int64) if timed else None
+        self.times: Array = None
+        self.clock: Array = None
+        if timed:
+            self.times = cupy.full((sources.size, self.length), NO_TIME, np.int64)
+            self.clock = cupy.empty((sources.size, 2), np.int64)
+            self.clock[...] = cupy.asarray(starts)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
         self.still = self.rest = 0  # walkers that waited when `wants` was asked, and the steps that they had left

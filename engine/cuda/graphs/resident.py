@@ -18,6 +18,7 @@ from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import check_bias
+from csaw.engine.schedule.time_rules import TimeRules
 from csaw.partition import Partition
 from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
 from csaw.partition.graph.store import INDICES
@@ -32,7 +33,7 @@ class DeviceGraph:
     Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64
     [V], bloom and members as graph.cuh declares them, None if the run does not need them. ``columns`` float64 [columns,
     V]: data of vertices, None without. ``edge_columns``: [E] each, those that hooks read beside weights, none once
-    dropped; ``column_places`` uint64, their addresses, None without.
+    dropped; ``column_places`` uint64, their addresses, None without. ``rules``: those of a walk in time.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class DeviceGraph:
         keeps_indices: bool,
         keeps_weights: bool,
         columns: Array,
+        rules: TimeRules,
     ) -> None:
         self.store, self.layout, self.builder, self.columns = store, layout, builder, columns
         self.transfers, self.transfer_bytes = 0, 0
@@ -67,7 +69,7 @@ class DeviceGraph:
         self._read(stored, needs.stored_columns)
         del stored
         if membership != "search" or layout.is_built:
-            self._build(host_indptr)
+            self._build(host_indptr, rules)
         if not keeps_indices:
             self.indices = None
         if not keeps_weights:
@@ -103,7 +105,7 @@ class DeviceGraph:
             self.transfer_bytes += staging.upload(part, {name: array[span] for name, array in stored.items()})
             self.transfers += 1
 
-    def _build(self, indptr: np.ndarray) -> None:
+    def _build(self, indptr: np.ndarray, rules: TimeRules) -> None:
         launch, vertices = self.builder.launch, self.store.vertices
         self.builder.set_graph(self.address())
         rows_of = blocks_of(vertices, self.builder.device)
@@ -116,6 +118,10 @@ class DeviceGraph:
         if self.layout is GraphLayout.ENTRIES:
             self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
+        elif self.layout is GraphLayout.EVENTS:
+            self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
+            for block, blocks in rows_of.items():
+                launch("build_events", blocks, block, 0, vertices, rules.window, rules.last, self.entries)
         elif self.layout.has_sums:
             self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
             build_sums(self.builder, 0, vertices, None, self.possible, self.check, self.entries)

@@ -1,4 +1,4 @@
-// The order of a row by time, and the range of it that the edges have which may follow one of a time: the twin of engine/cpu/kernels/temporal.py.
+// The order of a row by time, and the range of it that the edges have which may follow one of a time: the twin of engine/cpu/kernels/by_time.py.
 #pragma once
 #include "graph.cuh"
 
@@ -21,7 +21,25 @@ __device__ __forceinline__ i64 place_at(const Place& here, i64 k)
     return here.row + min((i64)column_at<u32>(here.row + k, TIME_ORDER), here.count - 1);
 }
 
-__device__ __forceinline__ i64 time_of(const Place& here, i64 k) { return time_at(place_at(here, k)); }
+// LAYOUT EVENTS: an edge in the order by time of its row, with the range that may follow it: where that begins, in the order of its end, and its edges.
+struct alignas(32) TimedEdge { u32 neighbor, count; i64 begin, time; };
+
+__device__ __forceinline__ TimedEdge event_at(i64 position)
+{
+    const uint4* const at = (const uint4*)GRAPH.entries + 2 * position;
+    const uint4 a = __ldg(at), b = __ldg(at + 1);
+    return {a.x, a.y, (i64)((u64)a.w << 32 | a.z), (i64)((u64)b.y << 32 | b.x)};
+}
+
+// The time of the edge that is k-th by time in a row. Events are made of the columns.
+__device__ __forceinline__ i64 time_of(const Place& here, i64 k)
+{
+#if LAYOUT == EVENTS && !BUILDS
+    return __ldg(&((const TimedEdge*)GRAPH.entries)[here.row + k].time);
+#else
+    return time_at(place_at(here, k));
+#endif
+}
 
 // The first place of a row whose time is at least `time`.
 __device__ __forceinline__ i64 first_from(const Place& here, i64 time)
@@ -35,10 +53,11 @@ __device__ __forceinline__ i64 first_from(const Place& here, i64 time)
     return low;
 }
 
-// The least and the largest time of an edge that may follow one of time `now`; `known`: whether there is one.
+// The least and the largest time of an edge that may follow one of time `now`, if that is `known`; or of the edge at which a walk starts: `now`.
 __device__ __forceinline__ TimeSpan times_allowed(i64 now, bool known, i64 window, i64 last)
 {
     i64 low = LEAST_TIME, high = LARGEST_TIME;
+    if (FROM_TIMES && !known) return {now, now};
     if (known && !BACKWARD) {
         if (STRICT && now == LARGEST_TIME) return {1, 0};
         low = STRICT ? now + 1 : now;

@@ -1,10 +1,10 @@
 // The graph in device memory, and what hooks may ask of it: the twin of engine/cpu/kernels/access.py.
-//
 // LAYOUT is what a step reads:  CSR      indptr and indices: two gathers
 //                               ENTRIES  {neighbor, its degree, its row} of 16 bytes: one
 //                               TABLE    {neighbor, alias, threshold} and indptr: two
 //                               ALIAS    both outcomes with degree and row, 32 bytes: one
 //                               CTPS     running sums of a row's biases, 8 bytes: a binary search
+//                               EVENTS   edges by time, and the range that may follow each, 32 bytes: one (by_time.cuh)
 #pragma once
 #include "random.cuh"
 

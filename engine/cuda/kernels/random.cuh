@@ -71,3 +71,6 @@ __device__ __forceinline__ double neg_log(u64 word)
     const double scale = parts.scale - 52.0;
     return -((scale * LN2_HIGH + parts.rest) + scale * LN2_LOW);
 }
+
+// A number from 0 on with bias exp(-k / scale) for number k; modulo n it has them among the numbers below n.
+__device__ __forceinline__ i64 geometric(u64 word, double scale) { return (i64)(neg_log(word) * scale); }

@@ -2,6 +2,37 @@
 #include "temporal.cuh"
 #include "busy.cuh"
 
+#if LAYOUT == EVENTS
+// Take this thread's next walk, as begin does. Its place is the range of edges that may be next, from here on.
+__device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
+{
+    if (!begin(w, number, o, source, track)) return false;
+    const TimeSpan range = candidates_of(w.place(), w.now, HAS_START, o.window, o.last);
+    w.stand_at({w.row + range.low, range.high - range.low});
+    return true;
+}
+
+// Walks that read an event a step: a lane a walker. No hook of theirs decides or reads anything.
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
+{
+    const Working working;
+    __shared__ vertex_t staged[LINE][WALK_BLOCK];
+    const Track track = {staged};
+    Walker w;
+    bool going = begin_in_time(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
+    while (going) {
+        const bool ended = w.count == 0;
+        if (!ended) {
+            const TimeSpan all = {0, (i64)w.count};
+            const i64 k = place_drawn(w.place(), all, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);
+            const TimedEdge e = event_at(w.row + k);
+            move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
+            note_time(o, w.number, w.step - 1, e.time);
+        }
+        if (!note(w, ended, o, track)) going = begin_in_time(w, next_walker(o, w.number), o, source, track);
+    }
+}
+#else
 // Walks whose steps are drawn from the order of a row by time: a lane a walker.
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
@@ -31,3 +62,4 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
         if (!note(w, then < 0, o, track)) going = begin(w, next_walker(o, w.number), o, source, track);
     }
 }
+#endif

@@ -1,4 +1,4 @@
-// Steps of walks in time: the edges that may follow are a range of the row's order by time. The twin of engine/cpu/kernels/temporal.py, where
+// Biases of the edges in a range of a row's order by time. The twin of engine/cpu/kernels/time_biases.py, where
 // the way of drawing is explained; numbers and words are the same, in the same order.
 #pragma once
 #include "walker.cuh"
@@ -56,28 +56,71 @@ __device__ __forceinline__ i64 exponential_place(const Place& here, const TimeSp
     }
 }
 
-// A place by its time among the different ones of a range: uniform or linear in their rank, then any of its edges.
-__device__ __forceinline__ i64 place_of_time(const Place& here, const TimeSpan& range, u64 word, u64 other)
+// A place of the time that has this rank, modulo their number, among the different ones of a range: any of its edges.
+__device__ __forceinline__ i64 place_of_near_time(const Place& here, const TimeSpan& range, i64 rank, u64 other)
 {
-    i64 different = 0, before = 0;
-    for (i64 k = range.low; k < range.high; ++k) {
-        const i64 time = time_of(here, k);
-        different += k == range.low || time != before;
-        before = time;
-    }
-    const i64 rank = TIME_BIAS == 1 ? triangular(word, different) : (i64)below(word, (u64)different);
-    const i64 wanted = BACKWARD != FAR ? different - 1 - rank : rank;
-    i64 begin = range.low, end = range.high, seen = -1;
-    for (i64 k = range.low; k < range.high && end == range.high; ++k) {
-        const i64 time = time_of(here, k);
-        if (k == range.low || time != before) {
-            ++seen;
-            if (seen == wanted) begin = k;
-            if (seen == wanted + 1) end = k;
+    const i64 size = range.high - range.low;
+    i64 seen = 0, k = 0;
+    while (true) {
+        const i64 begin = k, time = time_of(here, counted_from(range, k));
+        while (k < size && time_of(here, counted_from(range, k)) == time) ++k;
+        if (seen == rank) return counted_from(range, begin + (i64)below(other, (u64)(k - begin)));
+        ++seen;
+        if (k == size) {
+            rank %= seen;
+            seen = k = 0;
         }
-        before = time;
     }
-    return begin + (i64)below(other, (u64)(end - begin));
+}
+
+constexpr int TRIES = 32;
+constexpr u64 READ_ALL = 1ull << 30;
+
+// Any number below `items` that is the first of its time in a range, or the size of it; -1 where TRIES words, from `word` on, find none.
+__device__ __forceinline__ i64 number_of_item(const Place& here, const TimeSpan& range, i64 items, u64 word, u64 seed, u64 instance, u64 step, u64 draw)
+{
+    const i64 size = range.high - range.low;
+    const u64 rest = draw + TRIES;
+    while (true) {
+        const i64 k = (i64)below(word, (u64)items);
+        if (k == 0 || k == size) return k;
+        if (time_of(here, counted_from(range, k - 1)) != time_of(here, counted_from(range, k))) return k;
+        if (++draw == rest) return -1;
+        word = draw64(seed, instance, step, draw);
+    }
+}
+
+// The first number of a time in a range, uniform or linear in the rank of the time; -1 where too many words find none.
+__device__ __forceinline__ i64 first_of_time(const Place& here, const TimeSpan& range, u64 word, u64 seed, u64 instance, u64 step)
+{
+    const i64 size = range.high - range.low;
+    if (TIME_BIAS != 1) return number_of_item(here, range, size, word, seed, instance, step, 0);
+    for (u64 draw = 0;; draw += TRIES, word = draw64(seed, instance, step, draw)) {
+        const i64 one = number_of_item(here, range, size + 1, word, seed, instance, step, draw);
+        draw += TRIES;
+        const i64 other = number_of_item(here, range, size + 1, draw64(seed, instance, step, draw), seed, instance, step, draw);
+        if (one != other || one < 0) return min(one, other);
+    }
+}
+
+// A place by its time among the different ones of a range: uniform or linear in their rank, then any of its edges.
+__device__ __forceinline__ i64 place_of_time(const Place& here, const TimeSpan& range, u64 word, u64 last, u64 seed, u64 instance, u64 step)
+{
+    const i64 size = range.high - range.low, begin = first_of_time(here, range, word, seed, instance, step);
+    if (begin < 0) {
+        i64 different = 0, before = 0;
+        for (i64 k = 0; k < size; ++k) {
+            const i64 time = time_of(here, counted_from(range, k));
+            different += k == 0 || time != before;
+            before = time;
+        }
+        const u64 read = draw64(seed, instance, step, READ_ALL);
+        return place_of_near_time(here, range, TIME_BIAS == 1 ? triangular(read, different) : (i64)below(read, (u64)different), last);
+    }
+    const i64 time = time_of(here, counted_from(range, begin));
+    i64 end = begin + 1;
+    while (end < size && time_of(here, counted_from(range, end)) == time) ++end;
+    return counted_from(range, begin + (i64)below(last, (u64)(end - begin)));
 }
 
 // The place that a step draws of a range, which has one.
@@ -87,7 +130,9 @@ __device__ __forceinline__ i64 place_drawn(const Place& here, const TimeSpan& ra
     const Words words = philox(seed, instance, step, 0);
     const u64 word = word64(words, 0), size = (u64)(range.high - range.low);
     if (any_edge || (TIME_BIAS == 0 && !PER_TIME)) return range.low + (i64)below(word, size);
-    if (PER_TIME) return place_of_time(here, range, word, word64(words, 1));
+    if (TIME_BIAS == 3 && PER_TIME) return place_of_near_time(here, range, geometric(word, scale), word64(words, 1));
+    if (TIME_BIAS == 3) return counted_from(range, geometric(word, scale) % (i64)size);
+    if (PER_TIME) return place_of_time(here, range, word, word64(words, 1), seed, instance, step);
     return counted_from(range, triangular(word, (i64)size));
 }
 #endif

@@ -226,8 +226,6 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         }
         if (ended && !PREFILLED && !UNLIMITED)
             for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;
-        if (TIMED && ended)
-            for (i64 t = w.step + threadIdx.x; t < o.length; t += blockDim.x) note_time(o, n, t, NO_TIME);
         group_sync();
         if (threadIdx.x) continue;
         o.steps[n] = w.step;

@@ -3,7 +3,7 @@
 #include "whole_row.cuh"
 
 // Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
-#define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
+#define PREFILLED (TIMED || HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
 
 // Whether walkers' state is in memory between launches.
 #define RESUMES (STREAMED || UNLIMITED)
@@ -48,15 +48,13 @@ struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITE
     unsigned char* asked;
     vertex_t *candidates, *sure;
     double* coins;
-    i64 *times, *clock;        // TIMED: the time of each step's edge, `length` a walker; RESUMES: of the last edge and the first, two a walker
+    i64 *times, *clock;        // TIMED: the time of each step's edge, `length` a walker; RESUMES or FROM_TIMES: of the last edge and the first, two a walker
     i64 starts, window, last;  // and the rules of engine/schedule/time_rules.py
     double scale;
 };
 
-// Note the time of a step's edge, or after the end of a walk that there is none.
+// Note the time of a step's edge. The caller fills `times` beforehand with that of no edge.
 __device__ __forceinline__ void note_time(const Output& o, i64 number, i64 step, i64 time) { o.times[number * o.length + step] = time; }
-
-constexpr i64 NO_TIME = -9223372036854775807ll - 1;
 
 // The walk of a walker from its source on, where hooks read it.
 __device__ __forceinline__ const vertex_t* path_of(const Output& o, i64 number)
@@ -174,8 +172,6 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     if (ASKS_LATER) o.trials[w.number] = 0;
     if (ended && !PREFILLED && !UNLIMITED)
         for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
-    if (TIMED && ended)
-        for (i64 t = w.step; t < o.length; ++t) note_time(o, w.number, t, NO_TIME);
     return false;
 }
 
@@ -201,7 +197,7 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
         if (ASKS_LATER && o.asked[number]) continue;
         start(w, number, source);
 #if TIMED
-        w.now = w.began = o.starts;
+        w.now = w.began = FROM_TIMES ? o.clock[2 * number] : o.starts;
 #endif
         if (RESUMES) {
             take_up(w, o);

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from helpers.graphs import arrays_of
-from helpers.temporal import TIED, assert_follows_in_time, events_store, random_events, step_law
+from helpers.stats import SUITE_ALPHA, TESTS
+from helpers.temporal import TIED, assert_follows_in_time, events_store, random_events, start_law, step_law
+from scipy.stats import chi2
 
 from csaw.engine import prepare
 from csaw.partition.errors import OptionError
@@ -26,6 +28,22 @@ CASES = {
     "uniform per time": {"per": "time"},
     "linear per time": {"per": "time", "time_bias": "linear", "time_order": "monotone"},
     "linear per time, far": {"per": "time", "time_bias": "linear", "prefer": "far"},
+    "exponential rank": {"time_bias": "exponential-rank"},
+    "exponential rank far backward": {
+        "time_bias": "exponential-rank",
+        "time_scale": 7.5,
+        "prefer": "far",
+        "direction": "backward",
+        "time_order": "monotone",
+    },
+    "exponential rank per time": {"per": "time", "time_bias": "exponential-rank"},
+    "exponential rank per time, far": {
+        "per": "time",
+        "time_bias": "exponential-rank",
+        "time_scale": 3.0,
+        "prefer": "far",
+        "time_window": 40,
+    },
 }
 
 
@@ -36,6 +54,8 @@ QUICK = (
     "linear far backward",
     "exponential",
     "linear per time, far",
+    "exponential rank far backward",
+    "exponential rank per time",
 )
 LIKE_OTHERS = pytest.mark.slow(reason="quick cases have each option once, and every case compiles a kernel of its own")
 
@@ -90,7 +110,8 @@ def test_a_hub_with_ties_is_drawn_exactly(tmp_path):
     rng = np.random.default_rng(5)
     events = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 40, 2000))]
     store = events_store(tmp_path / "g.zarr", events, 2001)
-    for options in ({"time_bias": "exponential", "time_scale": 5.0}, {"time_bias": "linear"}, {"per": "time"}):
+    by_time = {"per": "time"}, {"per": "time", "time_bias": "linear"}  # half of the steps find a first edge by chance
+    for options in ({"time_bias": "exponential", "time_scale": 5.0}, {"time_bias": "linear"}, *by_time):
         found = arrays_of(
             store,
             tmp_path / "s.zarr",
@@ -112,17 +133,102 @@ def test_a_hub_with_ties_is_drawn_exactly(tmp_path):
         assert ((counts[kept] - expected) ** 2 / expected).sum() < 90
 
 
+STARTS = {
+    "linear": {"start_bias": "linear"},
+    "linear early": {"start_bias": "linear", "start_prefer": "early"},
+    "linear per time": {"start_bias": "linear", "start_per": "time"},
+    "uniform per time": {"start_per": "time"},
+    "exponential": {"start_bias": "exponential", "start_scale": 3.0},
+    "exponential early": {"start_bias": "exponential", "start_prefer": "early"},
+    "exponential rank": {"start_bias": "exponential-rank", "start_scale": 4.0},
+    "exponential rank early": {"start_bias": "exponential-rank", "start_scale": 90.0, "start_prefer": "early"},
+    "exponential rank per time": {"start_bias": "exponential-rank", "start_per": "time"},
+}
+
+
+@pytest.mark.parametrize("case", STARTS)
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_start_edges_follow_the_law(tmp_path, case, directed):
+    """Each source with the time of its first edge, and every step after it, of walks forward and backward."""
+    options = STARTS[case] | ({} if directed else {"direction": "backward"})
+    for number, (events, vertices) in enumerate(((TIED, 5), (random_events(6, 300, 7), 6))):
+        if not directed:
+            events = events + [(v, u, time) for u, v, time in events if u != v]
+        store = events_store(tmp_path / f"g{number}.zarr", events, vertices)
+        drawn = {"instances": 20000, "walk_length": 2, "start": "edge", "seed": 8} | options
+        found = arrays_of(store, tmp_path / "s.zarr", "temporal", **drawn)
+        law = start_law(events, options)
+        cells = list(zip(found["walks"][:, 0].tolist(), found["times"][:, 0].tolist(), strict=True))
+        assert set(cells) <= set(law)
+        counts = np.array([cells.count(cell) for cell in law])
+        expected = np.array(list(law.values())) * len(cells)
+        few = expected < 5
+        counts, expected = (np.append(each[~few], each[few].sum()) for each in (counts, expected))
+        kept = expected > 0
+        square = ((counts - expected)[kept] ** 2 / np.maximum(expected, 5)[kept]).sum()
+        assert chi2.sf(square, kept.sum() - 1) > SUITE_ALPHA / TESTS
+        assert_follows_in_time(found, events, vertices, options | {"start": "vertex"}, first_is_free=True)
+
+
+def test_start_edges_by_their_times_over_any_span(tmp_path):
+    """Relative to the preferred end: exp(t - t_min) of the last edges would be no number."""
+    far = 2**62
+    events = [(0, 1, -far), (1, 2, far), (2, 3, far + 1), (3, 4, far + 40), (2, 0, far + 40)]
+    store = events_store(tmp_path / "g.zarr", events, 5)
+    given = {"start": "edge", "start_bias": "exponential", "instances": MANY, "walk_length": 1}
+    late = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+    assert set(late["times"][:, 0].tolist()) == {far + 40}  # exp(-39) of a chance
+    early = arrays_of(store, tmp_path / "s.zarr", "temporal", start_prefer="early", **given)
+    assert set(early["times"][:, 0].tolist()) == {-far}
+
+
+def test_one_edge_is_always_the_start(tmp_path):
+    store = events_store(tmp_path / "g.zarr", [(1, 0, -(2**63))], 2)
+    for options in STARTS.values():
+        found = arrays_of(store, tmp_path / "s.zarr", "temporal", start="edge", instances=9, walk_length=3, **options)
+        assert found["walks"].tolist() == [[1, 0, -1, -1]] * 9
+
+
+def test_a_geometric_rank_holds_for_rows_of_any_length(tmp_path):
+    """Closed form: rank k of n has chance (1 - q) q^k / (1 - q^n), q = exp(-1 / scale)."""
+    events = [(0, v + 1, v) for v in range(3000)]
+    store = events_store(tmp_path / "g.zarr", events, 3001)
+    given = {"sources": [0], "num_walks": 60000, "walk_length": 1, "time_bias": "exponential-rank"}
+    for scale in (0.5, 1.0, 2000.0, 2.0**32):
+        found = arrays_of(store, tmp_path / "s.zarr", "temporal", time_scale=scale, **given)
+        ranks = found["times"][:, 0]
+        chances = np.exp(-np.arange(3000) / scale)
+        upto = np.cumsum(chances / chances.sum())
+        cells = np.minimum((upto - 1e-12) * 20, 19).astype(int)
+        expected = np.bincount(cells, chances / chances.sum(), 20) * ranks.size
+        counts, kept = np.bincount(cells[ranks], minlength=20), expected >= 5
+        assert counts[~kept].sum() <= 30
+        assert ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum() < 75
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"per": "time", "time_bias": "exponential"}, "--per time: expected --time-bias uniform or linear"),
+        ({"start_bias": "linear"}, "--start-bias: expected --start edge beside it, found vertex"),
+        ({"start_scale": 2.0}, "--start-scale: expected --start edge beside it"),
+        ({"start": "edge", "start_scale": 2.0}, "--start-scale: expected --start-bias exponential or"),
+        ({"start": "edge", "start_prefer": "early"}, "--start-prefer early: expected another --start-bias"),
+        (
+            {"start": "edge", "start_bias": "exponential", "start_per": "time"},
+            "--start-per time: expected --start-bias uniform, linear or exponential-rank",
+        ),
+        ({"time_bias": "exponential-rank", "time_scale": 2.0**33}, "--time-scale: expected at most 4294967296 ranks"),
+        ({"per": "time", "time_bias": "exponential"}, "--per time: expected --time-bias uniform, linear or"),
         ({"start": "edge", "start_time": 3}, "--start edge: expected no --start-time"),
         ({"start": "edge", "last_time": 3}, "--start edge: expected no --last-time"),
         ({"start": "edge", "sources": [0]}, "--sources: expected none where walks start at edges"),
         ({"start": "edge", "sources": "all"}, "--sources: expected none where walks start at edges"),
         ({"start": "edge", "num_walks": 3}, "--num-walks: expected none where walks start at edges"),
-        ({"prefer": "far"}, "--prefer far: expected --time-bias linear or exponential"),
-        ({"time_scale": 2.0}, "--time-scale: expected --time-bias exponential beside it, found uniform"),
+        ({"prefer": "far"}, "--prefer far: expected another --time-bias"),
+        (
+            {"time_scale": 2.0},
+            "--time-scale: expected --time-bias exponential or exponential-rank beside it, found uniform",
+        ),
         ({"walk_length": None}, "--walk-length"),
         ({"time_window": -1}, "--time-window"),
         ({"time_scale": 0.0}, "--time-scale"),

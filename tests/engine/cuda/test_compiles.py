@@ -227,7 +227,8 @@ def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
     neighbors = [(algo, options | {"start_time": 4}) for algo, options in NEIGHBORS_EVERYWHERE]
     for algo, options in (("temporal", EVERYWHERE_IN_TIME), *neighbors):
         job = prepare(timed, algo, device=device, **options)
-        files |= set(kernels_of(Specialization(job.plan, timed, job.algorithm)).files)
+        backend = Specialization(job.plan, timed, job.algorithm)
+        files |= set(kernels_of(backend).files) | set(builder_of(backend).files)
     for algo, options in CASES:
         if (algo, tuple(options)) in EVERYWHERE:
             job = prepare(store, algo, device=device, **options)
@@ -359,17 +360,19 @@ IN_TIME = [
     {"time_bias": "linear", "time_window": 9, "last_time": 40},
     EVERYWHERE_IN_TIME,
     {"per": "time", "time_bias": "linear", "start": "edge"},
+    {"per": "time", "time_bias": "exponential-rank", "start": "edge", "start_bias": "linear"},
+    {"time_bias": "exponential-rank", "direction": "backward", "prefer": "far"},
 ]
 
 
-@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize(("residency", "layout"), [("resident", "events"), ("resident", "csr"), ("streamed", "csr")])
 @pytest.mark.parametrize("options", IN_TIME, ids=lambda options: "-".join(map(str, options.values())))
-def test_walks_in_time_compile(residency, options, caplog, tmp_path, cubins):
+def test_walks_in_time_compile(residency, layout, options, caplog, tmp_path, cubins):
     graph = events_store(tmp_path / "g.zarr", TIED, 5)
-    graphs = (graph, WideStore(graph)) if options.get("per") else (graph,)
+    graphs = (graph, WideStore(graph)) if options.get("per") and layout == "csr" else (graph,)
     for one, architecture in product(graphs, ARCHITECTURES if options is EVERYWHERE_IN_TIME else (OLDEST,)):
         device = Device(0, "none", architecture, 132, 1 << 40)
-        job = prepare(one, "temporal", device=device, residency=residency, **options)
+        job = prepare(one, "temporal", device=device, residency=residency, layout=layout, **options)
         backend = Specialization(job.plan, one, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             check(unit, architecture, caplog)

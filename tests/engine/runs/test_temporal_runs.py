@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from helpers.graphs import arrays_of, store_of
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
-from helpers.temporal import RECENT, TIED, events_store, random_events, rows_by_time
+from helpers.temporal import RECENT, TIED, TURNS_BACK, events_store, random_events, rows_by_time
 
 import csaw
 from csaw.engine import prepare
-from csaw.engine.plan import host_memory
+from csaw.engine.plan import costs
 from csaw.engine.samples import open_samples
 from csaw.engine.verify import verify
 from csaw.partition import open_graph
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.views import Coalesced, Split
 
@@ -22,6 +22,17 @@ CASES = [
     ("temporal", {}),
     ("temporal", {"time_bias": "exponential", "time_scale": 9.0, "time_order": "monotone"}),
     ("temporal", {"start": "edge", "instances": 200, "direction": "backward", "per": "time"}),
+    (
+        "temporal",
+        {
+            "start": "edge",
+            "start_bias": "exponential",
+            "start_scale": 50.0,
+            "instances": 200,
+            "time_bias": "exponential-rank",
+            "per": "time",
+        },
+    ),
     ("{own}:Recent", {}),
 ]
 
@@ -55,7 +66,11 @@ def test_instances_are_64_bits(stores):
     assert_instances_are_64_bits(stores[0], "temporal", walk_length=4, start_time=-95)
 
 
-@pytest.mark.parametrize("start", [{}, {"start": "edge", "instances": 70}], ids=["vertex", "edge"])
+@pytest.mark.parametrize(
+    "start",
+    [{}, {"start": "edge", "instances": 70}, {"start": "edge", "start_bias": "linear", "instances": 900}],
+    ids=["vertex", "edge", "edge by time"],
+)
 def test_samples_streams_and_virtual_samples_have_the_same_times(tmp_path, stores, start):
     given = {"seed": 2, "walk_length": 5, **start}
     kept = csaw.sample(stores[0].path, tmp_path / "s.zarr", "temporal", **given)
@@ -133,13 +148,6 @@ FOLLOWED = [
     {"per": "time", "start_time": -50},
     {"start": "edge", "instances": 400, "time_order": "monotone"},
 ]
-TURNS_BACK = """
-from csaw.engine.algorithms.temporal import Temporal
-
-class TurnsBack(Temporal):
-    def update(self, e):
-        return e.src if e.depth == 1 else e.dst
-"""
 
 
 @pytest.mark.parametrize("options", FOLLOWED)
@@ -154,8 +162,17 @@ def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options,
     given = {"walk_length": 9, "num_walks": 30, "seed": 5, **options}
     found = {}
     for steps in (0, 1 << 30):
-        monkeypatch.setattr(host_memory, "FOLLOWED_STEPS", steps)
-        assert (prepare(store, algo, **given).plan.fixed["followers"] > 0) is (steps > 0)
+        monkeypatch.setattr(costs, "EVENT_STEPS", steps)
+        assert (prepare(store, algo, **given).plan.fixed["events"] > 0) is (steps > 0)
         found[steps] = arrays_of(store, tmp_path / "s.zarr", algo, **given)
     assert_same(found[0], found[1 << 30])
     assert (found[0]["lengths"] > 1).any()
+
+
+def test_start_edges_take_memory_that_the_plan_counts(stores):
+    given = {"start": "edge", "start_bias": "linear", "instances": 9, "walk_length": 3}
+    plan, without = (prepare(stores[0], "temporal", **one).plan for one in (given, given | {"start_bias": "uniform"}))
+    assert plan.fixed["start_edges"] == 40 * stores[0].edges
+    assert plan.fixed_bytes - without.fixed_bytes == plan.fixed["start_edges"]
+    with pytest.raises(BudgetError, match="edges by time, at which walks start"):
+        prepare(stores[0], "temporal", memory=plan.fixed["start_edges"], **given)

@@ -24,11 +24,20 @@ def window(tmp_path_factory):
 
 
 @pytest.mark.parametrize("where", [{}, {"memory": 1 << 20}])
-@pytest.mark.parametrize("how", [{}, {"algo": "node2vec", "p": 0.25}, {"algo": "neighbor", "fanout": "9,9"}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"algo": "node2vec", "p": 0.25},
+        {"algo": "neighbor", "fanout": "9,9"},
+        {"algo": "ladies", "layer_sizes": "9,9"},
+        {"algo": "fastgcn", "layer_sizes": "9,9", "memory": 16 << 20},
+    ],
+)
 def test_samples_of_a_window_are_those_of_its_edges(window, where, how):
     view, alone = window
     wish = {**WALKS, **where, **how}
-    if how.get("algo") == "neighbor":
+    if wish["algo"] in ("neighbor", "ladies", "fastgcn"):
         del wish["walk_length"]
     found, wanted = csaw.sample(view, **wish), csaw.sample(alone, **wish)
     names = sorted(wanted.arrays)

@@ -5,6 +5,7 @@ from helpers.graphs import arrays_of
 from helpers.temporal import RECENT, events_store, random_events
 
 from csaw.engine.schedule import specialization
+from csaw.engine.sources.start_edges import StartEdges
 from csaw.engine.verify import verify
 
 EXPONENTIAL = {"time_bias": "exponential", "time_scale": 30.0}
@@ -19,6 +20,17 @@ FAULTS = {
     "linear is uniform": ({"time_bias": "linear"}, {"TIME_BIAS": 0}, "transitions, pooled"),
     "near is far": ({"time_bias": "linear"}, {"FAR": 1}, "transitions, pooled"),
     "times are edges": ({"per": "time"}, {"PER_TIME": 0}, "transitions, pooled"),
+    "exponential rank is uniform": ({"time_bias": "exponential-rank"}, {"TIME_BIAS": 0}, "transitions, pooled"),
+    "ranks of times are ranks of edges": (
+        {"time_bias": "exponential-rank", "per": "time"},
+        {"PER_TIME": 0},
+        "transitions, pooled",
+    ),
+    "first edges at any time": (
+        {"start": "edge", "start_bias": "linear", "instances": 8000},
+        {"FROM_TIMES": 0},
+        "transitions, pooled",
+    ),
     "first edges by their bias": (
         EXPONENTIAL | {"start": "edge", "instances": 8000},
         {"FROM_EDGES": 0},
@@ -38,7 +50,13 @@ def wrong(path):
     return {check.name for check in report.checks if not check.ok}
 
 
-QUICK = ("equal times follow", "exponential is uniform", "near is far", "first edges by their bias")
+QUICK = (
+    "equal times follow",
+    "exponential is uniform",
+    "first edges at any time",
+    "near is far",
+    "first edges by their bias",
+)
 LIKE_OTHERS = pytest.mark.slow(
     reason="quick cases have a fault of each check, and every fault compiles a kernel of its own"
 )
@@ -59,6 +77,33 @@ def test_a_right_sample_passes(tmp_path, store, options):
     arrays_of(store, tmp_path / "s.zarr", "temporal", num_walks=200, walk_length=8, **options)
     report = verify(tmp_path / "s.zarr")
     assert report.ok, report
+
+
+STARTS = [
+    ({"start_bias": "linear"}, {"late": False}),
+    ({"start_bias": "exponential", "start_scale": 20.0, "start_prefer": "early"}, {"scale": 24.0}),
+    ({"start_bias": "exponential-rank", "start_scale": 900.0}, {"per_time": True}),
+    ({"start_per": "time"}, {"per_time": False}),
+]
+
+
+@pytest.mark.parametrize(("options", "planted"), STARTS)
+def test_start_edges_by_time_are_verified_and_their_faults_found(tmp_path, monkeypatch, store, options, planted):
+    given = {"start": "edge", "instances": 20000, "walk_length": 2} | options
+    arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+    report = verify(tmp_path / "s.zarr")
+    assert report.ok, report
+    assert any(check.name == "sources" and check.tested for check in report.checks)
+    right = StartEdges.of
+
+    def wrong_ones(*args):
+        found = right(*args)
+        vars(found).update(planted)
+        return found
+
+    monkeypatch.setattr(StartEdges, "of", staticmethod(wrong_ones))
+    arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
+    assert "sources" in wrong(tmp_path / "s.zarr")
 
 
 def test_a_scale_that_is_a_tenth_off_is_found(tmp_path, monkeypatch, store):

@@ -1,0 +1,18 @@
+"""Times for the edges of a graph that has none, so that sampling in time can be measured on any."""
+
+import numpy as np
+
+from csaw.partition.graph.edge_columns import TIME
+from csaw.partition.graph.in_memory import InMemory
+from csaw.partition.graph.store import INDICES, GraphStore
+
+SPAN = 1 << 30
+
+
+def with_times(store: GraphStore) -> InMemory:
+    """A graph with times at random from 0 to SPAN - 1, in memory and without weights."""
+    indices = np.empty(store.edges, store.id_dtype)
+    for part in store.partitions:
+        store.read_edges(part.number, {INDICES: indices[part.first_edge : part.first_edge + part.edges]})
+    times = np.random.default_rng(1).integers(0, SPAN, store.edges)
+    return InMemory(str(store.path), store.read_indptr(), indices, directed=True, edge_columns={TIME.name: times})

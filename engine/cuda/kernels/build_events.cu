@@ -1,0 +1,17 @@
+// Edges in the order by time of their rows, each with the range that may follow it, made of indptr, indices and the columns of times: see TimedEdge in by_time.cuh.
+#include "by_time.cuh"
+
+// The events of rows [first, last): one group a row, hubs in a launch of larger groups, as in build.cu. `window`, `last_time`: the rules of the walks.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_events(i64 first, i64 last, i64 window, i64 last_time, TimedEdge* events)
+{
+    for (i64 v = first + blockIdx.x; v < last; v += gridDim.x) {
+        const Place place = locate(v);
+        if ((place.count >= LONG_ROW) != (blockDim.x > 32)) continue;
+        for (i64 k = threadIdx.x; k < place.count; k += blockDim.x) {
+            const i64 position = place_at(place, k), neighbor = neighbor_at(position), time = time_at(position);
+            const Place there = locate(neighbor);
+            const TimeSpan next = candidates_of(there, time, true, window, last_time);
+            events[place.row + k] = {(u32)neighbor, (u32)(next.high - next.low), there.row + next.low, time};
+        }
+    }
+}
