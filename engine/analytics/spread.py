@@ -27,7 +27,18 @@ FREE_SHARE = 0.9  # of the free memory of a GPU that is used if the user does no
 GRAIN = 32  # a range begins at a multiple, so that no two GPUs write a word of a bitmap
 BLOCK_SHARE = 8  # blocks of others' rows have room for one part of this many of the largest share
 SPREAD = frozenset(
-    {"arriving_sums", "bfs", "components", "core", "hops", "neighbor_sums", "pagerank", "sssp", "strong_components"}
+    {
+        "arriving_sums",
+        "bfs",
+        "components",
+        "core",
+        "hops",
+        "neighbor_sums",
+        "pagerank",
+        "sssp",
+        "strong_components",
+        "triangles",
+    }
 )
 """Modules of analytics that measure a graph whose rows are spread over GPUs."""
 SPREAD_UNDIRECTED = SPREAD | {"betweenness"}

@@ -15,9 +15,10 @@ import cupy
 from helpers.graphs import WideStore, random_store, store_of
 from helpers.networks import GRAPHS, same, stores, sums_of_values
 from helpers.temporal import events_store, random_events
+from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import pagerank_shares
+from csaw.engine.analytics.cuda import pagerank_shares, triangles_spread, triangles_streamed
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
@@ -37,6 +38,7 @@ STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
     "hub": lambda path: hub_store(path, False),
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
     "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
+    "dense": lambda path: random_store(path, vertices=3000, edges=1_500_000, weighted=False),
     "two parts": lambda path: store_of(
         path, [(v, v + 1, 1) for v in range(639) if v != 319], directed=False, vertices=640
     ),
@@ -55,14 +57,17 @@ def least(store, gpus):
     return STATE_BYTES * store.vertices + Spread.of(offsets, gpus).bytes_of_rows(store)
 
 
-def each_pooled(folder, *, directed, exchange=None, weighted=False):
-    """The host's network of every graph, and one over two GPUs and one over more, in all memory and in the least."""
+def each_pooled(folder, *, directed, exchange=None, weighted=False, more=0):
+    """The host's network of every graph, and one over two GPUs and one over more, in all memory and in the least.
+
+    ``more``: bytes beside the least.
+    """
     for store in stores(folder, directed=directed, weighted=weighted):
         if isinstance(store, WideStore):
             continue  # evaluated on the host
         host = HostNetwork(store)
         for others in (OTHERS, 3 * OTHERS):
-            for gpu_memory in (None, least(store, 1 + len(others))):
+            for gpu_memory in (None, least(store, 1 + len(others)) + more):
                 network = pooled(store, folder, others=others, exchange=exchange, gpu_memory=gpu_memory)
                 yield host, network
                 network.close()
@@ -105,6 +110,79 @@ def test_hops_and_betweenness(directed, tmp_path):
         if not directed:
             wanted = host.compute("betweenness", sources=some)
             assert np.array_equal(on_host(network.compute("betweenness", sources=some)), wanted)
+
+
+def without(monkeypatch, module):
+    """Let counts of triangles by a module fail."""
+
+    def fails(*_):
+        raise AssertionError(f"{module.__name__} counts")
+
+    monkeypatch.setattr(module, "counted", fails)
+
+
+def check_triangles(network, wanted):
+    total, vertices = network.compute("triangles")
+    assert total == wanted[0]
+    assert np.array_equal(vertices.get(), wanted[1])
+    assert network.compute("triangles", each=False) == (wanted[0], None)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_triangles_of_every_shape(directed, tmp_path):
+    fixed = find("triangles").KEEPS["cuda"].fixed
+    for host, network in each_pooled(tmp_path, directed=directed, more=fixed):
+        check_triangles(network.undirected, host.undirected.compute("triangles"))
+
+
+@pytest.mark.parametrize("gpus", [2, 4])
+@pytest.mark.parametrize(("hubs", "many", "long", "dense"), KINDS_OF_VERTICES)
+def test_triangles_stay_on_the_gpus(hubs, many, long, dense, gpus, tmp_path, monkeypatch):
+    """Lists are not brought to the host, in all memory and in the least that does without."""
+    limit_kinds(monkeypatch, hubs, many, long, dense)
+    monkeypatch.setattr(triangles_spread, "LEAST_ROOM", 1 << 14)
+    without(monkeypatch, triangles_streamed)
+    for name in ("larger", "dense"):
+        store = STORES[name](tmp_path / f"{name}.zarr")
+        wanted, others = HostNetwork(store).compute("triangles"), (gpus - 1) * OTHERS[:1]
+        network = pooled(store, tmp_path, others=others)
+        check_triangles(network, wanted)
+        for gpu_memory in (triangles_spread.least_memory(network), triangles_spread.least_memory(network) + 300_000):
+            tight = pooled(store, tmp_path, others=others, gpu_memory=gpu_memory)
+            check_triangles(tight, wanted)
+            tight.close()
+        network.close()
+
+
+def test_triangles_go_by_way_of_the_host_where_lists_have_no_room(tmp_path, monkeypatch):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    wanted = HostNetwork(store).compute("triangles")
+    without(monkeypatch, triangles_spread)
+    for gpu_memory in (least(store, 2), triangles_spread.least_memory(pooled(store, tmp_path)) - 1):
+        network = pooled(store, tmp_path, others=OTHERS[:1], gpu_memory=gpu_memory)
+        source = network.compute("bfs", source=0).get()
+        check_triangles(network, wanted)
+        assert np.array_equal(network.compute("bfs", source=0).get(), source)  # its rows come again
+        network.close()
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+def test_triangles_take_no_more_memory_than_they_may(tmp_path, monkeypatch):
+    store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=4_000_000, weighted=False)
+    wanted, pool = HostNetwork(store).compute("triangles", each=False), cupy.cuda.MemoryPool()
+    gpu_memory = triangles_spread.least_memory(pooled(store, tmp_path, others=OTHERS[:1]))
+    assert gpu_memory < STATE_BYTES * store.vertices + 10 * store.edges  # of one GPU that has all rows
+    without(monkeypatch, triangles_streamed)
+    for number in (0, 1):
+        with cupy.cuda.Device(number):
+            pool.set_limit(size=int(1.2 * gpu_memory))  # CuPy rounds sizes up
+    cupy.cuda.set_allocator(pool.malloc)
+    try:
+        network = pooled(store, tmp_path, others=OTHERS[:1], gpu_memory=gpu_memory)
+        assert network.compute("triangles", each=False) == wanted
+        network.close()
+    finally:
+        cupy.cuda.set_allocator(cupy.get_default_memory_pool().malloc)
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES)
@@ -192,7 +270,7 @@ def test_sums_are_pushed_where_nothing_holds_the_other_direction(tmp_path):
 
 def test_what_needs_all_rows_is_refused_by_the_network(tmp_path):
     network = pooled(STORES["larger directed"](tmp_path / "g.zarr"), tmp_path)
-    for what, options in (("triangles", {}), ("betweenness", {"sources": np.arange(2)})):
+    for what, options in (("masked_product", {}), ("betweenness", {"sources": np.arange(2)})):
         with pytest.raises(OptionError, match="--residency streamed"):
             network.compute(what, **options)
     network.close()
@@ -211,7 +289,7 @@ def test_the_command_measures_a_graph_that_is_spread(directed, exchange, tmp_pat
     spread = evaluate(store, device="cuda:1,0", residency="pooled", progress=said.append, **wanted, **more)
     assert json.dumps(spread.as_dict()) == json.dumps(evaluate(store, device="cpu", **wanted).as_dict())
     assert any(one.startswith("core") and one.endswith("on 2 GPUs") for one in said)
-    assert any(one.startswith("triangles") and "by way of all rows" in one for one in said)
+    assert any(one.startswith("triangles") and one.endswith("on 2 GPUs") for one in said)
 
 
 @pytest.mark.skipif(COUNT < 2, reason="one GPU")

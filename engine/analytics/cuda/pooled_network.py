@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import cupy
 
+from csaw.engine.analytics.cuda.copies import HostRows
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.peer_copies import PeerCopies
 from csaw.engine.analytics.cuda.threaded_gpus import on_each
@@ -196,6 +197,11 @@ class PooledNetwork(DeviceNetwork):
             one.held.clear()
             one.classed.clear()
 
+    @cached_property
+    def host_copy(self) -> HostRows | None:
+        """All rows in page-locked host memory, for works that go by way of it; None where it has no room for them."""
+        return HostRows.within(self.store, self.host.room, None)
+
     # Other GPUs
 
     @cached_property
@@ -230,7 +236,11 @@ class PooledNetwork(DeviceNetwork):
             vars(other)["relatives"] = self.relatives
         except BudgetError as error:
             log.info("%s is read in blocks: %s", store.path, error)
-            other = self._of_store(DeviceNetwork, store, gpu_memory, None)
-            self.let_go()
+            other = self.in_blocks(store, gpu_memory)
         self.relatives.append(other)
         return other
+
+    def in_blocks(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:
+        """A network of another store that each GPU reads in blocks; these rows are given back."""
+        self.let_go()
+        return self._of_store(DeviceNetwork, store, gpu_memory, None)
