@@ -29,6 +29,7 @@ BLOCK_SHARE = 8  # blocks of others' rows have room for one part of this many of
 SPREAD = frozenset(
     {
         "arriving_sums",
+        "betweenness",
         "bfs",
         "components",
         "core",
@@ -41,13 +42,6 @@ SPREAD = frozenset(
     }
 )
 """Modules of analytics that measure a graph whose rows are spread over GPUs."""
-SPREAD_UNDIRECTED = SPREAD | {"betweenness"}
-"""The same for an undirected graph. Of a directed one, betweenness reads rows of both directions in turn."""
-
-
-def modules_of(directed: bool) -> frozenset[str]:
-    """Return the modules of analytics that measure a spread graph."""
-    return SPREAD if directed else SPREAD_UNDIRECTED
 
 
 class Spread(NamedTuple):

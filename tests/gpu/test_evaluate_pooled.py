@@ -107,9 +107,9 @@ def test_hops_and_betweenness(directed, tmp_path):
         many = np.arange(min(host.vertices, 130)) * 7 % host.vertices  # three words, some sources twice
         some = np.arange(0, host.vertices, max(1, host.vertices // 5))
         assert np.array_equal(network.compute("hops", sources=many), host.compute("hops", sources=many))
-        if not directed:
-            wanted = host.compute("betweenness", sources=some)
-            assert np.array_equal(on_host(network.compute("betweenness", sources=some)), wanted)
+        for sources in (some, some[:1]):
+            wanted = host.compute("betweenness", sources=sources)
+            assert np.array_equal(on_host(network.compute("betweenness", sources=sources)), wanted)
 
 
 def without(monkeypatch, module):
@@ -268,11 +268,36 @@ def test_sums_are_pushed_where_nothing_holds_the_other_direction(tmp_path):
     network.close()
 
 
+@pytest.mark.parametrize("gpus", [2, 4])
+def test_betweenness_along_directions(gpus, tmp_path):
+    """Rows of both directions are spread where they fit together, and others of the graph give way."""
+    store, others = STORES["larger directed"](tmp_path / "g.zarr"), (gpus - 1) * OTHERS[:1]
+    sources = np.arange(7) * 1000
+    wanted = HostNetwork(store).compute("betweenness", sources=sources)
+    one = pooled(store, tmp_path, others=others)
+    rows = [way.spread.bytes_of_rows(way.store) for way in (one, one.incoming)]
+    one.close()
+    both = STATE_BYTES * store.vertices + sum(rows)
+    for gpu_memory, fits in ((None, True), (both, True), (both - 1, False)):
+        network = pooled(store, tmp_path, others=others, gpu_memory=gpu_memory)
+        network.undirected.compute("components")
+        for turn in (sources, sources[:1], sources):
+            found = network.compute("betweenness", sources=turn)
+            assert np.array_equal(on_host(found), wanted if turn.size > 1 else of_one(store, turn))
+        assert (bool(network.held), bool(network.incoming.held)) == (fits, fits)
+        assert np.array_equal(network.compute("bfs", source=5).get(), HostNetwork(store).compute("bfs", source=5))
+        network.close()
+
+
+def of_one(store, source):
+    """Betweenness from one source, on the host."""
+    return HostNetwork(store).compute("betweenness", sources=source)
+
+
 def test_what_needs_all_rows_is_refused_by_the_network(tmp_path):
-    network = pooled(STORES["larger directed"](tmp_path / "g.zarr"), tmp_path)
-    for what, options in (("masked_product", {}), ("betweenness", {"sources": np.arange(2)})):
-        with pytest.raises(OptionError, match="--residency streamed"):
-            network.compute(what, **options)
+    network = pooled(STORES["larger"](tmp_path / "g.zarr"), tmp_path)
+    with pytest.raises(OptionError, match="--residency streamed"):
+        network.compute("masked_product")
     network.close()
 
 

@@ -18,7 +18,7 @@ from csaw.engine.analytics.cuda.peer_copies import PeerCopies
 from csaw.engine.analytics.cuda.threaded_gpus import on_each
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Block, Wanted
-from csaw.engine.analytics.spread import BLOCK_SHARE, Range, Spread, modules_of
+from csaw.engine.analytics.spread import BLOCK_SHARE, SPREAD, Range, Spread
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
@@ -105,7 +105,7 @@ class PooledNetwork(DeviceNetwork):
 
     def compute(self, what: str, **options: Any) -> Any:
         """Call the module ``what``; raises OptionError for one that needs all rows in reach of one GPU."""
-        if what not in modules_of(self.directed):
+        if what not in SPREAD:
             raise OptionError(
                 f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows in reach of one GPU; pass "
                 f"--residency {Residency.STREAMED}"
@@ -225,9 +225,29 @@ class PooledNetwork(DeviceNetwork):
         if parts < 2:
             return (self,)
         self.load(weights)
+        if backward and isinstance(self.incoming, PooledNetwork) and self.incoming is not self:
+            for there, back in zip(self.everywhere, self.incoming.everywhere, strict=True):
+                there.incoming = back
         return self.everywhere
 
     # Other directions
+
+    def keep_both_directions(self) -> bool:
+        """Have every GPU read its rows of both directions, which stay until rows are given back, if they fit together.
+
+        Returns whether they do. Rows of other networks of the graph are given back.
+        """
+        both = {self, self.incoming}
+        pooled = [one for one in both if isinstance(one, PooledNetwork)]
+        rows = sum(one.spread.bytes_of_rows(one.store) for one in pooled)
+        if len(pooled) < len(both) or self.kept_bytes + rows > self.gpu_memory:
+            return False
+        for other in self.relatives:
+            if other not in both:
+                other.let_go()
+        for one in pooled:
+            one.load(False)
+        return True
 
     def of_store(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:
         """A network of another store, pooled as this one is, or, where it does not fit so, in blocks."""
@@ -241,6 +261,7 @@ class PooledNetwork(DeviceNetwork):
         return other
 
     def in_blocks(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:
-        """A network of another store that each GPU reads in blocks; these rows are given back."""
-        self.let_go()
+        """A network of a store that each GPU reads in blocks if it must; rows of all relatives are given back."""
+        for one in self.relatives:
+            one.let_go()
         return self._of_store(DeviceNetwork, store, gpu_memory, None)

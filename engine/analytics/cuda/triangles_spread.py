@@ -44,13 +44,7 @@ WORKS_OF_GPU = 4  # so that the last works of the GPUs end at about the same tim
 
 
 def has_room(network: PooledNetwork) -> bool:
-    """Whether each GPU has room for lists beside its rows; those of networks of the same graph are given back.
-
-    Where it has not, lists go by way of host memory (triangles_streamed.py).
-    """
-    for other in network.relatives:
-        if other is not network:
-            other.let_go()
+    """Whether each GPU has room for lists beside its rows; else they go by way of the host (triangles_streamed.py)."""
     needed = least_memory(network)
     if needed > network.gpu_memory:
         log.info(
@@ -76,7 +70,13 @@ def _room(network: PooledNetwork) -> int:
 
 
 def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]]:
-    """Count the triangles where ``has_room``: the counts of each GPU, as triangles.compute returns them."""
+    """Count the triangles where ``has_room``: the counts of each GPU, as triangles.compute returns them.
+
+    Rows of other networks of the graph are given back.
+    """
+    for other in network.relatives:
+        if other is not network:
+            other.let_go()
     networks, room = network.among(len(network.shares)), _room(network)
     every = OTHER * network.edges + LIST_BYTES * network.vertices
     cuts = cuts_of(network, rank_by_degree(network)[1], max(min(room // PIECE_SHARE, every // FINE), 1))

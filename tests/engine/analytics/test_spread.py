@@ -16,11 +16,9 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.spread import (
     GRAIN,
     SPREAD,
-    SPREAD_UNDIRECTED,
     STATE_BYTES,
     Spread,
     edge_bytes,
-    modules_of,
     place,
 )
 from csaw.engine.cuda import device
@@ -175,10 +173,8 @@ def test_graphs_of_every_shape_are_spread_in_the_memory_that_a_refusal_names(nam
 
 
 def test_modules_that_measure_a_spread_graph_are_there():
-    for what in SPREAD_UNDIRECTED:
+    for what in SPREAD:
         assert find_spec(f"csaw.engine.analytics.cuda.{what}")
-    assert modules_of(True) == SPREAD
-    assert modules_of(False) == SPREAD | {"betweenness"}
 
 
 # What the options of an evaluation come to, on machines that are made up
