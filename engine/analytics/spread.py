@@ -65,7 +65,22 @@ class Spread(NamedTuple):
             after = int(np.searchsorted(offsets[begins], wanted))
             near = begins[max(after - 1, 0) : after + 1]
             cuts.append(max(cuts[-1], int(near[np.abs(offsets[near] - wanted).argmin()])))
-        ranges = list(pairwise([*cuts, vertices]))
+        return cls._between([*cuts, vertices], offsets)
+
+    @classmethod
+    def of_store(cls, store: GraphStore, offsets: np.ndarray, gpus: int) -> "Spread":
+        """Cut where the partitions of a partitioner begin, if there is one for each GPU; else as ``of`` does.
+
+        Cuts are moved to the nearest multiple of GRAIN.
+        """
+        if store.partitioner == "range" or len(store.partitions) != gpus:
+            return cls.of(offsets, gpus)
+        cuts = [min(round(part.first_vertex / GRAIN) * GRAIN, store.vertices) for part in store.partitions]
+        return cls._between([*cuts, store.vertices], offsets)
+
+    @classmethod
+    def _between(cls, cuts: list[int], offsets: np.ndarray) -> "Spread":
+        ranges = list(pairwise(cuts))
         return cls(ranges, max(int(offsets[last] - offsets[first]) for first, last in ranges))
 
     def bytes_of_rows(self, store: GraphStore) -> int:
@@ -146,7 +161,9 @@ def place(
         if not must and len(every) == 1:
             return gpus, None
         require_reach(every)
-        Spread.of(offsets(), len(every)).require_room(store, budget_of(every, gpu_memory), STATE_BYTES * store.vertices)
+        Spread.of_store(store, offsets(), len(every)).require_room(
+            store, budget_of(every, gpu_memory), STATE_BYTES * store.vertices
+        )
     except CsawError as error:
         if must:
             raise

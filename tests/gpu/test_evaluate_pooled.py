@@ -26,6 +26,7 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.spread import STATE_BYTES, Spread, edge_bytes
+from csaw.engine.bench.parted import by_partitioner, copied
 from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
@@ -240,6 +241,19 @@ def test_a_graph_of_twice_the_memory_of_a_gpu(name, tmp_path):
     assert same(find("pagerank")().findings(network), find("pagerank")().findings(host))
     held = [one.held[False].indices.nbytes for one in network.everywhere if one.held]
     assert all(edge_bytes(store) * network.spread.entries >= size for size in held)
+    network.close()
+
+
+@pytest.mark.parametrize("partitioner", ["random", "degree"])
+def test_a_partitioner_decides_who_owns_which_vertices(partitioner, tmp_path):
+    plain = copied(STORES["larger"](tmp_path / "g.zarr"), 1, tmp_path)
+    store, _ = by_partitioner(plain, partitioner, 3, tmp_path)
+    network, host = pooled(store, tmp_path, others=2 * OTHERS[:1]), HostNetwork(store)
+    begins = [part.first_vertex for part in store.partitions]
+    assert all(abs(first - begin) <= 16 for (first, _), begin in zip(network.shares, begins, strict=True))
+    assert np.array_equal(network.compute("bfs", source=5).get(), host.compute("bfs", source=5))
+    assert same(find("pagerank")().findings(network), find("pagerank")().findings(host))
+    check_triangles(network, host.compute("triangles"))
     network.close()
 
 

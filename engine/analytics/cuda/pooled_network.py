@@ -50,7 +50,7 @@ class PooledNetwork(DeviceNetwork):
     @cached_property
     def spread(self) -> Spread:
         """Who owns which vertices."""
-        return Spread.of(self.offsets, 1 + len(self.others))
+        return Spread.of_store(self.store, self.offsets, 1 + len(self.others))
 
     @cached_property
     def relatives(self) -> list[DeviceNetwork]:

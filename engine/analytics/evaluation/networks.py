@@ -170,7 +170,7 @@ class Networks:
     @cached_property
     def _share_bytes(self) -> int:
         """Bytes of the rows on each GPU of a spread graph."""
-        return Spread.of(self.host.offsets, len(self.gpus)).bytes_of_rows(self.store)
+        return Spread.of_store(self.store, self.host.offsets, len(self.gpus)).bytes_of_rows(self.store)
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.

@@ -21,6 +21,7 @@ from csaw.engine.analytics.spread import (
     edge_bytes,
     place,
 )
+from csaw.engine.bench.parted import by_partitioner, copied
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.residency import Residency
@@ -90,6 +91,21 @@ def test_blocks_have_the_rows_of_one_owner(name, most):
     for first, last in blocks:
         assert sum(low <= first and last <= high for low, high in found.ranges if low < high) == 1
         assert offsets[last] - offsets[first] <= most
+
+
+@pytest.mark.parametrize("partitioner", ["random", "biased-random", "degree"])
+def test_shares_are_the_partitions_of_a_partitioner(partitioner, store, tmp_path):
+    made, _ = by_partitioner(copied(store, 1, tmp_path), partitioner, 3, tmp_path)
+    offsets = made.read_indptr()
+    found = Spread.of_store(made, offsets, 3)
+    begins = [part.first_vertex for part in made.partitions]
+    assert all(abs(first - begin) <= GRAIN / 2 for (first, _), begin in zip(found.ranges, begins, strict=True))
+    assert found.ranges[-1][1] == made.vertices
+    assert found.entries == max(offsets[last] - offsets[first] for first, last in found.ranges)
+    assert Spread.of_store(made, offsets, 2) == Spread.of(offsets, 2)
+    assert Spread.of_store(store, store.read_indptr(), len(store.partitions)) == Spread.of(
+        store.read_indptr(), len(store.partitions)
+    )
 
 
 def placed(store, found, **given):
