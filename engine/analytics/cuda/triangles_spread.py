@@ -36,10 +36,12 @@ PLACE_BYTES = (
 )
 BLOCK_BYTES = 32  # of an entry of a block while its lists are written
 BLOCK_VERTEX = 2  # entries that a vertex of a block counts as
+MOST_ENTRIES = 1 << 30  # of a block with more than one row: where a list stands in a run is said in 32 bits
 LEAST_ROWS = 2  # of the longest length, for which a block must have room
 LEAST_ROOM = 1 << 20  # bytes, as blocks of few rows are slow
 STAY_SHARE, PIECE_SHARE, DENSE_SHARE = 2, 8, 16  # one part of this many of the memory is for what the module says
 FINE = 256  # pieces of lists at least, of which works are made
+PASSES = 16  # groups of pieces at least that pass by, so that all but one are copied while others are in use
 WORKS_OF_GPU = 4  # so that the last works of the GPUs end at about the same time
 
 
@@ -80,7 +82,8 @@ def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]
     networks, room = network.among(len(network.shares)), _room(network)
     every = OTHER * network.edges + LIST_BYTES * network.vertices
     cuts = cuts_of(network, rank_by_degree(network)[1], max(min(room // PIECE_SHARE, every // FINE), 1))
-    blocks, runs = _blocks(network, room // BLOCK_BYTES), Runs(cuts, None, on_gpus=True)
+    most = max(min(room // BLOCK_BYTES, MOST_ENTRIES), network.store.max_degree + BLOCK_VERTEX)
+    blocks, runs = _blocks(network, most), Runs(cuts, None, on_gpus=True)
 
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
         rank, _ = rank_by_degree(one)
@@ -131,7 +134,7 @@ class _Plan:
         lists, words = bytes_of(sizes, len(runs.runs)), OTHER * (4 * sizes[:, 1] + sizes[:, 2])
         self.works = divided(sizes, lists + words, room // STAY_SHARE, gpus * WORKS_OF_GPU)
         each = [Group(piece, piece + 1, size) for piece, size in enumerate(lists.tolist())]
-        self.pieces = grouped(each, room // PIECE_SHARE)
+        self.pieces = grouped(each, min(room // PIECE_SHARE, int(lists.sum()) // PASSES))
         dense = min(int(np.searchsorted(runs.cuts, max(counting.DENSE, default=1))), len(each))
         self.head = grouped(each[:dense], room // STAY_SHARE)[0]
         self.staying = max(int(lists[one.low : one.high].sum()) for one in (self.head, *self.works))
