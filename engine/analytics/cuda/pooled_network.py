@@ -262,6 +262,6 @@ class PooledNetwork(DeviceNetwork):
 
     def in_blocks(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:
         """A network of a store that each GPU reads in blocks if it must; rows of all relatives are given back."""
-        for one in self.relatives:
+        for one in (self, *self.relatives):
             one.let_go()
         return self._of_store(DeviceNetwork, store, gpu_memory, None)
