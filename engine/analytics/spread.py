@@ -25,6 +25,7 @@ One = TypeVar("One", bound=Gpu)
 STATE_BYTES = 64  # set aside on a GPU for each vertex before a measure says what it keeps
 FREE_SHARE = 0.9  # of the free memory of a GPU that is used if the user does not say
 GRAIN = 32  # a range begins at a multiple, so that no two GPUs write a word of a bitmap
+UNEVEN = 1.25  # times the entries of an even share that the largest one of a partitioner may have
 BLOCK_SHARE = 8  # blocks of others' rows have room for one part of this many of the largest share
 SPREAD = frozenset(
     {
@@ -71,12 +72,16 @@ class Spread(NamedTuple):
     def of_store(cls, store: GraphStore, offsets: np.ndarray, gpus: int) -> "Spread":
         """Cut where the partitions of a partitioner begin, if there is one for each GPU; else as ``of`` does.
 
-        Cuts are moved to the nearest multiple of GRAIN.
+        Cuts are moved to the nearest multiple of GRAIN. Partitioners balance vertices: where the largest share would
+        have more than UNEVEN times the entries of an even one, cuts are even.
         """
+        even = cls.of(offsets, gpus)
         if store.partitioner == "range" or len(store.partitions) != gpus:
-            return cls.of(offsets, gpus)
-        cuts = [min(round(part.first_vertex / GRAIN) * GRAIN, store.vertices) for part in store.partitions]
-        return cls._between([*cuts, store.vertices], offsets)
+            return even
+        most = store.vertices // GRAIN * GRAIN
+        cuts = [min(round(part.first_vertex / GRAIN) * GRAIN, most) for part in store.partitions]
+        found = cls._between([*cuts, store.vertices], offsets)
+        return found if found.entries <= UNEVEN * even.entries else even
 
     @classmethod
     def _between(cls, cuts: list[int], offsets: np.ndarray) -> "Spread":

@@ -46,7 +46,9 @@ def triangles(network: DeviceNetwork) -> Iterator[Triangles]:
                 kernels.over(
                     "write_triangles", 32 * (last - first), low + first, low + last, *rows, upto[first:], table
                 )
-            yield Triangles(low + last, table.get())
+            found = table.get()
+            del table  # its memory is the next one's
+            yield Triangles(low + last, found)
 
 
 def support(network: DeviceNetwork) -> Iterator[Support]:

@@ -9,6 +9,7 @@ engine/analytics/cpu/spooled_rows.py.) Runs of a graph that is spread over GPUs 
 
 import threading
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -62,8 +63,9 @@ class Runs:
         if self.file is not None:
             self.file.close()
 
+    @cached_property
     def sizes(self) -> np.ndarray:
-        """int64 [pieces, 3]: the numbers of lists, of units of hubs, and of others of each piece."""
+        """int64 [pieces, 3]: the numbers of lists, of units of hubs, and of others of each piece, when all is written."""
         return np.diff(np.sum([run.at for run in self.runs], axis=0), axis=0)
 
     # Writing
@@ -116,7 +118,7 @@ class Runs:
 
         They take ``bytes_of`` bytes.
         """
-        lists, units, others = self.sizes()[low:high].sum(axis=0).tolist()
+        lists, units, others = self.sizes[low:high].sum(axis=0).tolist()
         widths = (4 * RANKED * lists, UNIT * units, OTHER * others, ENTRY * (lists + len(self.runs) * (high - low)))
         ranked, near, far, entries = carved(room, widths)
         copied, done, kind = list[tuple[int, ...]](), (0, 0, 0), WITHIN if self.on_gpus else TO_DEVICE

@@ -31,6 +31,7 @@ from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.views import Recut
 
 log = logging.getLogger(__name__)
+STAGED = 1 << 26  # entries at most that pass through page-locked memory at a time, but for a longer row
 
 
 class PooledNetwork(DeviceNetwork):
@@ -127,8 +128,9 @@ class PooledNetwork(DeviceNetwork):
 
     @cached_property
     def _stored(self) -> Recut:
-        """The store in its own partitions, cut where another GPU's rows begin."""
+        """The store in its own partitions, cut where another GPU's rows begin, and after STAGED entries."""
         begins = {part.first_vertex for part in self.store.partitions} | {first for first, _ in self.spread.ranges}
+        begins |= {v for v, _ in self.spread.begins(self.offsets, max(STAGED, self.store.max_degree))}
         return Recut(self.store, [(v, int(self.offsets[v])) for v in sorted(begins) if v < self.vertices])
 
     def _read_whole(self, weights: bool) -> Block:

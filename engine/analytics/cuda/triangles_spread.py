@@ -40,6 +40,7 @@ MOST_ENTRIES = 1 << 30  # of a block with more than one row: where a list stands
 LEAST_ROWS = 2  # of the longest length, for which a block must have room
 LEAST_ROOM = 1 << 20  # bytes, as blocks of few rows are slow
 STAY_SHARE, PIECE_SHARE, DENSE_SHARE = 2, 8, 16  # one part of this many of the memory is for what the module says
+MOST_WORKS = 32  # times that the lists of a GPU may be as large as the room: they pass by for each group that stays
 FINE = 256  # pieces of lists at least, of which works are made
 PASSES = 16  # groups of pieces at least that pass by, so that all but one are copied while others are in use
 WORKS_OF_GPU = 4  # so that the last works of the GPUs end at about the same time
@@ -61,7 +62,8 @@ def has_room(network: PooledNetwork) -> bool:
 def least_memory(network: PooledNetwork) -> int:
     """Bytes that each GPU needs for its rows, their lists, and what passes by."""
     longest = BLOCK_BYTES * LEAST_ROWS * (network.store.max_degree + BLOCK_VERTEX)
-    return network.gpu_memory - _room(network) + max(longest, LEAST_ROOM)
+    lists = OTHER * network.spread.entries + LIST_BYTES * network.vertices
+    return network.gpu_memory - _room(network) + max(longest, LEAST_ROOM, lists // MOST_WORKS)
 
 
 def _room(network: PooledNetwork) -> int:
@@ -126,21 +128,24 @@ class _Plan:
     """What stays on a GPU and what passes by, in ``room`` bytes of it.
 
     works: the lists that stay, one group after the other. pieces: those that pass by. head: those of the dense parts.
-    staying, passing, words: bytes for each, and for the higher neighbors that those that stay give to others.
+    staying, passing: bytes for each, of those that stay with the higher neighbors that they give to others.
     """
 
     def __init__(self, runs: Runs, room: int, gpus: int) -> None:
-        sizes = runs.sizes()
-        lists, words = bytes_of(sizes, len(runs.runs)), OTHER * (4 * sizes[:, 1] + sizes[:, 2])
-        self.works = divided(sizes, lists + words, room // STAY_SHARE, gpus * WORKS_OF_GPU)
-        each = [Group(piece, piece + 1, size) for piece, size in enumerate(lists.tolist())]
-        self.pieces = grouped(each, min(room // PIECE_SHARE, int(lists.sum()) // PASSES))
+        sizes = runs.sizes
+        self.lists, words = bytes_of(sizes, len(runs.runs)), OTHER * (4 * sizes[:, 1] + sizes[:, 2])
+        self.works = divided(sizes, self.lists + words, room // STAY_SHARE, gpus * WORKS_OF_GPU)
+        each = [Group(piece, piece + 1, size) for piece, size in enumerate(self.lists.tolist())]
+        self.pieces = grouped(each, min(room // PIECE_SHARE, int(self.lists.sum()) // PASSES))
         dense = min(int(np.searchsorted(runs.cuts, max(counting.DENSE, default=1))), len(each))
         self.head = grouped(each[:dense], room // STAY_SHARE)[0]
-        self.staying = max(int(lists[one.low : one.high].sum()) for one in (self.head, *self.works))
-        self.passing = max(one.bytes for one in self.pieces)
-        self.words = max(int(words[one.low : one.high].sum()) for one in self.works)
+        together = [self.end(one) + int(words[one.low : one.high].sum()) for one in self.works]
+        self.staying, self.passing = max(self.end(self.head), *together), max(one.bytes for one in self.pieces)
         self.dense_bytes = room // DENSE_SHARE
+
+    def end(self, group: Group) -> int:
+        """The bytes of the lists of a group, up to where the higher neighbors that they give begin."""
+        return -(-int(self.lists[group.low : group.high].sum()) // 32) * 32
 
 
 class _Counting:
@@ -151,9 +156,8 @@ class _Counting:
 
     @cached_property
     def memory(self) -> list[Array]:
-        """Memory for the lists that stay, for two pieces that pass by, and for higher neighbors."""
-        plan = self.plan
-        return [cupy.empty(size, np.uint8) for size in (plan.staying, plan.passing, plan.passing, plan.words)]
+        """Memory for what stays, and for two pieces that pass by."""
+        return [cupy.empty(size, np.uint8) for size in (self.plan.staying, self.plan.passing, self.plan.passing)]
 
     @cached_property
     def many(self) -> int:
@@ -182,19 +186,19 @@ class _Counting:
         passing = Passing(self.runs, network, pieces, self.memory[1:3], stream)
         if dense:
             counting.count_dense(network, dense, others, counts)
-        begin, higher, words = self._higher(others)
+        begin, higher, words = self._higher(others, self.memory[0][self.plan.end(work) :])
         for middles in passing:
             own = slice(middles.first, middles.last)
             counting.count(network, middles, Higher(begin[own], higher[own], words), others, self.many, counts)
 
-    def _higher(self, others: Lists) -> Higher:
-        """The vertices of ``others`` by their lower neighbors, which are any vertices."""
+    def _higher(self, others: Lists, room: Array) -> Higher:
+        """The vertices of ``others`` by their lower neighbors, which are any vertices, in ``room`` (uint8)."""
         vertices, count = self.network.vertices, others.last - others.first
         higher, begin = cupy.zeros(vertices, np.uint32), cupy.zeros(vertices + 1, np.int64)
         kernels, warps = self.network.kernels("oriented_runs"), 32 * min(count, MOST_WARPS)
         given = (count, others.first, *others[2:], 0, vertices)
         kernels.over("count_higher", warps, *given, higher)
         cupy.cumsum(higher.astype(np.int64), out=begin[1:])
-        words = self.memory[3].view(np.uint32)
+        words = room[: room.size // OTHER * OTHER].view(np.uint32)
         kernels.over("fill_higher", warps, *given, begin.copy(), words)
         return Higher(begin, higher, words)

@@ -86,7 +86,7 @@ def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
 
     Each group is as large as its share of the memory has room for.
     """
-    sizes = bytes_of(runs.sizes(), len(runs.runs)).tolist()
+    sizes = bytes_of(runs.sizes, len(runs.runs)).tolist()
     pieces = grouped([Group(k, k + 1, size) for k, size in enumerate(sizes)], room // PIECE_SHARE)
     kept = HIGHER_BYTES * np.diff(runs.cuts)
     staying = [one._replace(bytes=one.bytes + int(kept[one.low : one.high].sum())) for one in pieces]
@@ -136,7 +136,7 @@ class _Counting:
     ) -> None:
         self.network, self.runs, self.counts = network, runs, counts
         self.dense_bytes = min(network.edges // counting.DENSE_EDGES, room // DENSE_SHARE)
-        pieces, sizes = works[0][1], runs.sizes()
+        pieces, sizes = works[0][1], runs.sizes
         entries = [int((4 * sizes[one.low : one.high, 1] + sizes[one.low : one.high, 2]).sum()) for one in pieces]
         passing = max(one.bytes for one in pieces)
         self.most = max(part.bytes for part, _ in works), passing, passing, 4 * max(entries)

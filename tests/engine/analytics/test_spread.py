@@ -100,6 +100,7 @@ def test_shares_are_the_partitions_of_a_partitioner(partitioner, store, tmp_path
     found = Spread.of_store(made, offsets, 3)
     begins = [part.first_vertex for part in made.partitions]
     assert all(abs(first - begin) <= GRAIN / 2 for (first, _), begin in zip(found.ranges, begins, strict=True))
+    assert all(first % GRAIN == 0 for first, _ in found.ranges)
     assert found.ranges[-1][1] == made.vertices
     assert found.entries == max(offsets[last] - offsets[first] for first, last in found.ranges)
     assert Spread.of_store(made, offsets, 2) == Spread.of(offsets, 2)
@@ -266,3 +267,18 @@ def test_the_help_names_both_options():
     text = CliRunner().invoke(cli, ["evaluate", "--help"]).output
     for word in ("pooled", "--exchange", "selective", "broadcast"):
         assert word in text
+
+
+def test_few_vertices_of_many_partitions_are_cut_at_whole_words(tmp_path):
+    few = random_store(tmp_path / "few.zarr", vertices=28, edges=400, weighted=False)
+    made, _ = by_partitioner(copied(few, 1, tmp_path), "random", 3, tmp_path)
+    found = Spread.of_store(made, made.read_indptr(), 3)
+    assert all(first % GRAIN == 0 for first, _ in found.ranges)
+    assert found.ranges[-1][1] == 28
+
+
+def test_partitions_that_are_far_from_even_are_not_the_shares(tmp_path):
+    hub = store_of(tmp_path / "hub.zarr", [(0, v, 1) for v in range(1, 2000)], directed=True, vertices=2000)
+    made, _ = by_partitioner(copied(hub, 1, tmp_path), "random", 2, tmp_path)
+    offsets = made.read_indptr()
+    assert Spread.of_store(made, offsets, 2) == Spread.of(offsets, 2)
