@@ -1,11 +1,12 @@
-"""R-MAT graphs (Chakrabarti et al., SDM 2004) with the probabilities of GTgraph.
+"""R-MAT graphs (Chakrabarti et al., SDM 2004), by default with the probabilities of Graph500.
 
 Edge i is a function of (seed, i), the same on any machine.
 
 Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 0, i): 32 bits a level choose the
 quadrant. With noise, as in GTgraph (Bader and Madduri 2006), a level has other chances than the one before it, by the
 words of the counter (level, 1, i): each chance is multiplied by a number between 1 - noise and 1 + noise, all as
-likely, and all four are divided by their sum.
+likely, and all four are divided by their sum. So does the generator of Gunrock, which has its code from GTgraph; in
+GTgraph's own, with the same 5 %, both branches for b raise it.
 """
 
 import numpy as np

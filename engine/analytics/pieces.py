@@ -1,6 +1,6 @@
-"""Numbers of all vertices in pieces, so that temporary arrays are of a few of them."""
+"""Numbers of all vertices in pieces, so that temporary arrays are of a few of them; and items by how much they have."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -23,3 +23,15 @@ def occurrences(found: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndar
     often = np.zeros(together.size, np.int64)
     np.add.at(often, place, np.concatenate(counts))
     return together, often
+
+
+def within(upto: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+    """Cut items into ranges, first .. last - 1, of at most ``most``, or of one item that has more.
+
+    ``upto``: int64 [items + 1], how much all items before each have together.
+    """
+    first = 0
+    while first < upto.size - 1:
+        last = max(first + 1, int(np.searchsorted(upto, upto[first] + most, side="right")) - 1)
+        yield first, last
+        first = last

@@ -25,18 +25,24 @@ One = TypeVar("One", bound=Gpu)
 STATE_BYTES = 64  # set aside on a GPU for each vertex before a measure says what it keeps
 FREE_SHARE = 0.9  # of the free memory of a GPU that is used if the user does not say
 GRAIN = 32  # a range begins at a multiple, so that no two GPUs write a word of a bitmap
+UNEVEN = 1.25  # times the entries of an even share that the largest one of a partitioner may have
 BLOCK_SHARE = 8  # blocks of others' rows have room for one part of this many of the largest share
 SPREAD = frozenset(
-    {"arriving_sums", "bfs", "components", "core", "hops", "neighbor_sums", "pagerank", "sssp", "strong_components"}
+    {
+        "arriving_sums",
+        "betweenness",
+        "bfs",
+        "components",
+        "core",
+        "hops",
+        "neighbor_sums",
+        "pagerank",
+        "sssp",
+        "strong_components",
+        "triangles",
+    }
 )
 """Modules of analytics that measure a graph whose rows are spread over GPUs."""
-SPREAD_UNDIRECTED = SPREAD | {"betweenness"}
-"""The same for an undirected graph. Of a directed one, betweenness reads rows of both directions in turn."""
-
-
-def modules_of(directed: bool) -> frozenset[str]:
-    """Return the modules of analytics that measure a spread graph."""
-    return SPREAD if directed else SPREAD_UNDIRECTED
 
 
 class Spread(NamedTuple):
@@ -60,7 +66,26 @@ class Spread(NamedTuple):
             after = int(np.searchsorted(offsets[begins], wanted))
             near = begins[max(after - 1, 0) : after + 1]
             cuts.append(max(cuts[-1], int(near[np.abs(offsets[near] - wanted).argmin()])))
-        ranges = list(pairwise([*cuts, vertices]))
+        return cls._between([*cuts, vertices], offsets)
+
+    @classmethod
+    def of_store(cls, store: GraphStore, offsets: np.ndarray, gpus: int) -> "Spread":
+        """Cut where the partitions of a partitioner begin, if there is one for each GPU; else as ``of`` does.
+
+        Cuts are moved to the nearest multiple of GRAIN. Partitioners balance vertices: where the largest share would
+        have more than UNEVEN times the entries of an even one, cuts are even.
+        """
+        even = cls.of(offsets, gpus)
+        if store.partitioner == "range" or len(store.partitions) != gpus:
+            return even
+        most = store.vertices // GRAIN * GRAIN
+        cuts = [min(round(part.first_vertex / GRAIN) * GRAIN, most) for part in store.partitions]
+        found = cls._between([*cuts, store.vertices], offsets)
+        return found if found.entries <= UNEVEN * even.entries else even
+
+    @classmethod
+    def _between(cls, cuts: list[int], offsets: np.ndarray) -> "Spread":
+        ranges = list(pairwise(cuts))
         return cls(ranges, max(int(offsets[last] - offsets[first]) for first, last in ranges))
 
     def bytes_of_rows(self, store: GraphStore) -> int:
@@ -141,7 +166,9 @@ def place(
         if not must and len(every) == 1:
             return gpus, None
         require_reach(every)
-        Spread.of(offsets(), len(every)).require_room(store, budget_of(every, gpu_memory), STATE_BYTES * store.vertices)
+        Spread.of_store(store, offsets(), len(every)).require_room(
+            store, budget_of(every, gpu_memory), STATE_BYTES * store.vertices
+        )
     except CsawError as error:
         if must:
             raise

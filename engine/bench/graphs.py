@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler", "gunrock": "Gunrock"}
 # from [1, 5); integers, as Gunrock's shortest ways have
 WEIGHTS: dict[str, int | WholeWeights] = {"nextdoor": 5, "gunrock": WholeWeights(0, 64)}
+# Graphs of a paper that are R-MAT themselves: Gunrock's have 2^29 draws each, and its generator's noise.
+MADE = {"gunrock": tuple(Rmat(scale=s, edge_factor=1 << (29 - s), noise=0.05) for s in range(20, 26))}
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
 QUICK_GRAPH = "rmat:scale=10,edge_factor=8,weights=1"
 EDGE_BYTES = 40  # of an edge on a GPU, in the widest layout with all arrays beside it
@@ -74,10 +76,20 @@ def of_paper(paper: str, gpu: "Device | None", max_edges: int | None, *, weighte
     most = max_edges or (CPU_EDGES if gpu is None else gpu.free_bytes // EDGE_BYTES)
     known: list[Entry | ByHand] = [*ENTRIES, *BY_HAND]
     entries = [e for e in sorted(known, key=lambda e: e.name.lower()) if PAPERS[paper] in e.papers.split(", ")]
+    weights = WEIGHTS.get(paper, 0) if weighted else 0
     return [
-        Named(e.name, found) if (found := on_disk(e)) else stand_in(e, most, WEIGHTS.get(paper, 0) if weighted else 0)
-        for e in entries
+        *(Named(e.name, found) if (found := on_disk(e)) else stand_in(e, most, weights) for e in entries),
+        *(_made(rmat, most, weights) for rmat in MADE.get(paper, ())),
     ]
+
+
+def _made(rmat: Rmat, most: int, weights: int | WholeWeights) -> Named:
+    """The R-MAT graph of a paper, or, where it may have more than ``most`` edges, one of fewer vertices."""
+    scale, fits = rmat.scale, replace(rmat, weights=weights)
+    while fits.scale > 1 and fits.draws * (1 + fits.undirected) > most:
+        fits = replace(fits, scale=fits.scale - 1)
+    reduced = "" if fits.scale == scale else f", {100 / 2 ** (scale - fits.scale):.2g} % of its vertices"
+    return Named(f"rmat_n{scale}_{rmat.edge_factor}{reduced}: {fits}", str(fits))
 
 
 def stand_in(entry: Entry | ByHand, most: int, weights: int | WholeWeights = 0) -> Named:

@@ -1,4 +1,7 @@
-"""A graph in a given number of partitions, however it is stored: the papers use four, of which two fit."""
+"""A graph in a given number of partitions, however it is stored: the papers use four, of which two fit.
+
+Or in those of a partitioner, however its vertices are numbered.
+"""
 
 from itertools import pairwise
 from pathlib import Path
@@ -7,9 +10,12 @@ import numpy as np
 
 from csaw.engine.plan.plan import Plan
 from csaw.partition import GraphStore
+from csaw.partition.arrays.replace import GRAPH, Draft
 from csaw.partition.graph.cuts import cut_points
 from csaw.partition.graph.views import Coalesced
 from csaw.partition.graph.write import StoreWriter
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.partitioners import partitioned
 
 PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
 
@@ -43,6 +49,17 @@ def copied(store: GraphStore, count: int, folder: Path) -> GraphStore:
                 if b in cuts:
                     writer.end_partition()
         return writer.finish(directed=store.directed, vertex_ids=None, report={})
+
+
+def by_partitioner(plain: GraphStore, partitioner: str, count: int, folder: Path) -> tuple[GraphStore, np.ndarray]:
+    """Copy a store, whose original ids are its dense ones, to ``folder`` in the ``count`` partitions of a partitioner.
+
+    Errors as of ``csaw partition --partitioner``. Returns the copy, and the number of each vertex there, int64 [V].
+    """
+    options = IngestOptions(partitioner=partitioner, partitions=count)
+    with Draft(folder / f"{partitioner}.zarr", GRAPH, overwrite=False) as draft:
+        made = partitioned(plain, draft, options, PARTITION_BYTES, None)
+    return made, np.argsort(made.original_ids(np.arange(made.vertices)))
 
 
 def room_for(plan: Plan, store: GraphStore, count: int) -> int:

@@ -15,9 +15,10 @@ import cupy
 from helpers.graphs import WideStore, random_store, store_of
 from helpers.networks import GRAPHS, same, stores, sums_of_values
 from helpers.temporal import events_store, random_events
+from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import pagerank_shares
+from csaw.engine.analytics.cuda import pagerank_shares, triangles_spread, triangles_streamed
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
@@ -25,6 +26,7 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.spread import STATE_BYTES, Spread, edge_bytes
+from csaw.engine.bench.parted import by_partitioner, copied
 from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
@@ -55,14 +57,17 @@ def least(store, gpus):
     return STATE_BYTES * store.vertices + Spread.of(offsets, gpus).bytes_of_rows(store)
 
 
-def each_pooled(folder, *, directed, exchange=None, weighted=False):
-    """The host's network of every graph, and one over two GPUs and one over more, in all memory and in the least."""
+def each_pooled(folder, *, directed, exchange=None, weighted=False, more=0):
+    """The host's network of every graph, and one over two GPUs and one over more, in all memory and in the least.
+
+    ``more``: bytes beside the least.
+    """
     for store in stores(folder, directed=directed, weighted=weighted):
         if isinstance(store, WideStore):
             continue  # evaluated on the host
         host = HostNetwork(store)
         for others in (OTHERS, 3 * OTHERS):
-            for gpu_memory in (None, least(store, 1 + len(others))):
+            for gpu_memory in (None, least(store, 1 + len(others)) + more):
                 network = pooled(store, folder, others=others, exchange=exchange, gpu_memory=gpu_memory)
                 yield host, network
                 network.close()
@@ -102,9 +107,83 @@ def test_hops_and_betweenness(directed, tmp_path):
         many = np.arange(min(host.vertices, 130)) * 7 % host.vertices  # three words, some sources twice
         some = np.arange(0, host.vertices, max(1, host.vertices // 5))
         assert np.array_equal(network.compute("hops", sources=many), host.compute("hops", sources=many))
-        if not directed:
-            wanted = host.compute("betweenness", sources=some)
-            assert np.array_equal(on_host(network.compute("betweenness", sources=some)), wanted)
+        for sources in (some, some[:1]):
+            wanted = host.compute("betweenness", sources=sources)
+            assert np.array_equal(on_host(network.compute("betweenness", sources=sources)), wanted)
+
+
+def without(monkeypatch, module):
+    """Let counts of triangles by a module fail."""
+
+    def fails(*_):
+        raise AssertionError(f"{module.__name__} counts")
+
+    monkeypatch.setattr(module, "counted", fails)
+
+
+def check_triangles(network, wanted):
+    total, vertices = network.compute("triangles")
+    assert total == wanted[0]
+    assert np.array_equal(vertices.get(), wanted[1])
+    assert network.compute("triangles", each=False) == (wanted[0], None)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_triangles_of_every_shape(directed, tmp_path):
+    fixed = find("triangles").KEEPS["cuda"].fixed
+    for host, network in each_pooled(tmp_path, directed=directed, more=fixed):
+        check_triangles(network.undirected, host.undirected.compute("triangles"))
+
+
+@pytest.mark.parametrize("gpus", [2, 4])
+@pytest.mark.parametrize(("hubs", "many", "long", "dense"), KINDS_OF_VERTICES)
+def test_triangles_stay_on_the_gpus(hubs, many, long, dense, gpus, tmp_path, monkeypatch):
+    """Lists are not brought to the host, in all memory and in the least that does without."""
+    limit_kinds(monkeypatch, hubs, many, long, dense)
+    monkeypatch.setattr(triangles_spread, "LEAST_ROOM", 1 << 14)
+    without(monkeypatch, triangles_streamed)
+    for vertices, edges in ((30_000, 400_000), (3000, 1_500_000)):
+        store = random_store(tmp_path / f"{edges}.zarr", vertices=vertices, edges=edges, weighted=False, partitions=4)
+        wanted, others = HostNetwork(store).compute("triangles"), (gpus - 1) * OTHERS[:1]
+        network = pooled(store, tmp_path, others=others)
+        check_triangles(network, wanted)
+        for gpu_memory in (triangles_spread.least_memory(network), triangles_spread.least_memory(network) + 300_000):
+            tight = pooled(store, tmp_path, others=others, gpu_memory=gpu_memory)
+            check_triangles(tight, wanted)
+            tight.close()
+        network.close()
+
+
+def test_triangles_go_by_way_of_the_host_where_lists_have_no_room(tmp_path, monkeypatch):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    wanted = HostNetwork(store).compute("triangles")
+    without(monkeypatch, triangles_spread)
+    needed = triangles_spread.least_memory(pooled(store, tmp_path, others=OTHERS[:1]))
+    for gpu_memory in (least(store, 2), needed - 1):
+        network = pooled(store, tmp_path, others=OTHERS[:1], gpu_memory=gpu_memory)
+        source = network.compute("bfs", source=0).get()
+        check_triangles(network, wanted)
+        assert np.array_equal(network.compute("bfs", source=0).get(), source)  # its rows come again
+        network.close()
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+def test_triangles_take_no_more_memory_than_they_may(tmp_path, monkeypatch):
+    store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=4_000_000, weighted=False)
+    wanted, pool = HostNetwork(store).compute("triangles", each=False), cupy.cuda.MemoryPool()
+    gpu_memory = triangles_spread.least_memory(pooled(store, tmp_path, others=OTHERS[:1]))
+    assert gpu_memory < STATE_BYTES * store.vertices + 10 * store.edges  # of one GPU that has all rows
+    without(monkeypatch, triangles_streamed)
+    for number in (0, 1):
+        with cupy.cuda.Device(number):
+            pool.set_limit(size=int(1.2 * gpu_memory))  # CuPy rounds sizes up
+    cupy.cuda.set_allocator(pool.malloc)
+    try:
+        network = pooled(store, tmp_path, others=OTHERS[:1], gpu_memory=gpu_memory)
+        assert network.compute("triangles", each=False) == wanted
+        network.close()
+    finally:
+        cupy.cuda.set_allocator(cupy.get_default_memory_pool().malloc)
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES)
@@ -165,6 +244,19 @@ def test_a_graph_of_twice_the_memory_of_a_gpu(name, tmp_path):
     network.close()
 
 
+@pytest.mark.parametrize("partitioner", ["random", "degree"])
+def test_a_partitioner_decides_who_owns_which_vertices(partitioner, tmp_path):
+    plain = copied(STORES["larger"](tmp_path / "g.zarr"), 1, tmp_path)
+    store, _ = by_partitioner(plain, partitioner, 3, tmp_path)
+    network, host = pooled(store, tmp_path, others=2 * OTHERS[:1]), HostNetwork(store)
+    begins = [part.first_vertex for part in store.partitions]
+    assert all(abs(first - begin) <= 16 for (first, _), begin in zip(network.shares, begins, strict=True))
+    assert np.array_equal(network.compute("bfs", source=5).get(), host.compute("bfs", source=5))
+    assert same(find("pagerank")().findings(network), find("pagerank")().findings(host))
+    check_triangles(network, host.compute("triangles"))
+    network.close()
+
+
 def test_rows_of_both_directions_take_turns_where_they_do_not_fit_together(tmp_path):
     store = STORES["larger directed"](tmp_path / "g.zarr")
     values, wanted = sums_of_values(store, "arriving_sums")
@@ -190,11 +282,36 @@ def test_sums_are_pushed_where_nothing_holds_the_other_direction(tmp_path):
     network.close()
 
 
+@pytest.mark.parametrize("gpus", [2, 4])
+def test_betweenness_along_directions(gpus, tmp_path):
+    """Rows of both directions are spread where they fit together, and others of the graph give way."""
+    store, others = STORES["larger directed"](tmp_path / "g.zarr"), (gpus - 1) * OTHERS[:1]
+    sources = np.arange(7) * 1000
+    wanted = HostNetwork(store).compute("betweenness", sources=sources)
+    one = pooled(store, tmp_path, others=others)
+    rows = [way.spread.bytes_of_rows(way.store) for way in (one, one.incoming)]
+    one.close()
+    both = STATE_BYTES * store.vertices + sum(rows)
+    for gpu_memory, fits in ((None, True), (both, True), (both - 1, False)):
+        network = pooled(store, tmp_path, others=others, gpu_memory=gpu_memory)
+        network.undirected.compute("components")
+        for turn in (sources, sources[:1], sources):
+            found = network.compute("betweenness", sources=turn)
+            assert np.array_equal(on_host(found), wanted if turn.size > 1 else of_one(store, turn))
+        assert (bool(network.held), bool(network.incoming.held)) == (fits, fits)
+        assert np.array_equal(network.compute("bfs", source=5).get(), HostNetwork(store).compute("bfs", source=5))
+        network.close()
+
+
+def of_one(store, source):
+    """Betweenness from one source, on the host."""
+    return HostNetwork(store).compute("betweenness", sources=source)
+
+
 def test_what_needs_all_rows_is_refused_by_the_network(tmp_path):
-    network = pooled(STORES["larger directed"](tmp_path / "g.zarr"), tmp_path)
-    for what, options in (("triangles", {}), ("betweenness", {"sources": np.arange(2)})):
-        with pytest.raises(OptionError, match="--residency streamed"):
-            network.compute(what, **options)
+    network = pooled(STORES["larger"](tmp_path / "g.zarr"), tmp_path)
+    with pytest.raises(OptionError, match="--residency streamed"):
+        network.compute("masked_product")
     network.close()
 
 
@@ -211,7 +328,7 @@ def test_the_command_measures_a_graph_that_is_spread(directed, exchange, tmp_pat
     spread = evaluate(store, device="cuda:1,0", residency="pooled", progress=said.append, **wanted, **more)
     assert json.dumps(spread.as_dict()) == json.dumps(evaluate(store, device="cpu", **wanted).as_dict())
     assert any(one.startswith("core") and one.endswith("on 2 GPUs") for one in said)
-    assert any(one.startswith("triangles") and "by way of all rows" in one for one in said)
+    assert any(one.startswith("triangles") and one.endswith("on 2 GPUs") for one in said)
 
 
 @pytest.mark.skipif(COUNT < 2, reason="one GPU")

@@ -144,6 +144,8 @@ def _constants(folder) -> dict[object, dict[str, object]]:
     shared = {name: measures[triangles][name] for name in ("network_of", "_row")}
     opened = lambda context, spec: Graph(str(spec), _tiny("", folder))
     measures[gunrock] = shared | {"_on": lambda context, network, number: network, "_opened": opened}
+    measures[gunrock] |= {"spread_over": _of_networks()["network_of"], "crossing_share": _always(1.0)}
+    measures[gunrock]["by_partitioner"] = lambda plain, *_: (plain, np.arange(plain.vertices))
     measures[triangle_ways] = {**shared, "on_the_host": lambda network: network}
     measures[own_measures] = {"network_of": _of_networks()["network_of"], "timed": _always([1.0])}
     workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
@@ -221,6 +223,7 @@ class _Network:
         )
         degrees = np.ones(store.vertices, np.int64)
         self.degrees = Fake(get=lambda: degrees) if on_gpu else degrees
+        self.shares = [(0, store.vertices)]
         self.compute = self.among = self.close = _always(None)
 
 

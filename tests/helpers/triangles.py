@@ -1,6 +1,6 @@
 """Small graphs with vertices of every kind that the kernels for triangles tell apart."""
 
-from csaw.engine.analytics.cuda import oriented, triangle_counts, triangles_streamed
+from csaw.engine.analytics.cuda import oriented, triangle_counts, triangles_spread, triangles_streamed
 
 # hubs; neighbors of a vertex that is worth a bitmap, and of one whose row a block splits; dense parts
 KINDS_OF_VERTICES = [
@@ -21,5 +21,6 @@ def limit_kinds(monkeypatch, hubs, many, long, dense):
         (triangle_counts, "DENSE", dense),
         (triangle_counts, "DENSE_EDGES", 1e-3),
         (triangles_streamed, "DENSE_SHARE", 1e-3),
+        (triangles_spread, "DENSE_SHARE", 1e-3),
     ):
         monkeypatch.setattr(module, name, value)

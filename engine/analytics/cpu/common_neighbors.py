@@ -16,6 +16,8 @@ from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
 from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.pieces import within
+from csaw.engine.analytics.triangle_rows import Support, Triangles
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, StoreError
@@ -56,22 +58,6 @@ class Run(NamedTuple):
     last: int
     place: int
     size: int
-
-
-class Triangles(NamedTuple):
-    """Triangles ``table`` [n, 3] of dense ids u < v < w, in order; ``done``: the entries of rows that are behind."""
-
-    done: int
-    table: np.ndarray
-
-
-class Support(NamedTuple):
-    """Edges u < v in order, and the triangles of each, int64; ``done`` as of Triangles."""
-
-    done: int
-    u: np.ndarray
-    v: np.ndarray
-    triangles: np.ndarray
 
 
 def triangles(network: HostNetwork) -> Iterator[Triangles]:
@@ -204,12 +190,9 @@ def _windows(network: HostNetwork, block: Block, above: bool) -> Iterator[Window
         given = (low, block.first, block.indptr, block.indices, network.degrees, above)
         network.each(kernels.bound, spans, *given, upto[1:])
         np.cumsum(upto, out=upto)
-        at = 0
-        while at < upto.size - 1:
-            end = max(at + 1, int(np.searchsorted(upto, upto[at] + most, side="right")) - 1)
+        for at, end in within(upto, most):
             ranges = equal_ranges(upto[at : end + 1], network.threads * TASKS_OF_THREAD, low + at)
             yield Window(low + at, low + end, ranges)
-            at = end
 
 
 def _most(network: HostNetwork) -> int:

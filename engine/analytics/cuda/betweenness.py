@@ -1,15 +1,20 @@
 """Betweenness from some sources on a GPU: twin of engine/analytics/cpu/betweenness.py, with the same bits."""
 
+import logging
+
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.bfs import alone
 from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import here, in_order
 from csaw.engine.analytics.passes import level_blocks
 from csaw.engine.cuda.constants import SUM_PIECE
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
+
+log = logging.getLogger(__name__)
 
 
 def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
@@ -20,9 +25,14 @@ def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
     takes the next source when it is done with one; the numbers of each source, 8 bytes a vertex, come to the first GPU,
     where they are added in the order of the sources.
 
+    Where each GPU has its own rows alone, others' pass by. Those of both directions are read while a source is at work,
+    so where they do not fit together, all rows are read in blocks.
+
     Returns:
         float64 [V].
     """
+    if isinstance(network, PooledNetwork) and not network.keep_both_directions():
+        return _in_blocks(network, sources)
     networks, total = network.among(sources.size, backward=True), cupy.zeros(network.vertices)
     if len(networks) == 1:
         for source in sources.tolist():
@@ -31,6 +41,20 @@ def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
     for found in in_order(networks, sources.tolist(), _of_source):
         total += here(found)
     return total
+
+
+def _in_blocks(network: PooledNetwork, sources: np.ndarray) -> Array:
+    """Compute the same with all rows in blocks on each GPU."""
+    log.info(
+        "betweenness of %s goes by way of all rows: those of both directions do not fit together", network.store.path
+    )
+    stream = network.in_blocks(network.store, network.gpu_memory)
+    stream.host = network.host
+    try:
+        return compute(stream, sources)
+    finally:
+        del stream.host  # the network's, which keeps it
+        stream.close()
 
 
 def _of_source(network: DeviceNetwork, source: int) -> Array:

@@ -4,11 +4,12 @@ All rows pass by the GPU once, and are written run by run: the lists of the vert
 are read piece by piece, the lists of consecutive ranks, put together of what each run has of it. Of each list there is
 an entry beside it (oriented_runs.cu). So the half of the graph that is read again and again has no more than four bytes
 an edge, hubs in 16 bits, and is not split again. Host memory is page-locked; the file is temporary. (The twin of
-engine/analytics/cpu/spooled_rows.py.)
+engine/analytics/cpu/spooled_rows.py.) Runs of a graph that is spread over GPUs stay on the GPU that wrote them.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 from csaw.engine.analytics.cuda import oriented
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, RANKED, Lists
+from csaw.engine.analytics.cuda.piece_groups import Group
 from csaw.engine.analytics.network import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cuda.constants import BLOCK
@@ -26,14 +28,14 @@ from csaw.engine.plan.contracts import Array
 from csaw.partition.base.cache import cache_dir
 
 WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
-TO_DEVICE = 1  # CUDA's number of a copy from host memory
+TO_DEVICE, WITHIN = 1, 3  # CUDA's numbers of a copy from host memory, and from this or another GPU
 MOST_SEGMENTS = 65_535  # that a launch has a row of blocks for
 # Of a list in a piece, beside its neighbors: its entry, its struct, and the filling of its last unit.
 LIST_BYTES = ENTRY + 4 * RANKED + UNIT
 
 
 class Run(NamedTuple):
-    """Where a run is: bytes of its entries, hubs and others.
+    """Where a run is: places of its entries, hubs and others in the memory of the runs, or their addresses on a GPU.
 
     ``at`` int64 [cuts, 3]: the numbers of lists, of units of hubs, and of others before each cut.
     """
@@ -43,24 +45,27 @@ class Run(NamedTuple):
 
 
 class Runs:
-    """Lists of a network, cut at the ranks ``cuts`` [pieces + 1], in host memory or in a file.
+    """Lists of a network, cut at the ranks ``cuts`` [pieces + 1], in host memory, in a file, or on GPUs.
 
-    ``memory``: uint8; None: a file.
+    ``memory``: uint8; None: a file. ``on_gpus``: each run stays in the memory of the GPU that writes it.
     """
 
-    def __init__(self, cuts: np.ndarray, memory: np.ndarray | None) -> None:
+    def __init__(self, cuts: np.ndarray, memory: np.ndarray | None, *, on_gpus: bool = False) -> None:
         self.cuts, self.memory, self.runs, self.end, self.lock = cuts, memory, list[Run](), 0, threading.Lock()
-        self.file = ScratchFile(cache_dir()) if memory is None else None
+        self.on_gpus, self.there = on_gpus, list[tuple[Array, ...]]()
+        self.file = None if on_gpus or memory is not None else ScratchFile(cache_dir())
         self.address = 0 if memory is None else memory.ctypes.data
         self.places: dict[tuple[int, int], int] = {}  # in the file, of what is there of a run between two cuts
         self.held: dict[int, np.ndarray] = {}  # what a thread has read from there
 
     def close(self) -> None:
+        self.there.clear()
         if self.file is not None:
             self.file.close()
 
+    @cached_property
     def sizes(self) -> np.ndarray:
-        """int64 [pieces, 3]: the numbers of lists, of units of hubs, and of others of each piece."""
+        """int64 [pieces, 3]: the numbers of lists, of units of hubs, and of others of each piece, when all is written."""
         return np.diff(np.sum([run.at for run in self.runs], axis=0), axis=0)
 
     # Writing
@@ -79,6 +84,12 @@ class Runs:
         stream.synchronize()
 
     def _keep(self, arrays: tuple[Array, ...], at: np.ndarray, stream: cupy.cuda.Stream) -> None:
+        if self.on_gpus:
+            entries, near, far = (array.data.ptr for array in arrays)
+            with self.lock:
+                self.there.append(arrays)
+                self.runs.append(Run((entries, near, far), at))
+            return
         sizes = [array.nbytes for array in arrays]
         with self.lock:
             *places, end = accumulate([self.end, *(-(-size // ENTRY) * ENTRY for size in sizes)])
@@ -107,10 +118,10 @@ class Runs:
 
         They take ``bytes_of`` bytes.
         """
-        lists, units, others = self.sizes()[low:high].sum(axis=0).tolist()
+        lists, units, others = self.sizes[low:high].sum(axis=0).tolist()
         widths = (4 * RANKED * lists, UNIT * units, OTHER * others, ENTRY * (lists + len(self.runs) * (high - low)))
         ranked, near, far, entries = carved(room, widths)
-        copied, done = list[tuple[int, ...]](), (0, 0, 0)
+        copied, done, kind = list[tuple[int, ...]](), (0, 0, 0), WITHIN if self.on_gpus else TO_DEVICE
         for run, piece, end in self._segments(low, high):
             before, upto = run.at[piece].tolist(), run.at[end].tolist()
             if before[0] == upto[0]:
@@ -118,7 +129,8 @@ class Runs:
             for there, at, width, (source, size) in zip(
                 (entries, near, far), done, WIDTHS, self._sources(run, piece, end), strict=True
             ):
-                cupy.cuda.runtime.memcpyAsync(there.data.ptr + width * at, source, size, TO_DEVICE, stream.ptr)
+                if size:
+                    cupy.cuda.runtime.memcpyAsync(there.data.ptr + width * at, source, size, kind, stream.ptr)
             if self.file is not None:
                 stream.synchronize()  # its bytes are read where the next ones will be
             copied.append((done[0], upto[0] - before[0], done[1] - before[1], done[2] - before[2]))
@@ -150,23 +162,59 @@ class Runs:
                 yield run, piece, high if self.file is None else piece + 1
 
     def _sources(self, run: Run, piece: int, end: int) -> list[tuple[int, int]]:
-        """Addresses in host memory of the entries, hubs and others of a segment, and their bytes.
+        """Addresses of the entries, hubs and others of a segment, and their bytes.
 
         What comes from the file stays until the next is read.
         """
         spans = _spans(run.at, piece, end)
-        if self.memory is not None:
+        if self.file is None:
             return [
                 (self.address + place + span.start, span.stop - span.start)
                 for place, span in zip(run.places, spans, strict=True)
             ]
-        assert self.file is not None
         sizes = [span.stop - span.start for span in spans]
         self.held[threading.get_ident()] = whole = np.empty(sum(sizes), np.uint8)
         number = next(number for number, one in enumerate(self.runs) if one is run)
         self.file.read(self.places[number, piece], whole)
         begins = np.cumsum([whole.ctypes.data, *sizes[:-1]]).tolist()
         return list(zip(begins, sizes, strict=True))
+
+
+class Passing:
+    """The lists of ``pieces``, one after the other, through two ``slots`` (uint8) of the GPU of ``network``.
+
+    One is read, on ``stream``, while the one before is in use; the first is on its way at once.
+    """
+
+    def __init__(
+        self,
+        runs: Runs,
+        network: DeviceNetwork,
+        pieces: Sequence[Group],
+        slots: Sequence[Array],
+        stream: cupy.cuda.Stream,
+    ) -> None:
+        self.runs, self.network, self.pieces, self.slots, self.stream = runs, network, pieces, slots, stream
+        self.used: list[cupy.cuda.Event | None] = [None, None]  # when kernels are done with a slot
+        self.coming = [self._begin(0)] if pieces else []
+
+    def __iter__(self) -> Iterator[Lists]:
+        """Yield the lists of each piece, which are good until the next are asked for."""
+        for turn in range(len(self.pieces)):
+            lists, arrived = self.coming.pop()
+            cupy.cuda.get_current_stream().wait_event(arrived)
+            if turn + 1 < len(self.pieces):
+                self.coming.append(self._begin(turn + 1))
+            yield lists
+            self.used[turn % 2] = cupy.cuda.get_current_stream().record()
+
+    def _begin(self, turn: int) -> "tuple[Lists, cupy.cuda.Event]":
+        """Begin to read a piece. Returns its lists, and when they have arrived."""
+        piece, used = self.pieces[turn], self.used[turn % 2]
+        if used is not None:
+            self.stream.wait_event(used)
+        lists = self.runs.read(self.network, piece.low, piece.high, self.slots[turn % 2], self.stream)
+        return lists, self.stream.record()
 
 
 def _spans(at: np.ndarray, piece: int, end: int) -> list[slice]:

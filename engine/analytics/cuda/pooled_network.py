@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 
 import cupy
 
+from csaw.engine.analytics.cuda.copies import HostRows
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.peer_copies import PeerCopies
 from csaw.engine.analytics.cuda.threaded_gpus import on_each
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Block, Wanted
-from csaw.engine.analytics.spread import BLOCK_SHARE, Range, Spread, modules_of
+from csaw.engine.analytics.spread import BLOCK_SHARE, SPREAD, Range, Spread
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
@@ -30,6 +31,7 @@ from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.views import Recut
 
 log = logging.getLogger(__name__)
+STAGED = 1 << 26  # entries at most that pass through page-locked memory at a time, but for a longer row
 
 
 class PooledNetwork(DeviceNetwork):
@@ -49,7 +51,7 @@ class PooledNetwork(DeviceNetwork):
     @cached_property
     def spread(self) -> Spread:
         """Who owns which vertices."""
-        return Spread.of(self.offsets, 1 + len(self.others))
+        return Spread.of_store(self.store, self.offsets, 1 + len(self.others))
 
     @cached_property
     def relatives(self) -> list[DeviceNetwork]:
@@ -104,7 +106,7 @@ class PooledNetwork(DeviceNetwork):
 
     def compute(self, what: str, **options: Any) -> Any:
         """Call the module ``what``; raises OptionError for one that needs all rows in reach of one GPU."""
-        if what not in modules_of(self.directed):
+        if what not in SPREAD:
             raise OptionError(
                 f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows in reach of one GPU; pass "
                 f"--residency {Residency.STREAMED}"
@@ -126,8 +128,9 @@ class PooledNetwork(DeviceNetwork):
 
     @cached_property
     def _stored(self) -> Recut:
-        """The store in its own partitions, cut where another GPU's rows begin."""
+        """The store in its own partitions, cut where another GPU's rows begin, and after STAGED entries."""
         begins = {part.first_vertex for part in self.store.partitions} | {first for first, _ in self.spread.ranges}
+        begins |= {v for v, _ in self.spread.begins(self.offsets, max(STAGED, self.store.max_degree))}
         return Recut(self.store, [(v, int(self.offsets[v])) for v in sorted(begins) if v < self.vertices])
 
     def _read_whole(self, weights: bool) -> Block:
@@ -196,6 +199,11 @@ class PooledNetwork(DeviceNetwork):
             one.held.clear()
             one.classed.clear()
 
+    @cached_property
+    def host_copy(self) -> HostRows | None:
+        """All rows in page-locked host memory, for works that go by way of it; None where it has no room for them."""
+        return HostRows.within(self.store, self.host.room, None)
+
     # Other GPUs
 
     @cached_property
@@ -219,9 +227,29 @@ class PooledNetwork(DeviceNetwork):
         if parts < 2:
             return (self,)
         self.load(weights)
+        if backward and isinstance(self.incoming, PooledNetwork) and self.incoming is not self:
+            for there, back in zip(self.everywhere, self.incoming.everywhere, strict=True):
+                there.incoming = back
         return self.everywhere
 
     # Other directions
+
+    def keep_both_directions(self) -> bool:
+        """Have every GPU read its rows of both directions, which stay until rows are given back, if they fit together.
+
+        Returns whether they do. Rows of other networks of the graph are given back.
+        """
+        both = {self, self.incoming}
+        pooled = [one for one in both if isinstance(one, PooledNetwork)]
+        rows = sum(one.spread.bytes_of_rows(one.store) for one in pooled)
+        if len(pooled) < len(both) or self.kept_bytes + rows > self.gpu_memory:
+            return False
+        for other in self.relatives:
+            if other not in both:
+                other.let_go()
+        for one in pooled:
+            one.load(False)
+        return True
 
     def of_store(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:
         """A network of another store, pooled as this one is, or, where it does not fit so, in blocks."""
@@ -230,7 +258,12 @@ class PooledNetwork(DeviceNetwork):
             vars(other)["relatives"] = self.relatives
         except BudgetError as error:
             log.info("%s is read in blocks: %s", store.path, error)
-            other = self._of_store(DeviceNetwork, store, gpu_memory, None)
-            self.let_go()
+            other = self.in_blocks(store, gpu_memory)
         self.relatives.append(other)
         return other
+
+    def in_blocks(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:
+        """A network of a store that each GPU reads in blocks if it must; rows of all relatives are given back."""
+        for one in (self, *self.relatives):
+            one.let_go()
+        return self._of_store(DeviceNetwork, store, gpu_memory, None)

@@ -4,15 +4,17 @@ Where that does not fit, parts of the lists of neighbors stay on the GPU while o
 triangle needs the lists of two of its vertices alone.
 
 Several GPUs split a range of the rows each, copy the others' from each other, and count the triangles of a share of the
-middle vertices each; of a graph that is streamed, each takes the next part when it is done with one. Counts are added.
+middle vertices each; of a graph that is streamed, each takes the next part when it is done with one. Where each has its
+own rows alone, lists pass by between them (triangles_spread.py). Counts are added.
 """
 
 import cupy
 
-from csaw.engine.analytics.cuda import oriented, triangles_streamed
+from csaw.engine.analytics.cuda import oriented, triangles_spread, triangles_streamed
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import Split
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
@@ -37,7 +39,9 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
             f"{network.store.path}: expected fewer than 2^32 vertices, found {network.vertices:,}, whose triangles are "
             "counted on the CPU; pass --device cpu"
         )
-    if network.resident and _needed(network) <= network.room:
+    if isinstance(network, PooledNetwork) and triangles_spread.has_room(network):
+        found = triangles_spread.counted(network, each)
+    elif network.resident and _needed(network) <= network.room:
         found = _in_memory(network, each)
     else:
         found = triangles_streamed.counted(network, each)

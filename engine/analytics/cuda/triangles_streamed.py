@@ -11,7 +11,6 @@ neighbors. Triangles of the dense part are counted while the first part stays, i
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -19,7 +18,9 @@ import numpy as np
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
-from csaw.engine.analytics.cuda.oriented_runs import Runs, bytes_of, cuts_of, host_bytes, host_memory
+from csaw.engine.analytics.cuda.oriented_runs import Passing, Runs, bytes_of, cuts_of, host_bytes, host_memory
+from csaw.engine.analytics.cuda.piece_groups import Group, grouped
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
 from csaw.engine.plan.contracts import Array
@@ -34,14 +35,6 @@ PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay,
 # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
 HIGHER_BYTES = 20
 DENSE_SHARE = 16  # the dense parts take at most one part of this many
-
-
-class Group(NamedTuple):
-    """Pieces ``low`` .. ``high`` - 1, and their bytes on a GPU."""
-
-    low: int
-    high: int
-    bytes: int
 
 
 def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
@@ -93,11 +86,11 @@ def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
 
     Each group is as large as its share of the memory has room for.
     """
-    sizes = bytes_of(runs.sizes(), len(runs.runs)).tolist()
-    pieces = _groups([Group(k, k + 1, size) for k, size in enumerate(sizes)], room // PIECE_SHARE)
+    sizes = bytes_of(runs.sizes, len(runs.runs)).tolist()
+    pieces = grouped([Group(k, k + 1, size) for k, size in enumerate(sizes)], room // PIECE_SHARE)
     kept = HIGHER_BYTES * np.diff(runs.cuts)
     staying = [one._replace(bytes=one.bytes + int(kept[one.low : one.high].sum())) for one in pieces]
-    return pieces, _groups(staying, room // PART_SHARE)
+    return pieces, grouped(staying, room // PART_SHARE)
 
 
 def _memory(network: DeviceNetwork, stream: DeviceNetwork) -> np.ndarray | None:
@@ -127,22 +120,12 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
             f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
         )
     kept = network.kept.bytes(network.vertices, store.edges, network.id_dtype.itemsize)
-    stream = network.of_store(store, kept + 2 * network.edge_bytes * (room // BLOCK_SHARE))
+    open_blocks = network.in_blocks if isinstance(network, PooledNetwork) else network.of_store
+    stream = open_blocks(store, kept + 2 * network.edge_bytes * (room // BLOCK_SHARE))
     stream.indptr, stream.loaded = network.indptr, network.loaded
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
     return stream
-
-
-def _groups(given: list[Group], most: int) -> list[Group]:
-    """Neighbors of ``given`` together, as long as they have at most ``most`` bytes."""
-    groups = list[Group]()
-    for one in given:
-        if groups and groups[-1].bytes + one.bytes <= most:
-            groups[-1] = Group(groups[-1].low, one.high, groups[-1].bytes + one.bytes)
-        else:
-            groups.append(one)
-    return groups
 
 
 class _Counting:
@@ -153,7 +136,7 @@ class _Counting:
     ) -> None:
         self.network, self.runs, self.counts = network, runs, counts
         self.dense_bytes = min(network.edges // counting.DENSE_EDGES, room // DENSE_SHARE)
-        pieces, sizes = works[0][1], runs.sizes()
+        pieces, sizes = works[0][1], runs.sizes
         entries = [int((4 * sizes[one.low : one.high, 1] + sizes[one.low : one.high, 2]).sum()) for one in pieces]
         passing = max(one.bytes for one in pieces)
         self.most = max(part.bytes for part, _ in works), passing, passing, 4 * max(entries)
@@ -175,38 +158,23 @@ class _Counting:
         middles = self.runs.read(network, part.low, part.high, room[0], stream)
         cupy.cuda.get_current_stream().wait_event(stream.record())
         dense = counting.dense_parts(network, middles, counts.of_rank.size > 0, self.dense_bytes)
-        for others in self._passing(middles, part, pieces, stream):
+        for others in self._others(middles, part, pieces, stream):
             if dense:
                 counting.count_dense(network, dense, others, counts)
             counting.count(network, middles, self._higher(middles, others), others, self.many, counts)
 
-    def _passing(self, middles: Lists, part: Group, pieces: list[Group], stream: cupy.cuda.Stream) -> Iterator[Lists]:
-        """Yield the lists of the pieces: of those in the part from there, of others one after the other.
-
-        One is read while the one before is in use.
-        """
-        passing = [one for one in pieces if one.low >= part.high]
-        used: list[cupy.cuda.Event | None] = [None, None]
-        coming = [self._read(one, 0, used, stream) for one in passing[:1]]
+    def _others(self, middles: Lists, part: Group, pieces: list[Group], stream: cupy.cuda.Stream) -> Iterator[Lists]:
+        """Yield the lists of the pieces: of those in the part from there, of others as they pass by."""
+        passing = Passing(
+            self.runs, self.network, [one for one in pieces if one.low >= part.high], self.room[1:3], stream
+        )
         for one in pieces:
             if one.high <= part.high:
                 first, last = self.runs.cuts[[one.low, one.high]].tolist()
                 yield middles._replace(
                     first=first, last=last, ranked=middles.ranked[first - middles.first :][: last - first]
                 )
-        for turn in range(len(passing)):
-            lists, arrived = coming.pop()
-            cupy.cuda.get_current_stream().wait_event(arrived)
-            coming += [self._read(one, (turn + 1) % 2, used, stream) for one in passing[turn + 1 : turn + 2]]
-            yield lists
-            used[turn % 2] = cupy.cuda.get_current_stream().record()
-
-    def _read(
-        self, piece: Group, slot: int, used: list[cupy.cuda.Event | None], stream: cupy.cuda.Stream
-    ) -> tuple[Lists, cupy.cuda.Event]:
-        if used[slot] is not None:
-            stream.wait_event(used[slot])
-        return self.runs.read(self.network, piece.low, piece.high, self.room[1 + slot], stream), stream.record()
+        yield from passing
 
     def _higher(self, middles: Lists, others: Lists) -> Higher:
         """The vertices of ``others`` by their neighbors in ``middles``."""

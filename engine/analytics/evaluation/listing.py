@@ -2,31 +2,35 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import LISTS, EvaluateOptions, options
 from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto
 from csaw.engine.export.listed import Column, Listed
 from csaw.engine.export.registry import LISTINGS, formats
 from csaw.engine.export.targets import PathTarget
+from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.progress import Progress, Update
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
 
 Pieces = Iterator[tuple[int, list[np.ndarray]]]
-OPTIONS = ("until", "between", "device", "memory", "residency", "threads")
+OPTIONS = ("until", "between", "device", "gpu_memory", "memory", "residency", "threads")
 """The options of an evaluation that lists have, too."""
 
-KEPT = Kept(48, fixed=1 << 19)  # as of a count of triangles
+# On the CPU as of a count of triangles; on a GPU where rows begin, their lengths, and what is sorted to find repeats.
+KEPT = {"cpu": Kept(48, fixed=1 << 19), "cuda": Kept(24, fixed=1 << 20)}
 
 
 class List(NamedTuple):
@@ -34,7 +38,7 @@ class List(NamedTuple):
 
     title: str
     columns: tuple[Column, ...]
-    pieces: Callable[[HostNetwork], Pieces]
+    pieces: Callable[[Network], Pieces]
 
 
 class Summary(TypedDict):
@@ -49,17 +53,18 @@ class Summary(TypedDict):
     bytes: int
 
 
-def _triangles(network: HostNetwork) -> Pieces:
-    from csaw.engine.analytics.cpu import common_neighbors
+def _neighbors(network: Network) -> ModuleType:
+    """The module of the network's device that lists triangles and edges."""
+    return import_module(f"csaw.engine.analytics.{network.device}.common_neighbors")
 
-    for done, table in common_neighbors.triangles(network):
+
+def _triangles(network: Network) -> Pieces:
+    for done, table in _neighbors(network).triangles(network):
         yield done, list(table.T)
 
 
-def _support(network: HostNetwork) -> Pieces:
-    from csaw.engine.analytics.cpu import common_neighbors
-
-    for done, *columns in common_neighbors.support(network):
+def _support(network: Network) -> Pieces:
+    for done, *columns in _neighbors(network).support(network):
         yield done, columns
 
 
@@ -116,7 +121,7 @@ def write_list(
     Raises:
         OptionError: an option is unknown or out of its range, or the format cannot hold the ids.
         StoreError: a store is missing or damaged, or ``out`` cannot be written.
-        BudgetError: ``memory`` does not hold the longest row a few times.
+        BudgetError: ``memory`` does not hold the longest row a few times, or a GPU not all rows.
     """
     if what not in LISTS:
         raise OptionError(f"--list: expected {' or '.join(LISTS)}, found {quoted(what)}{meant(what, LISTS)}")
@@ -126,8 +131,7 @@ def write_list(
     store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--list")
     kind = KINDS[what]
     with Networks(store, wish) as networks:
-        networks.host.keep(KEPT)
-        simple = networks.host.undirected
+        simple = _simple(networks)
         listed = Listed(store, kind.title, kind.columns, kind.pieces(simple), networks.host.threads)
         wrote = target.write(
             lambda file, update: formats(LISTINGS)[format].write(listed, file, target.name, update),
@@ -144,6 +148,17 @@ def write_list(
     }
 
 
+def _simple(networks: Networks) -> Network:
+    """The simple undirected graph on the GPU that the user names, or on the host."""
+    if len(networks.gpus) > 1:
+        raise OptionError(
+            f"--device {networks.wish.device}: a list is made on one GPU; name one, as in --device cuda:0"
+        )
+    network: Network = networks.gpu if networks.gpus else networks.host
+    network.keep(KEPT[network.device])
+    return network.undirected
+
+
 def entries_on(shown: Progress) -> Callable[[int], Update]:
     """Make the argument ``begin`` of :func:`write_list` that counts on a bar."""
 
@@ -155,7 +170,7 @@ def entries_on(shown: Progress) -> Callable[[int], Update]:
 
 
 def _wish(given: dict[str, object]) -> EvaluateOptions:
-    """The options of a list, which is made on the CPU."""
+    """The options of a list, which is made on the CPU, or on a GPU that the user names."""
     if unknown := sorted(given.keys() - set(OPTIONS)):
         flag = unknown[0].strip("_").replace("_", "-")
         raise OptionError(
@@ -163,6 +178,11 @@ def _wish(given: dict[str, object]) -> EvaluateOptions:
             f"{', '.join('--' + name.replace('_', '-') for name in OPTIONS)}; leave it out"
         )
     wish = EvaluateOptions.of(given)[0]
-    if not is_auto(wish.device) and wish.device != "cpu":
-        raise OptionError(f"--device {wish.device}: lists are made on the CPU; pass --device cpu, or leave it out")
-    return replace(wish, device="cpu")
+    if is_auto(wish.device) or wish.device == "cpu":
+        return replace(wish, device="cpu")
+    if wish.residency not in (None, Residency.RESIDENT):
+        raise OptionError(
+            f"--residency {wish.residency}: a list that is made on a GPU needs all rows in its memory; leave it out, "
+            "or pass --device cpu"
+        )
+    return wish

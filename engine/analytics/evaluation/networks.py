@@ -13,7 +13,7 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import LARGE, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.spread import Spread, budget_of, modules_of, place
+from csaw.engine.analytics.spread import SPREAD, Spread, budget_of, place
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
@@ -158,7 +158,7 @@ class Networks:
         """Whether a measure runs over the graph as it is on the GPUs."""
         if not self.is_pooled:
             return True
-        able = modules_of(self.store.directed).issuperset(one.computes(self.store.directed))
+        able = SPREAD.issuperset(one.computes(self.store.directed))
         return able and (self.wish.residency is Residency.POOLED or self._has_room_spread(one))
 
     def _has_room_spread(self, one: Measure) -> bool:
@@ -170,7 +170,7 @@ class Networks:
     @cached_property
     def _share_bytes(self) -> int:
         """Bytes of the rows on each GPU of a spread graph."""
-        return Spread.of(self.host.offsets, len(self.gpus)).bytes_of_rows(self.store)
+        return Spread.of_store(self.store, self.host.offsets, len(self.gpus)).bytes_of_rows(self.store)
 
     def findings(self, one: Measure) -> Findings:
         """Return the findings of a measure of the graph.

@@ -6,23 +6,34 @@ devices; and weak in vertices, of graphs whose vertices do, for powers of two. R
 of PageRank those of an iteration, of searches and betweenness those of a source; ``efficiency`` is the share of the
 rate of one device times their number. Every GPU has the rows before the clock starts. Works that csaw leaves to the
 first GPU are measured there with any number: they are no faster on more. Tables III to V are in the suite traversal.
+
+Figure 2 is how the partitioner changes searches and PageRank of a graph that is spread over all GPUs: random,
+biased-random, and METIS where pymetis is installed, each beside one GPU that has the graph. ``crossing`` is the share
+of entries that lead to another GPU's vertices. The paper's is of four GPUs, of kron_g500-logn21, soc-orkut and uk-2002,
+with searches that only push beside those that also pull; csaw's choose by themselves. Figure 3 compares ways to
+allocate frontiers, which csaw does not have: its arrays have a place for each vertex.
 """
 
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from csaw.datasets.spec import Rmat
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.analytics.spread import Range
 from csaw.engine.bench.bench_row import Row, Verdict, gap, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph, given
-from csaw.engine.bench.networks import network_of, timed, timed_row, waiting, with_gpus
+from csaw.engine.bench.networks import beside_one, network_of, spread_over, timed, timed_row, waiting, with_gpus
+from csaw.engine.bench.parted import by_partitioner, copied
 from csaw.engine.bench.suites.ranking import DAMPING, TOLERANCE
 from csaw.engine.bench.suites.scaling import counts
-from csaw.partition.errors import CsawError
+from csaw.partition import GraphStore
+from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = (
     "two GPUs are 1.7 times as fast as one in an iteration of PageRank and in triangles, 1.4 in a search of 2^30 "
@@ -36,6 +47,8 @@ LARGE = 1 << 30  # entries of rows from which on a search is to be faster
 SOURCES = 8
 STRONG, IN_EDGES, IN_VERTICES = "strong", "weak in edges", "weak in vertices"
 WEAK = {"cuda": Rmat(scale=19, edge_factor=256), "cpu": Rmat(scale=14, edge_factor=32), "quick": Rmat(scale=8)}
+PARTITIONERS = ("random", "biased-random", "metis")
+PARTITIONED = 1 << 28  # most entries of a graph that is partitioned: METIS takes minutes for them
 Works = dict[str, Callable[[], int]]
 """By names; each returns by how much its time is divided."""
 
@@ -44,6 +57,7 @@ def rows(context: Context) -> Iterator[Row]:
     numbers = counts(len(context.devices) or context.threads)
     for graph in context.graphs():
         yield from _series(context, STRONG, graph.label, ((number, graph) for number in numbers))
+        yield from _partitioned(context, graph)
     base = WEAK["quick" if context.quick else "cuda" if context.on_gpu else "cpu"]
     for kind in (IN_EDGES, IN_VERTICES):
         specs = [(number, _grown(base, kind, number)) for number in numbers]
@@ -93,9 +107,72 @@ def _on(context: Context, network: Network, number: int) -> Network:
     return several
 
 
-def _works(network: Network) -> Works:
+def _partitioned(context: Context, graph: Graph) -> Iterator[Row]:
+    """The rows of the works on a graph that is spread over all GPUs by each partitioner, beside those of one GPU."""
+    gpus = len(context.devices)
+    names = {(how, work): f"{work}, {how}, {gpus} GPUs, pooled" for how in PARTITIONERS for work in (BFS, PAGERANK)}
+    wanted = {one: name for one, name in names.items() if gpus > 1 and context.only in name}
+    if not wanted:
+        return
+    if graph.store.edges > PARTITIONED:
+        found = f"expected at most {PARTITIONED:,} entries of rows to partition, found {graph.store.edges:,}"
+        yield from (context.on(graph) | gap(name, OptionError(found)) for name in wanted.values())
+        return
+    first = network_of(context, graph)
+    sources, works = _sources(first), _works(first)
+    alone = {work: _row(context, first, work, works[work]) for work in {work for _, work in wanted}}
+    first.close()
+    with tempfile.TemporaryDirectory(dir=context.out) as folder:
+        plain = copied(graph.store, 1, Path(folder))
+        for (how, work), row in _spread_rows(context, wanted, plain, sources):
+            yield context.on(graph) | {"partitioner": how, "measure": work} | row | _noted(row, alone[work])
+
+
+def _noted(row: Row, alone: Row) -> Row:
+    """A note how many times as fast a row is as one GPU, and how many entries lead to another GPU."""
+    if "crossing" not in row:
+        return {}
+    crossing = f"{100 * row['crossing']:.0f} % of entries lead to another GPU"
+    return {"note": "; ".join([*beside_one(row, alone).values(), crossing])}
+
+
+def _spread_rows(
+    context: Context, wanted: dict[tuple[str, str], str], plain: GraphStore, sources: np.ndarray
+) -> Iterator[tuple[tuple[str, str], Row]]:
+    """The row of each of ``wanted``, a partitioner and a work, on the graph of ``plain``."""
+    for how in dict.fromkeys(how for how, _ in wanted):
+        of_how = {one: name for one, name in wanted.items() if one[0] == how}
+        try:
+            store, numbers = by_partitioner(plain, how, len(context.devices), plain.path.parent)
+            network = spread_over(context, Graph(how, store))
+            if network is None:
+                raise OptionError("expected GPUs that read each other's memory")
+        except CsawError as error:
+            yield from ((one, gap(name, error)) for one, name in of_how.items())
+            continue
+        works, crossing = _works(network, numbers[sources]), {"crossing": crossing_share(store, network.shares)}
+        for one, name in of_how.items():
+            yield one, _row(context, network, name, works[one[1]]) | crossing
+        network.close()
+
+
+def crossing_share(store: GraphStore, ranges: list[Range]) -> float:
+    """The share of entries of rows that lead from a vertex of one range to one of another."""
+    graph, crossing = store.load(), 0
+    for low, high in ranges:
+        own = graph.indices[graph.indptr[low] : graph.indptr[high]]
+        crossing += int(np.count_nonzero((own < low) | (own >= high)))
+    return crossing / max(store.edges, 1)
+
+
+def _sources(network: Network) -> np.ndarray:
+    """Random vertices that have edges, int64."""
     able = np.flatnonzero(on_host(network.degrees))
-    sources = np.sort(np.random.default_rng(1).choice(able, SOURCES)) if able.size else np.zeros(1, np.int64)
+    return np.sort(np.random.default_rng(1).choice(able, SOURCES)) if able.size else np.zeros(1, np.int64)
+
+
+def _works(network: Network, sources: np.ndarray | None = None) -> Works:
+    sources = _sources(network) if sources is None else sources
 
     def searched(what: str) -> Callable[[], int]:
         return lambda: sum(network.compute(what, source=source) is not None for source in sources.tolist())

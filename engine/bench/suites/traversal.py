@@ -19,7 +19,6 @@ import numpy as np
 
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.network import Network, on_host
-from csaw.engine.analytics.spread import modules_of
 from csaw.engine.bench import network_peers
 from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
@@ -120,12 +119,7 @@ def _works_of_several(context: Context, network: Network, sources: list[int]) ->
 
 def _works_of_pooled(network: "DeviceNetwork", where: str, sources: list[int]) -> Works:
     """The works on a graph that is spread, and searches by the exchange that csaw does not take by itself."""
-    able = modules_of(network.directed)
-    works = {
-        f"{work}, {where}": call
-        for work, call in _works(network, sources).items()
-        if "betweenness" in able or not work.startswith("betweenness")
-    }
+    works = {f"{work}, {where}": call for work, call in _works(network, sources).items()}
     return works | _told(network, where, sources, Exchange.BROADCAST)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from statistics import median
+from typing import TYPE_CHECKING
 
 from csaw.engine.analytics.network import Network
 from csaw.engine.bench import group_tc, network_peers
@@ -25,6 +26,7 @@ from csaw.engine.bench.networks import (
     least_seconds,
     network_of,
     on_the_host,
+    spread_over,
     timed,
     timed_row,
     waiting,
@@ -33,6 +35,9 @@ from csaw.engine.bench.networks import (
 from csaw.engine.bench.peer_process import PeerError, check_folder
 from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import BudgetError
+
+if TYPE_CHECKING:
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
 
 CLAIM = (
     "triangles are counted, all in, at 5.2 G edges in a second on a GPU (50 ms at R-MAT scale 24), and at 11.2 "
@@ -57,16 +62,20 @@ def rows(context: Context) -> Iterator[Row]:
         least = least_seconds(simple, OF_VERTEX, bandwidth)
         limits = {"the bytes that must move": least, "candidates of 2 bytes": 2 * candidates / bandwidth}
         found: dict[str, Row] = {}
-        for work, call in _works(context, simple).items():
+        pooled = spread_over(context, graph)
+        works = _works(context, simple) | ({} if pooled is None else _works_of_pooled(context, pooled))
+        for work, call in works.items():
             if context.only in work:
                 found[work] = _row(context, simple, work, call)
-                note = beside_one(found[work], found.get(work.rpartition(", ")[0])) if context.on_gpu else {}
+                note = beside_one(found[work], found.get(_one(work))) if context.on_gpu else {}
                 yield context.on(graph) | found[work] | note | {"limits": limits, "candidates": candidates}
         if not context.on_gpu and simple.resident:
             yield from _peers(context, context.on(graph), simple)
         if group_tc.NAME in context.peers and context.only in BY_GROUPS:
             yield context.on(graph) | _by_groups(context, simple)
-        network.close()
+        for one in (network, pooled):
+            if one is not None:
+                one.close()
 
 
 def _candidates(network: Network) -> int:
@@ -91,6 +100,17 @@ def _works(context: Context, network: Network) -> Works:
         for work, each in ((TOTAL, False), (EACH, True)):
             works[f"{work}, {len(context.devices)} GPUs"] = partial(several.compute, "triangles", each=each)
     return works
+
+
+def _works_of_pooled(context: Context, pooled: "DeviceNetwork") -> Works:
+    """The works on a graph that is spread over all GPUs that were given."""
+    count, where = partial(pooled.undirected.compute, "triangles"), f"{len(context.devices)} GPUs, pooled"
+    return {f"{work}, {where}": partial(count, each=each) for work, each in ((TOTAL, False), (EACH, True))}
+
+
+def _one(work: str) -> str:
+    """The work of one GPU that a work is set beside; empty where it is one."""
+    return work.removesuffix(", pooled").rpartition(", ")[0]
 
 
 def _row(context: Context, network: Network, work: str, call: Callable[[], Count]) -> Row:

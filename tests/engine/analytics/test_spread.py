@@ -16,13 +16,12 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.spread import (
     GRAIN,
     SPREAD,
-    SPREAD_UNDIRECTED,
     STATE_BYTES,
     Spread,
     edge_bytes,
-    modules_of,
     place,
 )
+from csaw.engine.bench.parted import by_partitioner, copied
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.residency import Residency
@@ -92,6 +91,22 @@ def test_blocks_have_the_rows_of_one_owner(name, most):
     for first, last in blocks:
         assert sum(low <= first and last <= high for low, high in found.ranges if low < high) == 1
         assert offsets[last] - offsets[first] <= most
+
+
+@pytest.mark.parametrize("partitioner", ["random", "biased-random", "degree"])
+def test_shares_are_the_partitions_of_a_partitioner(partitioner, store, tmp_path):
+    made, _ = by_partitioner(copied(store, 1, tmp_path), partitioner, 3, tmp_path)
+    offsets = made.read_indptr()
+    found = Spread.of_store(made, offsets, 3)
+    begins = [part.first_vertex for part in made.partitions]
+    assert all(abs(first - begin) <= GRAIN / 2 for (first, _), begin in zip(found.ranges, begins, strict=True))
+    assert all(first % GRAIN == 0 for first, _ in found.ranges)
+    assert found.ranges[-1][1] == made.vertices
+    assert found.entries == max(offsets[last] - offsets[first] for first, last in found.ranges)
+    assert Spread.of_store(made, offsets, 2) == Spread.of(offsets, 2)
+    assert Spread.of_store(store, store.read_indptr(), len(store.partitions)) == Spread.of(
+        store.read_indptr(), len(store.partitions)
+    )
 
 
 def placed(store, found, **given):
@@ -175,10 +190,8 @@ def test_graphs_of_every_shape_are_spread_in_the_memory_that_a_refusal_names(nam
 
 
 def test_modules_that_measure_a_spread_graph_are_there():
-    for what in SPREAD_UNDIRECTED:
+    for what in SPREAD:
         assert find_spec(f"csaw.engine.analytics.cuda.{what}")
-    assert modules_of(True) == SPREAD
-    assert modules_of(False) == SPREAD | {"betweenness"}
 
 
 # What the options of an evaluation come to, on machines that are made up
@@ -254,3 +267,18 @@ def test_the_help_names_both_options():
     text = CliRunner().invoke(cli, ["evaluate", "--help"]).output
     for word in ("pooled", "--exchange", "selective", "broadcast"):
         assert word in text
+
+
+def test_few_vertices_of_many_partitions_are_cut_at_whole_words(tmp_path):
+    few = random_store(tmp_path / "few.zarr", vertices=28, edges=400, weighted=False)
+    made, _ = by_partitioner(copied(few, 1, tmp_path), "random", 3, tmp_path)
+    found = Spread.of_store(made, made.read_indptr(), 3)
+    assert all(first % GRAIN == 0 for first, _ in found.ranges)
+    assert found.ranges[-1][1] == 28
+
+
+def test_partitions_that_are_far_from_even_are_not_the_shares(tmp_path):
+    hub = store_of(tmp_path / "hub.zarr", [(0, v, 1) for v in range(1, 2000)], directed=True, vertices=2000)
+    made, _ = by_partitioner(copied(hub, 1, tmp_path), "random", 2, tmp_path)
+    offsets = made.read_indptr()
+    assert Spread.of_store(made, offsets, 2) == Spread.of(offsets, 2)

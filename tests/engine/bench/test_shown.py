@@ -80,11 +80,21 @@ def test_stand_ins_have_the_weights_of_their_paper():
     assert not any("weights" in one.source for one in graphs.of_paper("c-saw", None, 10**5))
 
 
-def test_gunrocks_graphs_are_eighteen_with_the_weights_of_its_shortest_ways():
+def test_gunrocks_graphs_have_the_weights_of_its_shortest_ways():
     found = graphs.of_paper("gunrock", None, 10**5)
-    assert len(found) == 18
+    assert len(found) == 18 + 6
     assert all(",weights=0..64" in str(one.source) for one in found)
     assert {one.label.split(",")[0].removeprefix("stand-in for ") for one in found} >= {"soc-orkut", "kron_g500-logn21"}
+
+
+def test_rmat_graphs_of_a_paper_are_made_whole_or_with_fewer_vertices():
+    whole = [one for one in graphs.of_paper("gunrock", None, 2**30) if one.label.startswith("rmat_n")]
+    assert [one.label.split(":")[0] for one in whole] == [f"rmat_n{s}_{2 ** (29 - s)}" for s in range(20, 26)]
+    assert all(item in whole[0].source for item in ("scale=20", "edge_factor=512", "noise=0.05", "weights=0..64"))
+    assert all(parse_spec(one.source).draws == 2**29 for one in whole)
+    few = [one for one in graphs.of_paper("gunrock", None, 2**29) if one.label.startswith("rmat_n")]
+    assert [parse_spec(one.source).scale for one in few] == list(range(19, 25))
+    assert few[0].label.startswith("rmat_n20_512, 50 % of its vertices: ")
 
 
 def test_a_series_goes_through_all_graphs_where_each_has_one_place_on_the_axis():

@@ -155,7 +155,9 @@ def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     assert "--samples: a list is written instead of measuring" in refused(
         "karate", "s.zarr", *listing[1:], "--out", "t.npy"
     )
-    assert "lists are made on the CPU" in refused(*listing, "--out", "t.npy", "--device", "cuda")
+    assert "needs all rows in its memory" in refused(
+        *listing, "--out", "t.npy", "--device", "cuda", "--residency", "streamed"
+    )
     assert "expected a name ending in .csv" in refused(*listing, "--out", "t.zip")
     assert "make it first" in refused(*listing, "--out", "nowhere/t.npy")
     (tmp_path / "t.npy").write_bytes(b"kept")
