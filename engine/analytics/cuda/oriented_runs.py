@@ -65,7 +65,7 @@ class Runs:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """int64 [pieces, 3]: the numbers of lists, of units of hubs, and of others of each piece, when all is written."""
+        """int64 [pieces, 3]: the numbers of lists, of units of hubs, and of others of each piece. All are written."""
         return np.diff(np.sum([run.at for run in self.runs], axis=0), axis=0)
 
     # Writing
