@@ -59,12 +59,12 @@ class InTime(Clocked):
 
     def _next_depth(self) -> None:
         if self.hops:
-            cell = self.xp.arange(self.out.size)
-            entry = self.xp.repeat(self.xp.arange(self.vertex.size), self.sizes[self.depth])
+            found, then = self.time, self.xp.repeat(self.now, self.sizes[self.depth])
         else:
             entry, cell = self._found_cells()
-        self.times.append(self.time[cell])
-        self.then = self.times[-1] if self.algorithm.against_previous else self.now[entry]
+            found, then = self.time[cell], self.now[entry]
+        self.times.append(found)
+        self.then = found if self.algorithm.against_previous else then
         super()._next_depth()
 
     def _samples(self) -> dict[str, Array]:

@@ -31,6 +31,7 @@ PICK = {
 }
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
 EVENT_STEPS = 6  # that most walks in time make before no edge is left
+EVENT_PICKS = 2  # of neighbors in time, for each edge, from which bringing the edges into the order by time pays
 BUILD = {
     GraphLayout.CSR: 0.0,
     GraphLayout.ENTRIES: 2.0,
@@ -163,12 +164,13 @@ def _looked_up(row: float, memory: MemoryPlan) -> float:
 
 
 def events_pay(shape: Shape) -> bool:
-    """Whether walks in time take so many steps that it pays to bring the edges into the order by time, each with the
-    range that may follow it: an edge takes about as long as that saves in a step (docs/contributing/tuning.md).
+    """Whether it pays to bring the edges into the order by time, for walks each with the range that may follow it: an
+    edge takes about as long as that saves in a step, or in a pick (docs/contributing/tuning.md).
     """
-    if shape.request.select is not Method.TIME or not shape.by_steps:
+    if shape.request.select is not Method.TIME:
         return False
-    return shape.request.instances * min(mean_steps(shape.algorithm), EVENT_STEPS) >= shape.store.edges
+    each = min(mean_steps(shape.algorithm), EVENT_STEPS) if shape.by_steps else frontiers(shape)[1] / EVENT_PICKS
+    return shape.request.instances * each >= shape.store.edges
 
 
 def frontiers(shape: Shape) -> tuple[float, float]:

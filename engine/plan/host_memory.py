@@ -87,9 +87,10 @@ def _events(shape: Shape, room: int) -> int:
     because they are few, or ``room`` bytes do not hold them.
     """
     algorithm = shape.algorithm
-    if not (isinstance(algorithm, TemporalWalk) and events_pay(shape)) or shape.needs.edge.id != 4:
-        return 0
-    size = (EVENT_BYTES + (FAR_BYTES if algorithm.bounded_in_time else 0)) * shape.store.edges
+    if algorithm.layout == "batches" or shape.needs.edge.id != 4 or not events_pay(shape):
+        return 0  # the edges of mini-batches are numbered in the order of rows
+    bounded = isinstance(algorithm, TemporalWalk) and algorithm.bounded_in_time
+    size = (EVENT_BYTES + (FAR_BYTES if bounded else 0)) * shape.store.edges
     return size if size <= room else 0
 
 

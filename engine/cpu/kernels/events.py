@@ -21,7 +21,7 @@ from csaw.engine.cpu.kernels.by_time import (
     note_ranges,
     place_at,
 )
-from csaw.engine.cpu.kernels.constants import HAS_LAST, HAS_WINDOW
+from csaw.engine.cpu.kernels.constants import HAS_LAST, HAS_WINDOW, TIMED
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import full
@@ -46,6 +46,8 @@ def find_followers(graph, first, last, rules):
     They are a range in the order by time of an edge's end: see near_end and far_end. ``rules``: the numbers of a run in
     time.
     """
+    if not TIMED:
+        return  # neighbors in time follow the time of a seed, or of an edge whose place is not kept
     graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
     for begin in range(first, last, BESIDE):
         lanes = min(BESIDE, last - begin)

@@ -1,8 +1,9 @@
 """Neighbors in time: the edges that a vertex may select are a range of its row's order by time, found by two searches.
 
-Places are drawn in that range as positions are in a whole row, by the same words. Frontier entries come in groups, with
-memory lines prefetched: until all of a group are drawn, ``time`` holds the places, and then the edges, of their picks.
-The twin of engine/cuda/kernels/neighbors_in_time.cu.
+Where the graph has its edges in that order, a pick reads one line of memory; elsewhere it reads the order, and then
+neighbor and time. Places are drawn in that range as positions are in a whole row, by the same words. Frontier entries
+come in groups, with memory lines prefetched: until all of a group are drawn, ``time`` holds the places, and then the
+edges, of their picks. The twin of engine/cuda/kernels/neighbors_in_time.cu.
 """
 
 import numpy as np
@@ -20,14 +21,15 @@ from csaw.engine.cpu.kernels.by_time import (
     L_ROW,
     L_STEP,
     L_WALKER,
+    event_neighbor,
+    event_time,
     find_candidates,
     place_at,
 )
-from csaw.engine.cpu.kernels.constants import LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
-from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.select import pick_word
+from csaw.engine.cpu.kernels.constants import EVENTS, LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.times import time_at
-from csaw.engine.draws.random import below
+from csaw.engine.draws.random import SHIFT, below, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import full
 
@@ -39,24 +41,33 @@ def draw_places(seed, instance, slot, low, high, k, places):
     All of a range that has no more, and the last ones, are in the order of time; others in the order of their draws.
     """
     count = high - low
-    if REPLACE:
-        for j in range(k if count > 0 else 0):
-            places[j] = low + int64(below(pick_word(seed, instance, slot, uint64(j)), uint64(count)))
-        return k if count > 0 else 0
-    if LATEST or k >= count:
+    if REPLACE and count <= 0:
+        return 0
+    if not REPLACE and (LATEST or k >= count):
         begin = max(low, high - k)
         for j in range(high - begin):
             places[j] = begin + j
         return high - begin
-    for j in range(k):  # Floyd: Bentley, CACM 30(9), 1987
-        top = count - k + j
-        place = low + int64(below(pick_word(seed, instance, slot, uint64(j)), uint64(top + 1)))
-        for i in range(j):
-            if places[i] == place:
-                place = low + top
-                break
-        places[j] = place
+    for pair in range((k + 1) >> 1):  # the words of pick_word, two at a time
+        w0, w1, w2, w3 = philox(seed, instance, slot, uint64(pair))
+        j = 2 * pair
+        places[j] = drawn_place((w0 << SHIFT) | w1, low, count, k, places, j)
+        if j + 1 < k:
+            places[j + 1] = drawn_place((w2 << SHIFT) | w3, low, count, k, places, j + 1)
     return k
+
+
+@inner(forceinline=True)
+def drawn_place(word, low, count, k, places, j):
+    """Pick j of k places: independent, or distinct by Floyd's method (Bentley, CACM 30(9), 1987)."""
+    if REPLACE:
+        return low + int64(below(word, uint64(count)))
+    top = count - k + j
+    place = low + int64(below(word, uint64(top + 1)))
+    for i in range(j):
+        if places[i] == place:
+            return low + top
+    return place
 
 
 @inner
@@ -80,6 +91,7 @@ def select_in_time(entries, graph, seed, frontier, now, time, rules):
     ``time`` [cells] gets the time of the edge to each neighbor. ``rules``: the numbers of a run in time.
     """
     graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
+    frontier, now, time = borrow(frontier), borrow(now), borrow(time)
     for group in range(0, entries.size, BESIDE):
         lanes = find_ranges(entries, group, state, graph, frontier, now, rules)
         for j in range(lanes):
@@ -89,23 +101,37 @@ def select_in_time(entries, graph, seed, frontier, now, time, rules):
             size = draw_places(seed, instance, slot, low, high, k, time[begin : begin + k])
             frontier.found[i] = size
             for n in range(begin, begin + size):
-                prefetch(graph.edge_columns[TIME_ORDER], uint64(state[L_ROW + j] + time[n]))
-        for j in range(lanes):
-            i = state[L_WALKER + j]
-            for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
-                time[n] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], time[n])
-                prefetch_edge(graph, uint64(time[n]))
-                prefetch(graph.edge_columns[TIME_COLUMN], uint64(time[n]))
+                if EVENTS:
+                    prefetch(graph.events, uint64(4) * uint64(state[L_ROW + j] + time[n]))
+                else:
+                    prefetch(graph.edge_columns[TIME_ORDER], uint64(state[L_ROW + j] + time[n]))
+        if not EVENTS:
+            find_timed_edges(lanes, state, graph, frontier, time)
         note_edges(lanes, state, graph, frontier, time)
 
 
 @inner
+def find_timed_edges(lanes, state, graph, frontier, time):
+    """Put the position of each edge of a group in the place of its place, and ask for what is read there."""
+    for j in range(lanes):
+        i = state[L_WALKER + j]
+        for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
+            time[n] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], time[n])
+            prefetch_edge(graph, uint64(time[n]))
+            prefetch(graph.edge_columns[TIME_COLUMN], uint64(time[n]))
+
+
+@inner
 def note_edges(lanes, state, graph, frontier, time):
-    """Note the neighbor and the time of each edge of a group, whose positions ``time`` holds."""
+    """Note the neighbor and the time of each edge of a group, whose positions ``time`` holds, or places of events."""
     for j in range(lanes):
         i = state[L_WALKER + j]
         for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
             position = time[n]
-            frontier.out[n], time[n] = neighbor_at(graph, position), time_at(graph, position)
+            if EVENTS:
+                event = state[L_ROW + j] + position
+                frontier.out[n], time[n] = event_neighbor(graph, event), event_time(graph, event)
+            else:
+                frontier.out[n], time[n] = neighbor_at(graph, position), time_at(graph, position)
             if PLACED:
                 frontier.edge[n] = position - away(graph, frontier.vertex[i])

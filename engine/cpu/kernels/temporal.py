@@ -50,7 +50,7 @@ from csaw.engine.cpu.kernels.constants import (
     TIME_BIAS,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.time_biases import LEVELS, place_drawn
+from csaw.engine.cpu.kernels.time_biases import LEVELS, place_drawn, request_biases
 from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, borrowed_out, goes_on, put, put_source, save, with_path
 from csaw.engine.draws.random import SHIFT, below_wide, draw64, philox
@@ -79,6 +79,9 @@ def draw_step_words(lanes, state, seed, first):
 @inner(forceinline=True)
 def draw_steps(lanes, state, graph, seed, first, scale, biases):
     """Set PLACE of each lane to that of the edge that its step draws; -1 where none may follow."""
+    if TIME_BIAS == 2 and EVENTS:
+        for j in range(lanes):
+            request_biases(graph, state[L_ROW + j], state[L_LOW + j], state[L_HIGH + j])
     draw_step_words(lanes, state, seed, first)
     for j in range(lanes):
         low, high, step = state[L_LOW + j], state[L_HIGH + j], uint64(state[L_STEP + j])

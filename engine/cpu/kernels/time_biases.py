@@ -16,6 +16,7 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.by_time import L_COIN, L_COUNT, L_OTHER, L_ROW, L_WORD, time_of
 from csaw.engine.cpu.kernels.constants import BACKWARD, FAR, FROM_EDGES, PER_TIME, TIME_BIAS
+from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.draws.portable import exponential as csaw_exponential
 from csaw.engine.draws.random import SHIFT, below_wide, draw64, fraction, geometric, philox, triangular
 from csaw.partition.base.compile import inner
@@ -36,6 +37,16 @@ def lasting(graph, row, count, low, high, first, k, scale):
     time = time_of(graph, row, count, counted_from(low, high, k))
     apart = uint64(first) - uint64(time) if first > time else uint64(time) - uint64(first)
     return csaw_exponential(-(float(apart) / scale))
+
+
+@inner(forceinline=True)
+def request_biases(graph, row, low, high):
+    """Ask for the memory lines of the times that an exponential bias of a range reads first."""
+    begin, wide = int64(0), int64(1)
+    while begin < high - low:
+        prefetch(graph.events, uint64(4) * uint64(row + counted_from(low, high, begin)))
+        begin += wide
+        wide *= 4
 
 
 @inner(forceinline=True)

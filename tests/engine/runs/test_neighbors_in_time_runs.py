@@ -12,6 +12,7 @@ import csaw
 from csaw.engine import execute, prepare
 from csaw.engine.cluster.shards import Shard, draw_shard
 from csaw.engine.cpu.backend import CpuBackend
+from csaw.engine.plan import costs
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.views import Coalesced, Split
@@ -140,3 +141,14 @@ def test_the_store_keeps_times_beside_vertices(tmp_path, stores):
     batch = samples.pyg(3, 9)
     assert batch["seed_time"].tolist() == SOURCES["time"][3:9].tolist()
     assert (batch["edge_time"] <= batch["seed_time"][batch["batch"][batch["edge_index"][0]]]).all()
+
+
+@pytest.mark.parametrize("case", [case for case, (_, given) in CASES.items() if "disjoint" not in given])
+def test_edges_in_the_order_by_time_change_nothing(tmp_path, stores, monkeypatch, case):
+    algo, given = CASES[case]
+    found = {}
+    for picks in (1e-9, 1e18):
+        monkeypatch.setattr(costs, "EVENT_PICKS", picks)
+        assert (prepare(stores[0], algo, sources=SOURCES, **given).plan.fixed["events"] > 0) is (picks < 1)
+        found[picks] = arrays_of(stores[0], tmp_path / "s.zarr", algo, seed=5, sources=SOURCES, **given)
+    assert_same(found[1e-9], found[1e18])
