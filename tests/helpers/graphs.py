@@ -108,6 +108,9 @@ class WideStore(GraphStore):
         self.id_dtype = np.dtype(np.uint64)
 
     def read_edges(self, number, arrays, first=0):
+        if "indices" not in arrays:
+            super().read_edges(number, arrays, first)
+            return
         indices = np.empty(arrays["indices"].size, np.uint32)
         super().read_edges(number, {**arrays, "indices": indices}, first)
         arrays["indices"][:] = indices
