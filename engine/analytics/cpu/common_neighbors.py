@@ -15,7 +15,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, StoreError

@@ -15,7 +15,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.oriented import LISTED_BYTES, Oriented, Rows
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import BudgetError

@@ -13,7 +13,6 @@ import numpy as np
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.typed_rounds import compiled, typed
-from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.passes import any_active
 from csaw.engine.analytics.rounds import (
@@ -26,6 +25,7 @@ from csaw.engine.analytics.rounds import (
     is_real,
     refuse_fault,
 )
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.launch import Kernels
@@ -61,10 +61,10 @@ class _State:
         self.network, self.measure, self.backward = network, measure, backward
         self.weighted, params = measure.reads_weights, measure.parameters_of(network)
         made = typed(measure, params)
-        loaded, self.types = network.loaded.setdefault(network.gpu.number, {}), made.types
-        if made.name not in loaded:
-            loaded[made.name] = Kernels(compiled(measure, made.unit, network.gpu.architecture), network.gpu)
-        self.kernels = loaded[made.name]
+        gpu, self.types = network.gpu, made.types
+        self.kernels = network.loaded.of(
+            made.name, gpu, lambda: Kernels(compiled(measure, made.unit, gpu.architecture), gpu)
+        )
         self.values, self.active = cupy.empty(network.vertices, made.types.value), self._flags()
         most = np.inf if is_real(made.types.value) else LARGEST
         least, most = np.array([most, -most], made.types.value).view(np.int64).tolist()
@@ -246,7 +246,7 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
         return network.of_rows(directions.incoming_with_weights(network.whole(True)), directed=True)
     from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 
-    own = network.edges * network.edge_bytes if network.resident else 0
+    own = network.rows_bytes if network.resident else 0
     back = network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - own)
     try:
         back.require_least()
@@ -256,6 +256,6 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs the rows of a "
             f"directed graph with their edges reversed, too, and beside them {back.budget:,} bytes are allowed; pass "
-            f"--residency streamed, or raise {network.flag}"
+            f"--residency streamed, or raise {network.flag} to {own + back.least_bytes:,}"
         ) from error
     return back

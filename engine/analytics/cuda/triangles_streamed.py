@@ -17,6 +17,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
+from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import Runs, bytes_of, cuts_of, host_bytes, host_memory
@@ -63,7 +64,7 @@ def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
         finally:
             runs.close()
     finally:
-        stream.loaded = {}  # the network's, which it keeps
+        stream.loaded = LoadedKernels()  # in place of the network's, which it keeps
         if store is network.store:
             vars(stream).pop("host", None)
         stream.close()
@@ -75,6 +76,7 @@ def _count_runs(
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
         rank, _ = rank_by_degree(one)
         runs.write(one, rank, rows_of(one, *stream.shares[number]))
+        one.passing = []  # of rows that are not read again
         cupy.get_default_memory_pool().free_all_blocks()
         return rank, counting.no_counts(one, each)
 

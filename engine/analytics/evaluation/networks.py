@@ -184,20 +184,13 @@ class Networks:
             self.host.keep_unfinished(Unfinished())
 
     def _make_room(self, wanted: Network) -> None:
-        """Give back the rows of a network on the GPUs that is not ``wanted``.
-
-        Networks of rows that were made in memory go with them, since no store has their rows.
-        """
+        """Give back the rows of a network on the GPUs that is not ``wanted``."""
         for name in {"gpu", "beside"} & vars(self).keys():
             other: DeviceNetwork = vars(self)[name]
             if other is wanted:
                 continue
-            for way, made in other.made_networks().items():
-                if made.beside:
-                    del vars(other)[way]
-                else:
-                    made.let_go()
-            other.let_go()
+            for one in (other, *other.made_networks().values()):
+                one.withdraw()
 
     def _lacks(self, one: Measure) -> list[str]:
         """Names of the modules that a measure needs and a GPU does not have, for ids as those of the graph."""

@@ -1,0 +1,128 @@
+"""Networks that are made of a directed graph share its memory: their rows are beside the graph's, or in turn."""
+
+import gc
+import tracemalloc
+
+import pytest
+from helpers.kept import CASES, ROWS, dense_graphs_in, rows_and_kept
+from helpers.networks import same
+from helpers.own_measures import Beaten, Farthest, Reached
+
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.kept import NOTHING, Kept
+from csaw.engine.analytics.measure import find
+from csaw.partition.errors import BudgetError
+
+READING = 1 << 19  # bytes in use while a store is read and checked
+MEASURES = [(name, way) for name, way in CASES if "approximate" not in way]
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graphs")
+    return dense_graphs_in(folder), folder
+
+
+def measured(store, one, memory, folder):
+    """The findings of a measure within ``memory``, and the most that was allocated at a time, if that is traced."""
+    network = HostNetwork(store, threads=2, memory=memory, derived=folder, kept=NOTHING)
+    try:
+        network.keep(one.keeps("cpu", True))
+        return one.findings(network), tracemalloc.get_traced_memory()[1]
+    finally:
+        network.close()
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize(("name", "way"), MEASURES)
+def test_rows_of_all_directions_fit_the_memory(graphs, name, way, rows):
+    one = find(name)(**way)
+    within_the_memory(graphs, one, rows)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("kind", [Farthest, Beaten, Reached])
+def test_rows_of_all_directions_fit_beside_measures_of_ones_own(graphs, kind, rows):
+    within_the_memory(graphs, kind(), rows)
+
+
+def within_the_memory(graphs, one, rows):
+    graph, folder = graphs
+    store = graph(one.reads_weights)
+    memory = rows_and_kept(  # compiles, and makes stores
+        store, one, "cpu", rows, lambda memory: measured(store, one, memory, folder)
+    )
+    expected, _ = measured(store, one, None, folder)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        found, peak = measured(store, one, memory, folder)
+    finally:
+        tracemalloc.stop()
+    assert same(found, expected)
+    assert peak <= memory + READING
+
+
+def opened(store, folder, rows):
+    """The network with memory for the rows so many times."""
+    return HostNetwork(store, memory=int(rows * 4 * store.edges), derived=folder, kept=NOTHING)
+
+
+def rows_in_memory(*networks):
+    """Bytes of the rows of networks that are in memory."""
+    return sum(block.indices.nbytes for one in networks for block in one.held.values())
+
+
+def test_rows_take_turns_where_they_do_not_fit_beside_each_other(graphs):
+    store = graphs[0](False)
+    network = opened(store, graphs[1], 1.9)
+    back, simple = network.incoming, network.undirected
+    assert not network.has_incoming
+    assert not network.can_have_incoming
+    for _ in range(2):
+        for one in (network, back, network, simple, back, simple):
+            for block in one.blocks():
+                assert rows_in_memory(network, back, simple) + 2 * 4 * block.indices.size * (not one.held) <= (
+                    network.budget
+                )
+    network.close()
+
+
+def test_rows_backward_stay_beside_the_graphs_where_both_fit(graphs):
+    store = graphs[0](False)
+    network = opened(store, graphs[1], 2.1)
+    assert network.can_have_incoming is False  # not to be made in memory, which takes more
+    network.whole(False)
+    back = network.incoming
+    assert network.has_incoming
+    back.whole(False)
+    network.whole(False)
+    assert rows_in_memory(network, back) == 2 * 4 * store.edges
+    assert network.spare == network.budget - 2 * 4 * store.edges
+    network.keep(Kept(4 * store.edges // store.vertices))  # has no room for both
+    assert not network.has_incoming
+    assert "incoming" not in vars(network)
+    network.close()
+
+
+def test_a_network_beside_the_graph_goes_where_another_takes_its_turn(graphs):
+    store = graphs[0](False)
+    network = opened(store, graphs[1], 2.5)
+    network.whole(False)
+    network.incoming.whole(False)
+    assert network.has_incoming
+    simple = network.undirected
+    simple.whole(False)
+    assert rows_in_memory(network, simple) == simple.held[False].indices.nbytes
+    assert "incoming" not in vars(network)
+    network.incoming.whole(False)
+    assert network.has_incoming
+    assert not simple.held
+    network.close()
+
+
+def test_weights_backward_are_refused_with_the_bytes_that_suffice(graphs):
+    graph, folder = graphs
+    one, store = Farthest(), graph(True)
+    with pytest.raises(BudgetError, match="in both directions: .* raise --memory to"):
+        measured(store, one, one.keeps("cpu", True).bytes(store.vertices, store.edges, 4) + 9 * store.edges, folder)
