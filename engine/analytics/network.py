@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.rows_in_memory import Block, RowsInMemory, Wanted
+from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.rows_in_memory import Block, Extent, RowsInMemory, Wanted
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.residency import Residency
 
 DIRECTIONS = ("undirected", "incoming")
 """The networks that a network makes of itself, by the names of its attributes."""
@@ -75,6 +78,24 @@ class Network(RowsInMemory):
     def incoming(self) -> "Network":
         """The graph with its edges reversed: rows hold the vertices that edges come from; an undirected one itself."""
 
+    def extent(self, direction: str) -> Extent:
+        """The extent of these rows (``direction`` ""), or of those of a direction, whether they are made or not."""
+        made = self if not direction else vars(self).get(direction)
+        if made is not None and (made is self or made.store is not self.store):
+            return Extent(made.edges, made.store.max_degree)
+        if direction == "undirected" and self.directed:
+            return Extent(2 * self.edges, min(2 * self.edges, max(self.vertices - 1, 0)))
+        if direction == "incoming" and self.directed:
+            return Extent(self.edges, self.edges if self.store.multigraph else min(self.edges, self.vertices))
+        return Extent(self.edges, self.store.max_degree)
+
+    def least_of(self, kept: Kept, direction: str) -> int:
+        """Bytes of memory that hold two rows of a direction beside what is kept, or all rows where they must."""
+        rows = self.extent(direction)
+        item = self.id_dtype.itemsize if direction else self.edge_bytes
+        least = rows.entries if self.residency is Residency.RESIDENT else 2 * max(rows.longest, 1)
+        return kept.bytes(self.vertices, rows.entries, self.id_dtype.itemsize) + item * least
+
     def keep_unfinished(self, place: Unfinished) -> None:
         """Let computations keep their state in ``place`` from now on, those of other directions too."""
         self.unfinished = place
@@ -114,11 +135,16 @@ class Network(RowsInMemory):
         """The modules among ``wanted`` that this kind of device does not have."""
         return [name for name in wanted if find_spec(f"csaw.engine.analytics.{cls.device}.{name}") is None]
 
+    @classmethod
+    def module_of(cls, what: str) -> ModuleType:
+        """The module ``what`` of this kind of device, engine/analytics/cpu or cuda."""
+        return import_module(f"csaw.engine.analytics.{cls.device}.{what}")
+
     def compute(self, what: str, **options: Any) -> Any:
-        """Call ``compute(network, **options)`` of the module ``what`` of this device, engine/analytics/cpu or cuda."""
+        """Call ``compute(network, **options)`` of the module ``what`` of this device."""
         self.take_turn()
         self.passing = []
-        return import_module(f"csaw.engine.analytics.{self.device}.{what}").compute(self, **options)
+        return self.module_of(what).compute(self, **options)
 
     def close(self) -> None:
         """Give back memory and threads, with those of the networks that were made of this one."""

@@ -55,6 +55,13 @@ class Slot(NamedTuple):
         return self.indptr.size > rows and self.indices.size >= entries and (self.weights is not None) == weights
 
 
+class Extent(NamedTuple):
+    """The most that rows take: ``entries`` of all, and ``longest``, those of one."""
+
+    entries: int
+    longest: int
+
+
 class RowsInMemory(ABC):
     """The rows of a graph in bounded memory: all of them, or two blocks at a time.
 
@@ -72,6 +79,8 @@ class RowsInMemory(ABC):
     """The memory set aside for the measure at work; at first, what most computations keep."""
     flag: ClassVar[str]
     """The option that sets the budget."""
+    suffices: Callable[[], int] | None = None
+    """Says in how many bytes of memory the measure at work is found for certain, where that is known."""
     beside: int = 0
     """Bytes of the rows of the network that this one was made of, which stay in memory; 0 where the two take turns."""
 
@@ -118,11 +127,14 @@ class RowsInMemory(ABC):
         """Bytes beside what the measure at work keeps and the rows in memory; 0 where blocks take what there is."""
         return self.room - self.rows_bytes if self.resident else 0
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: Kept, suffices: Callable[[], int] | None = None) -> None:
         """Set memory aside for a measure. Rows in memory that do not fit beside it are given back.
 
-        Raises BudgetError as ``require_least`` does.
+        ``suffices``: says in how many bytes the measure is found for certain. Raises BudgetError as ``require_least``
+        does.
         """
+        for one in (self, *self.made_networks().values()):
+            one.suffices = suffices
         self.set_aside(kept)
         if not self.resident or self.residency is Residency.RESIDENT:
             self.require_least()
@@ -211,6 +223,10 @@ class RowsInMemory(ABC):
         """Bytes of what is kept and of two rows of the longest length."""
         return self.kept_bytes + 2 * self.edge_bytes * max(self.store.max_degree, 1)
 
+    def advice(self, needed: int) -> str:
+        """What to do about memory that does not hold ``needed`` bytes, nor what the measure needs after that."""
+        return f"raise {self.flag} to {max(needed, self.suffices() if self.suffices else 0):,}"
+
     def require_least(self) -> None:
         """Raise BudgetError unless two rows fit beside what is kept, or all rows where they must."""
         if self.residency is Residency.RESIDENT and not self._fits:
@@ -218,14 +234,14 @@ class RowsInMemory(ABC):
             raise BudgetError(
                 f"{self.store.path}: {whole:,} bytes are needed for all rows and for what is kept of "
                 f"{self.vertices:,} vertices, and {self.budget:,} are "
-                f"allowed; raise {self.flag} to {whole:,}, or run without --residency"
+                f"allowed; {self.advice(whole)}, or run without --residency"
             )
         least = self.least_bytes
         if self.budget < least:
             raise BudgetError(
                 f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} "
                 f"vertices and for two rows of {max(self.store.max_degree, 1):,} neighbors, "
-                f"and {self.budget:,} are allowed; raise {self.flag} to {least:,}"
+                f"and {self.budget:,} are allowed; {self.advice(least)}"
             )
 
     @cached_property

@@ -28,7 +28,7 @@ def measured(store, one, memory, folder):
     with Peak() as peak:
         network = DeviceNetwork(store, DEVICE, threads=2, gpu_memory=memory, derived=folder, kept=NOTHING)
         try:
-            network.keep(one.keeps("cuda", store.directed))
+            one.set_aside(network)
             one.findings(network)
         finally:
             network.close()

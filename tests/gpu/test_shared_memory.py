@@ -6,7 +6,7 @@ A machine with one GPU pretends to have it twice.
 import numpy as np
 import pytest
 from helpers.gpu import device_or_skip
-from helpers.kept import CASES, ROWS, dense_graphs_in, rows_and_kept
+from helpers.kept import CASES, ROWS, asked_for, dense_graphs_in, rows_and_kept
 from helpers.networks import same
 from helpers.own_measures import Beaten, Farthest, Reached
 
@@ -41,7 +41,7 @@ def measured(store, one, memory, folder):
     with Peak() as peak:
         network = DeviceNetwork(store, DEVICE, threads=2, gpu_memory=memory, derived=folder, kept=NOTHING)
         try:
-            network.keep(one.keeps("cuda", True))
+            one.set_aside(network)
             found = one.findings(network)
         finally:
             network.close()
@@ -69,6 +69,17 @@ def within_the_memory(graphs, one, rows):
     assert peak <= memory + SLACK
 
 
+@pytest.mark.parametrize("rows", [None, 0, 0.7, 1.2])
+@pytest.mark.parametrize(("name", "way"), ON_GPU)
+def test_the_memory_that_a_refusal_asks_for_is_enough(graphs, name, way, rows):
+    one, (graph, folder) = find(name)(**way), graphs
+    store = graph(one.reads_weights)
+    kept = one.keeps("cuda", True).bytes(store.vertices, store.edges, 4)
+    memory = 1 if rows is None else int(kept + rows * 4 * store.edges)
+    refused = asked_for(memory, lambda memory: measured(store, one, memory, folder))
+    assert refused or rows is not None
+
+
 @pytest.mark.parametrize("rows", [1.2, 2.2, 30])
 def test_two_gpus_measure_in_turn_what_one_measures(graphs, rows):
     store, folder = graphs[0](False), graphs[1]
@@ -77,7 +88,7 @@ def test_two_gpus_measure_in_turn_what_one_measures(graphs, rows):
     network = DeviceNetwork(store, DEVICE, others=OTHERS, threads=2, gpu_memory=memory, derived=folder, kept=NOTHING)
     host = HostNetwork(store, threads=2)
     for one in (find("betweenness")(), find("hops")(), find("betweenness")()):
-        network.keep(one.keeps("cuda", True))
+        one.set_aside(network)
         [what] = one.computes(True)
         assert np.array_equal(on_host(network.compute(what, sources=sources)), host.compute(what, sources=sources))
     network.close()

@@ -75,10 +75,18 @@ def budgets(store, one, device, measured):
 
 
 def followed(memory, measured):
-    """``memory``, or the bytes that the refusal asks for."""
+    """``memory``, or the bytes that the refusal asks for, in which a measure is found."""
+    return asked_for(memory, measured) or memory
+
+
+def asked_for(memory, measured):
+    """The bytes that the refusal asks for, in which a measure is found; None where ``memory`` is enough."""
     try:
         measured(memory)
     except BudgetError as refusal:
         more = re.findall(r"raise --\S+ to (\d[\d,]*\d)", str(refusal))[0]
-        return followed(int(more.replace(",", "")), measured)
-    return memory
+    else:
+        return None
+    enough = int(more.replace(",", ""))
+    measured(enough)
+    return enough

@@ -9,7 +9,7 @@ from typing import Self, TypedDict, TypeVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Slot, Wanted
 from csaw.engine.plan.machine import available_bytes
@@ -58,7 +58,7 @@ class HostNetwork(Network):
         kept: The memory set aside until a measure says what it keeps.
 
     Raises:
-        BudgetError: The memory does not hold two rows and what is kept of all vertices.
+        BudgetError: The memory does not hold two rows and what is kept of all vertices, if anything is.
     """
 
     device, flag = "cpu", "--memory"
@@ -79,7 +79,7 @@ class HostNetwork(Network):
         self.memory = available_bytes() if memory is None else memory
         self.threads = processors() if threads is None else threads
         self.pool, self.reader = ThreadPoolExecutor(self.threads), ThreadPoolExecutor(1)
-        if not self.resident:
+        if kept != NOTHING and not self.resident:
             self.require_least()
 
     @classmethod
@@ -104,6 +104,7 @@ class HostNetwork(Network):
         else:
             network = cls(store, threads=like.threads, kept=like.kept)
             network.unfinished, network.memory, network.beside = like.unfinished, like.memory, like.rows_bytes
+            network.suffices = like.suffices
         network.held[weights is not None] = Block(0, store.vertices, store.indptr, store.indices, store.weights)
         return network
 
@@ -222,8 +223,25 @@ class HostNetwork(Network):
 
     @property
     def _can_derive(self) -> bool:
-        rows = self.edges * self.id_dtype.itemsize
-        return self.resident and self.rows_bytes + (DERIVED_SHARES[self.directed] - 1) * rows <= self.room
+        return self.resident and self._deriving_bytes <= self.room
+
+    @property
+    def _deriving_bytes(self) -> int:
+        """Bytes of the rows, and of those in memory while others are made of them."""
+        return self.rows_bytes + (DERIVED_SHARES[self.directed] - 1) * self.edges * self.id_dtype.itemsize
+
+    def with_made(self, needed: int, direction: str) -> int:
+        """Return ``needed`` bytes, and those of rows that are made in memory where there is so much, and stay there.
+
+        ``needed``: of a computation over rows of a direction that are read from a store.
+        """
+        entries, kept = (
+            self.extent(direction).entries,
+            self.kept.bytes(self.vertices, self.edges, self.id_dtype.itemsize),
+        )
+        if needed < kept + self._deriving_bytes:
+            return needed
+        return needed + self.edges * self.edge_bytes + entries * self.id_dtype.itemsize
 
     def _backward(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Make ``indptr`` and ``indices`` of the rows that hold the vertices that edges come from.
@@ -254,9 +272,10 @@ class HostNetwork(Network):
             threads=self.threads,
             derived=self.derived,
             residency=self.residency,
-            kept=self.kept,
+            kept=NOTHING,
         )
         other.unfinished = self.unfinished
+        other.keep(self.kept, self.suffices)
         self.admit(other, beside=beside)
         return other
 

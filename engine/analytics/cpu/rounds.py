@@ -166,19 +166,23 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
         return added(sums.tolist(), is_real(kind))
 
 
+def both_directions_bytes(network: HostNetwork) -> int:
+    """Bytes of what is kept and of rows in both directions with weights."""
+    entry = NO_WEIGHTS.itemsize + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
+    return network.kept_bytes + network.rows_bytes + network.edges * entry
+
+
 def incoming_with_weights(network: HostNetwork) -> HostNetwork:
     """The network of a directed graph with its edges reversed, which keep their weights.
 
     BudgetError unless memory has room for the rows of either direction and for weights of both.
     """
-    entry = NO_WEIGHTS.itemsize + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
-    needed = network.kept_bytes + network.rows_bytes + network.edges * entry
+    needed = both_directions_bytes(network)
     if network.residency is Residency.DISK or needed > network.budget:
-        way = "run without --residency disk" if network.residency is Residency.DISK else ""
+        way = "run without --residency disk" if network.residency is Residency.DISK else network.advice(needed)
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
-            f"directed graph in memory, in both directions: {needed:,} bytes, and {network.budget:,} are allowed; "
-            f"{way or f'raise {network.flag} to {needed:,}'}"
+            f"directed graph in memory, in both directions: {needed:,} bytes, and {network.budget:,} are allowed; {way}"
         )
     back = network.incoming
     block, rows = network.whole(True), back.whole(False)

@@ -14,7 +14,8 @@ from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import triangles as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.oriented import Oriented, Rows
-from csaw.engine.analytics.cpu.spooled_rows import orient
+from csaw.engine.analytics.cpu.spooled_rows import least_bytes, orient
+from csaw.engine.analytics.kept import Kept
 
 TASKS_OF_THREAD, EDGES_OF_TASK = 32, 1 << 12  # the work of vertices differs
 
@@ -56,6 +57,13 @@ def counted(
                 total += count(network, rows, own, piece, counts)
             work.note(counts=counts, total=total, low=own.last)
         return total, counts[rows.rank] if each else None
+
+
+def suffices(network: HostNetwork, kept: Kept) -> int:
+    """Bytes of memory in which triangles are counted, with ``kept`` set aside."""
+    rows = network.extent("undirected")
+    needed = kept.bytes(network.vertices, rows.entries, network.id_dtype.itemsize) + _scratch(network)
+    return network.with_made(needed + least_bytes(network, rows), "undirected")
 
 
 def _ranks(network: HostNetwork, rows: Oriented, share: tuple[int, int]) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Network
 from csaw.partition.errors import BudgetError
 
@@ -16,6 +17,13 @@ def has_room(network: Network, more: More) -> bool:
     entries = network.edges * (1 + network.directed)
     rows = (entries + network.edges * network.directed) * network.edge_bytes  # those of a directed graph stay beside
     return not streams and rows + more(entries, network.vertices) <= network.room
+
+
+def suffices(network: DeviceNetwork, kept: Kept, more: More) -> int:
+    """Bytes of memory in which a work over the simple undirected graph has room, with ``kept`` set aside."""
+    entries, item = network.extent("undirected").entries, network.id_dtype.itemsize
+    rows = network.edges * network.edge_bytes + entries * item  # of the graph, beside which the others may be
+    return kept.bytes(network.vertices, entries, item) + rows + more(entries, network.vertices)
 
 
 def require_room(network: DeviceNetwork, what: str, more: More) -> int:
@@ -35,5 +43,5 @@ def require_room(network: DeviceNetwork, what: str, more: More) -> int:
     least = needed + network.budget - network.room
     raise BudgetError(
         f"{network.store.path}: {what} take {least:,} bytes of a GPU's memory, and {network.budget:,} are allowed; "
-        f"raise --gpu-memory to {least:,}, or pass --device cpu"
+        f"{network.advice(least)}, or pass --device cpu"
     )

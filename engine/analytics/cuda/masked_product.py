@@ -1,11 +1,12 @@
 """Triangles by a masked product on a GPU, in memory: twin of cpu/masked_product.py."""
 
+from functools import partial
+
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda import oriented
+from csaw.engine.analytics.cuda import device_room, oriented
 from csaw.engine.analytics.cuda import triangle_counts as counting
-from csaw.engine.analytics.cuda.device_room import require_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.plan.contracts import Array
 
@@ -19,6 +20,10 @@ def more_bytes(entries: int, vertices: int) -> int:
     return ENTRY_BYTES * entries + VERTEX_BYTES * vertices
 
 
+suffices = partial(device_room.suffices, more=more_bytes)
+"""Says how many bytes of memory suffice, as of device_room."""
+
+
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
     """Count the triangles of a simple undirected network, and of ``each`` vertex if that is asked for.
 
@@ -27,7 +32,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.
     """
-    require_room(network, "masked products", more_bytes)
+    device_room.require_room(network, "masked products", more_bytes)
     rank, order = oriented.rank_by_degree(network)
     split = oriented.empty_split(network.edges, network.vertices)
     oriented.split(network, rank, next(network.blocks()), split)

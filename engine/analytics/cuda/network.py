@@ -20,7 +20,7 @@ from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
 from csaw.engine.analytics.cuda.ranges import by_blocks, by_entries, by_work
 from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import STATE_BYTES, Range, budget_of
@@ -87,7 +87,7 @@ class DeviceNetwork(Network):
         self.host_options = HostOptions(memory=memory, threads=threads, derived=derived)
         self.classed: dict[tuple[int, int], RowClasses] = {}
         self.loaded = LoadedKernels()
-        if residency in (Residency.RESIDENT, Residency.POOLED):
+        if residency is Residency.POOLED or (residency is Residency.RESIDENT and kept != NOTHING):
             self.require_least()
 
     @cached_property
@@ -260,8 +260,8 @@ class DeviceNetwork(Network):
 
     def _of_kind(self, kind: str, *, beside: bool) -> "DeviceNetwork":
         """The network of this ``kind``, which the host makes. ``beside``: as of ``admit``."""
-        store: GraphStore = getattr(self.host, kind).store
-        other = self.of_store(store, self.gpu_memory)
+        other = self.of_store(getattr(self.host, kind).store, self.gpu_memory)
+        other.suffices = self.suffices
         if other not in self.relatives:  # as in a pooled network's
             self.admit(other, beside=beside)
         return other

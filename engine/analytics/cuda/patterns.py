@@ -5,15 +5,14 @@ longer matches have room (kernels/patterns.cu); each of these tables is joined t
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import cupy
 import numpy as np
 
 from csaw.engine.analytics import pattern
-from csaw.engine.analytics.cuda import oriented
-from csaw.engine.analytics.cuda.device_room import require_room
+from csaw.engine.analytics.cuda import device_room, oriented
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
@@ -43,6 +42,10 @@ def more_bytes(entries: int, vertices: int) -> int:
     return SORT_BYTES * entries + VERTEX_BYTES * vertices + MATCH_BYTES * LEAST
 
 
+suffices = partial(device_room.suffices, more=more_bytes)
+"""Says how many bytes of memory suffice, as of device_room."""
+
+
 def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
@@ -63,7 +66,7 @@ def renumbered(network: DeviceNetwork) -> Rows:
 
     Then few neighbors of a vertex have a higher number.
     """
-    left = require_room(network, "matches of patterns", more_bytes)
+    left = device_room.require_room(network, "matches of patterns", more_bytes)
     block, vertices = next(network.blocks()), network.vertices
     number = (vertices - 1 - oriented.rank_by_degree(network)[0]).astype(np.uint32)
     keys = cupy.empty(network.edges, np.uint64)

@@ -237,6 +237,12 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
         return added(sums.get().tolist(), is_real(kind))
 
 
+def both_directions_bytes(network: DeviceNetwork) -> int:
+    """Bytes of what is kept, of the rows, and of two of those backward, with weights."""
+    longest = network.extent("incoming").longest
+    return network.kept_bytes + network.rows_bytes + 2 * network.edge_bytes * longest
+
+
 def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
     """The network of a directed graph with its edges reversed, which keep their weights.
 
@@ -256,6 +262,6 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs the rows of a "
             f"directed graph with their edges reversed, too, and beside them {back.budget:,} bytes are allowed; pass "
-            f"--residency streamed, or raise {network.flag} to {own + back.least_bytes:,}"
+            f"--residency streamed, or {network.advice(own + back.least_bytes)}"
         ) from error
     return back

@@ -14,6 +14,7 @@ from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import Split
 from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import DeviceError
@@ -47,6 +48,11 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
         if each:
             vertices += here(of_vertices)
     return total, vertices
+
+
+def suffices(network: DeviceNetwork, kept: Kept) -> int:
+    """Bytes of memory in which triangles are counted, of a streamed graph if need be, with ``kept`` set aside."""
+    return triangles_streamed.suffices(network, kept)
 
 
 def _needed(network: DeviceNetwork) -> int:

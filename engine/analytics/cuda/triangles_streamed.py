@@ -18,11 +18,12 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
-from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.network import DERIVED_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import Runs, bytes_of, cuts_of, host_bytes, host_memory
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.plan.contracts import Array
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
@@ -120,13 +121,13 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
 
     BudgetError where they are not for the longest row.
     """
-    least = max(BLOCK_SHARE * LEAST_ROWS * store.max_degree, LEAST_ROOM)
+    least = _least_room(store.max_degree)
     if room < least:
         needed = network.gpu_memory - room + least
         raise BudgetError(
             f"{network.store.path}: triangles need {needed:,} bytes of the GPU, for what is kept of "
             f"{network.vertices:,} vertices and for rows of "
-            f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
+            f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; {network.advice(needed)}"
         )
     kept = network.kept.bytes(network.vertices, store.edges, network.id_dtype.itemsize)
     stream = network.of_store(store, kept + 2 * network.edge_bytes * (room // BLOCK_SHARE))
@@ -134,6 +135,21 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
     return stream
+
+
+def _least_room(longest: int) -> int:
+    """Bytes for blocks of rows of this length."""
+    return max(BLOCK_SHARE * LEAST_ROWS * longest, LEAST_ROOM)
+
+
+def suffices(network: DeviceNetwork, kept: Kept) -> int:
+    """Bytes of memory in which the triangles of a streamed graph are counted, with ``kept`` set aside."""
+    rows, item = network.extent("undirected"), network.id_dtype.itemsize
+    needed = KEPT_BYTES * network.vertices + _least_room(rows.longest)
+    own = kept.bytes(network.vertices, network.edges, item)
+    if needed < own + DERIVED_BYTES * network.edges:
+        return needed
+    return needed + network.edges * network.edge_bytes + rows.entries * item  # made there
 
 
 def _groups(given: list[Group], most: int) -> list[Group]:

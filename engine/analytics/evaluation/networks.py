@@ -148,7 +148,7 @@ class Networks:
         else:
             network = self._on_gpus(one)
             self._make_room(network)
-        network.keep(one.keeps(network.device, self.store.directed))
+        one.set_aside(network)
         return network
 
     def _on_gpus(self, one: Measure) -> "DeviceNetwork":
@@ -223,7 +223,7 @@ class Networks:
             return True
         network = self._on_gpus(one)
         try:
-            network.keep(one.keeps(network.device, self.store.directed))
+            one.set_aside(network)
         except BudgetError:
             return False
         return all(has_room(network, more) for more in needing)

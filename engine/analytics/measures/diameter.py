@@ -21,6 +21,7 @@ class Diameter(Measure):
     components has no pair of largest distance, strictly: it is infinite.
     """
 
+    directions = ("undirected", "incoming")
     KEEPS: ClassVar = {"cpu": Kept(60)}
     paper = (
         "Crescenzi et al., Theoretical Computer Science 514, 2013; Takes and Kosters, Algorithms 6(1), 2013; Borassi "

@@ -30,7 +30,7 @@ def measured(store, one, memory, folder):
     """Find a measure within ``memory``; the most that was allocated at a time, if allocations are traced."""
     network = HostNetwork(store, threads=2, memory=memory, derived=folder, kept=NOTHING)
     try:
-        network.keep(one.keeps("cpu", store.directed))
+        one.set_aside(network)
         found = one.findings(network)
         return len(found), tracemalloc.get_traced_memory()[1]
     finally:

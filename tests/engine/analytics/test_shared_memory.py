@@ -27,7 +27,7 @@ def measured(store, one, memory, folder):
     """The findings of a measure within ``memory``, and the most that was allocated at a time, if that is traced."""
     network = HostNetwork(store, threads=2, memory=memory, derived=folder, kept=NOTHING)
     try:
-        network.keep(one.keeps("cpu", True))
+        one.set_aside(network)
         return one.findings(network), tracemalloc.get_traced_memory()[1]
     finally:
         network.close()
