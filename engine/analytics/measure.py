@@ -169,6 +169,19 @@ class Measure:
         least = [network.least_of(kept, direction) for direction in ("", *self.directions)]
         return max(*least, *(module.suffices(network, kept) for module in modules if hasattr(module, "suffices")), 0)
 
+    def whole_bytes(self, network: "Network") -> int:
+        """Bytes of memory from which on all rows that it reads or makes are in memory for certain."""
+        kept = self.keeps(network.device, network.store.directed)
+        modules = map(network.module_of, self.computes(network.store.directed))
+        rows = [network.bytes_of(kept, direction) for direction in ("", *self.directions)]
+        return max(
+            *rows, *(module.whole_bytes(network, kept) for module in modules if hasattr(module, "whole_bytes")), 0
+        )
+
+    def needs_all_rows(self, network: "Network") -> bool:
+        """Whether it is refused on the device of a network where memory does not hold all rows."""
+        return any(hasattr(network.module_of(what), "IN_MEMORY") for what in self.computes(network.store.directed))
+
     def set_aside(self, network: "Network") -> None:
         """Set aside the memory that it keeps; BudgetError, with the bytes that suffice, where there is too little."""
         network.keep(self.keeps(network.device, network.store.directed), partial(self.suffices, network))

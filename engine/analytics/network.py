@@ -92,9 +92,23 @@ class Network(RowsInMemory):
     def least_of(self, kept: Kept, direction: str) -> int:
         """Bytes of memory that hold two rows of a direction beside what is kept, or all rows where they must."""
         rows = self.extent(direction)
-        item = self.id_dtype.itemsize if direction else self.edge_bytes
-        least = rows.entries if self.residency is Residency.RESIDENT else 2 * max(rows.longest, 1)
-        return kept.bytes(self.vertices, rows.entries, self.id_dtype.itemsize) + item * least
+        if self.residency is Residency.RESIDENT:
+            return self.bytes_of(kept, direction)
+        return self._beside_kept(kept, direction, 2 * max(rows.longest, 1))
+
+    def bytes_of(self, kept: Kept, direction: str) -> int:
+        """Bytes of memory that hold all rows of a direction beside what is kept."""
+        return self._beside_kept(kept, direction, self.extent(direction).entries)
+
+    def leaves_enough(self, direction: str) -> bool:
+        """Whether the measure at work is found for certain beside these rows and those of a direction in memory."""
+        made = self.rows_bytes + self.extent(direction).entries * self.id_dtype.itemsize
+        return self.suffices is None or self.suffices() + made <= self.budget
+
+    def _beside_kept(self, kept: Kept, direction: str, entries: int) -> int:
+        item = self.id_dtype.itemsize
+        rows = entries * (item if direction else self.edge_bytes)
+        return kept.bytes(self.vertices, self.extent(direction).entries, item) + rows
 
     def keep_unfinished(self, place: Unfinished) -> None:
         """Let computations keep their state in ``place`` from now on, those of other directions too."""

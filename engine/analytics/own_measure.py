@@ -168,6 +168,9 @@ class Measure(measure.Measure):
             needed = max(needed, network.module_of("rounds").both_directions_bytes(network))
         return needed
 
+    def needs_all_rows(self, network: Network) -> bool:
+        return network.device == "cpu" and network.directed and self.reads_weights and not self.keeps_best
+
     def computed(self, network: Network) -> Rounds:
         """Return the values of all vertices, on the device of the network, and the number of rounds.
 

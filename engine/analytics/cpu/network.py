@@ -195,7 +195,7 @@ class HostNetwork(Network):
     def undirected(self) -> "HostNetwork":
         if not self.directed and self._is_simple():
             return self
-        if not self._can_derive:
+        if not (self._can_derive and self.leaves_enough("undirected")):
             return self._stored("undirected", beside=False)
         from csaw.engine.analytics.cpu.kernels import adjacency
 
@@ -223,25 +223,8 @@ class HostNetwork(Network):
 
     @property
     def _can_derive(self) -> bool:
-        return self.resident and self._deriving_bytes <= self.room
-
-    @property
-    def _deriving_bytes(self) -> int:
-        """Bytes of the rows, and of those in memory while others are made of them."""
-        return self.rows_bytes + (DERIVED_SHARES[self.directed] - 1) * self.edges * self.id_dtype.itemsize
-
-    def with_made(self, needed: int, direction: str) -> int:
-        """Return ``needed`` bytes, and those of rows that are made in memory where there is so much, and stay there.
-
-        ``needed``: of a computation over rows of a direction that are read from a store.
-        """
-        entries, kept = (
-            self.extent(direction).entries,
-            self.kept.bytes(self.vertices, self.edges, self.id_dtype.itemsize),
-        )
-        if needed < kept + self._deriving_bytes:
-            return needed
-        return needed + self.edges * self.edge_bytes + entries * self.id_dtype.itemsize
+        rows = self.edges * self.id_dtype.itemsize
+        return self.resident and self.rows_bytes + (DERIVED_SHARES[self.directed] - 1) * rows <= self.room
 
     def _backward(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Make ``indptr`` and ``indices`` of the rows that hold the vertices that edges come from.

@@ -15,6 +15,7 @@ from csaw.engine.analytics.pattern_counts import count_each
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
 
+IN_MEMORY = True  # a graph that memory does not hold is refused
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
 NO_LABELS = np.empty(0, np.int32)
 
@@ -46,8 +47,7 @@ def labels_by_number(labels: np.ndarray | None, number: np.ndarray) -> np.ndarra
 def suffices(network: HostNetwork, kept: Kept) -> int:
     """Bytes of memory in which patterns are matched, with ``kept`` set aside."""
     entries = network.extent("undirected").entries
-    needed = kept.bytes(network.vertices, entries, network.id_dtype.itemsize) + _rows_bytes(network, entries)
-    return network.with_made(needed, "undirected")
+    return kept.bytes(network.vertices, entries, network.id_dtype.itemsize) + _rows_bytes(network, entries)
 
 
 def _rows_bytes(network: HostNetwork, entries: int) -> int:

@@ -156,6 +156,12 @@ def piece_bytes(network: Network) -> int:
     return 3 * rank_bytes(network) + LISTED_BYTES
 
 
+def whole_bytes(network: Network, entries: int) -> int:
+    """Bytes of a simple undirected graph of so many entries and of its oriented rows in memory."""
+    own = entries // 2 * (rank_bytes(network) + LISTED_BYTES) + RANKED_BYTES * network.vertices
+    return entries * network.id_dtype.itemsize + own
+
+
 def least_bytes(network: Network, rows: Extent) -> int:
     """Bytes that are the least for rows of this extent, which are simple and undirected, beside what is kept."""
     each, longest = rank_bytes(network), max(rows.longest, 1)
@@ -187,9 +193,6 @@ def orient(network: HostNetwork, *, scratch: int = 0) -> Oriented:
 
     BudgetError where that does not hold the longest row.
     """
-    each = rank_bytes(network)
-    rows = network.edges * network.id_dtype.itemsize
-    needed = rows + network.edges // 2 * (each + LISTED_BYTES) + RANKED_BYTES * network.vertices
-    if network.resident and needed + scratch <= network.room:
+    if network.resident and whole_bytes(network, network.edges) + scratch <= network.room:
         return Oriented(network)
     return SpooledRows(network, scratch)

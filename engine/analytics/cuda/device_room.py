@@ -22,8 +22,7 @@ def has_room(network: Network, more: More) -> bool:
 def suffices(network: DeviceNetwork, kept: Kept, more: More) -> int:
     """Bytes of memory in which a work over the simple undirected graph has room, with ``kept`` set aside."""
     entries, item = network.extent("undirected").entries, network.id_dtype.itemsize
-    rows = network.edges * network.edge_bytes + entries * item  # of the graph, beside which the others may be
-    return kept.bytes(network.vertices, entries, item) + rows + more(entries, network.vertices)
+    return kept.bytes(network.vertices, entries, item) + entries * item + more(entries, network.vertices)
 
 
 def require_room(network: DeviceNetwork, what: str, more: More) -> int:

@@ -10,6 +10,7 @@ from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.plan.contracts import Array
 
+IN_MEMORY = True  # a graph that memory does not hold is refused
 FEW = 64  # entries of a mask that a warp searches, as in masked_product.cu
 BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 ENTRY_BYTES, VERTEX_BYTES = 4, 72  # of an entry of a row once it is split, and of a vertex: ranks, rows and counts

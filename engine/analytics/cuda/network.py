@@ -242,7 +242,7 @@ class DeviceNetwork(Network):
     def undirected(self) -> "DeviceNetwork":
         if not self.directed and directions.is_simple(self.blocks(), self.kernels("adjacency")):
             return self
-        if not self._can_derive:
+        if not (self._can_derive and self.leaves_enough("undirected")):
             return self._of_kind("undirected", beside=False)
         return self.of_rows(directions.undirected(self.whole(False), self.directed), directed=False)
 

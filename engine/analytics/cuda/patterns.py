@@ -18,6 +18,7 @@ from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
 from csaw.engine.plan.contracts import Array
 
+IN_MEMORY = True  # a graph that memory does not hold is refused
 SORT_BYTES, VERTEX_BYTES = 28, 96  # of an entry while rows are sorted; of a vertex: numbers, its candidates, and counts
 MATCH_BYTES = 128  # of a match in the tables of all levels, with its candidates
 LEAST, MOST = 1 << 16, 1 << 22  # matches of a table; so many keep a GPU busy

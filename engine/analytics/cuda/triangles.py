@@ -52,7 +52,18 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
 
 def suffices(network: DeviceNetwork, kept: Kept) -> int:
     """Bytes of memory in which triangles are counted, of a streamed graph if need be, with ``kept`` set aside."""
-    return triangles_streamed.suffices(network, kept)
+    rows, item = network.extent("undirected"), network.id_dtype.itemsize
+    own = kept.bytes(network.vertices, rows.entries, item) + 2 * item * rows.longest
+    return max(own, triangles_streamed.least_bytes(network))
+
+
+def whole_bytes(network: DeviceNetwork, kept: Kept) -> int:
+    """Bytes of memory from which on triangles are counted in memory, with ``kept`` set aside."""
+    entries, item = network.extent("undirected").entries, network.id_dtype.itemsize
+    own = ENTRY_BYTES * entries + VERTEX_BYTES * network.vertices
+    return (
+        kept.bytes(network.vertices, entries, item) + own + network.edges * network.edge_bytes
+    )  # beside which it may be
 
 
 def _needed(network: DeviceNetwork) -> int:

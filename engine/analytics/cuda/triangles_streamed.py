@@ -18,12 +18,11 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
-from csaw.engine.analytics.cuda.network import DERIVED_BYTES, DeviceNetwork
+from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import Runs, bytes_of, cuts_of, host_bytes, host_memory
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
-from csaw.engine.analytics.kept import Kept
 from csaw.engine.plan.contracts import Array
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
@@ -142,14 +141,9 @@ def _least_room(longest: int) -> int:
     return max(BLOCK_SHARE * LEAST_ROWS * longest, LEAST_ROOM)
 
 
-def suffices(network: DeviceNetwork, kept: Kept) -> int:
-    """Bytes of memory in which the triangles of a streamed graph are counted, with ``kept`` set aside."""
-    rows, item = network.extent("undirected"), network.id_dtype.itemsize
-    needed = KEPT_BYTES * network.vertices + _least_room(rows.longest)
-    own = kept.bytes(network.vertices, network.edges, item)
-    if needed < own + DERIVED_BYTES * network.edges:
-        return needed
-    return needed + network.edges * network.edge_bytes + rows.entries * item  # made there
+def least_bytes(network: DeviceNetwork) -> int:
+    """Bytes of memory in which the triangles of a streamed graph are counted."""
+    return KEPT_BYTES * network.vertices + _least_room(network.extent("undirected").longest)
 
 
 def _groups(given: list[Group], most: int) -> list[Group]:

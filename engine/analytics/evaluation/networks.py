@@ -256,19 +256,25 @@ class Networks:
         network = self.of(one)
         return {
             "device": self._device(one),
-            "graph": self._place(network),
+            "graph": self._place(network, one),
             "graph_bytes": network.edges * network.edge_bytes,
             "measure_bytes": network.kept_bytes,
             "memory": network.budget,
         }
 
-    def _place(self, network: Network) -> str:
+    def _place(self, network: Network, one: Measure) -> str:
+        """Where a network's rows are while a measure reads them, and where those that it makes of them are."""
         if self.is_pooled and network is vars(self).get("gpu"):
             return f"spread over {len(self.gpus)} GPUs"
+        enough = one.suffices(network)
+        refused = f", or refused: {enough:,} bytes are enough" * (enough > network.budget)
+        if one.needs_all_rows(network):
+            return f"in memory{refused}"
         if network.resident:
-            return "in memory"
+            perhaps = ", rows made of it perhaps in blocks" * (one.whole_bytes(network) > network.budget)
+            return f"in memory{perhaps}{refused}"
         blocks = len(network.cut.partitions)
-        return f"in {blocks:,} blocks, one after the other" if blocks > 1 else "in one block"
+        return f"in {blocks:,} blocks, one after the other{refused}" if blocks > 1 else f"in one block{refused}"
 
     def __enter__(self) -> Self:
         return self
