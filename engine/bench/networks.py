@@ -59,7 +59,7 @@ def on_the_host(network: Network) -> "HostNetwork":
 def with_gpus(network: Network, others: "tuple[Device, ...]") -> "DeviceNetwork":
     """Return the same network on a GPU, and those that were derived of it, with more GPUs beside it."""
     made = cast("DeviceNetwork", copy(network))
-    made.others = others
+    made.others, made.relatives, made.passing = others, [], []
     for name in ("shares", "level_ranges", "_elsewhere"):
         vars(made).pop(name, None)
     for name in ("undirected", "incoming"):

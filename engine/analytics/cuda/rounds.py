@@ -57,6 +57,8 @@ class _State:
     which ``vertex`` or ``start`` did, or -1.
     """
 
+    following: Array
+
     def __init__(self, network: DeviceNetwork, measure: Hooked, backward: Callable[[], DeviceNetwork]) -> None:
         self.network, self.measure, self.backward = network, measure, backward
         self.weighted, params = measure.reads_weights, measure.parameters_of(network)
@@ -84,6 +86,26 @@ class _State:
     @property
     def faults(self) -> Array:
         return self.found[COUNTED:]
+
+    def round_over(self, block: Block, changed: Array, active: Array, sent: Array = None) -> np.ndarray:
+        """The struct of a round over the rows of a block, with arrays as kernels/rounds.cuh names them."""
+        return struct(
+            "Round",
+            vertices=self.network.vertices,
+            number=self.number,
+            first=block.first,
+            indptr=block.indptr,
+            indices=block.indices,
+            weights=block.weights if self.weighted else None,
+            degrees=self.network.degrees,
+            sent=sent,
+            active=active,
+            values=self.values,
+            following=self.following,
+            changed=changed,
+            faults=self.faults,
+            counters=self.found.view(np.uint64),
+        )
 
     def read(self, at_vertices: str, *, several: bool = False) -> np.ndarray:
         """Wait for the round, or for ``several`` of which the first number is the last's; return what was counted.
@@ -127,26 +149,9 @@ class _Best(_State, BestRounds[DeviceNetwork]):
 
     def _over(self, rows: DeviceNetwork, block: Block, kernel: str, *more: object) -> None:
         """Launch a kernel over the rows of a block of ``rows``, and the one for those that are long."""
-        given = (self.kernels.params, *more, self._state(block))
+        given = (self.kernels.params, *more, self.round_over(block, self.reached, self.active))
         self.kernels.over(kernel, block.last - block.first, block.last, *given)
         rows.long_rows.launch(self.kernels, f"{kernel}_long", block, *given)
-
-    def _state(self, block: Block) -> np.ndarray:
-        return struct(
-            "PushRound",
-            vertices=self.network.vertices,
-            number=self.number,
-            first=block.first,
-            indptr=block.indptr,
-            indices=block.indices,
-            weights=block.weights if self.weighted else None,
-            degrees=self.network.degrees,
-            active=self.active,
-            values=self.values,
-            following=self.following,
-            reached=self.reached,
-            fault=self.faults,
-        )
 
     @cached_property
     def _queues(self) -> tuple[Array, Array]:
@@ -156,7 +161,7 @@ class _Best(_State, BestRounds[DeviceNetwork]):
         changed, (queue, room) = cupy.flatnonzero(self.active), self._queues
         queue[: changed.size] = changed.astype(np.uint32)
         self.begin_round(number)
-        state = self._state(next(self.network.blocks(weights=self.weighted)))
+        state = self.round_over(next(self.network.blocks(weights=self.weighted)), self.reached, self.active)
         given = (changed.size, last, self.few, self.kernels.params, state, self.values, queue, room, self.found)
         self.kernels.launch("push_few", 1, FEW_THREADS, *given)
         number, size, swapped, _ = self.read("vertex", several=True).tolist()
@@ -193,28 +198,10 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
             state = (network.degrees, self.values, self.sent, self.faults)
             self.kernels.over("send", network.vertices, network.vertices, number, *given, *state)
         for block in rows.blocks(weights=self.weighted, wanted=wanted):
-            rows.classes(block).launch(self.kernels, "pull", *given, self._state(block, some))
+            now = self.round_over(block, self.changed, self.active if some else None, self.sent)
+            rows.classes(block).launch(self.kernels, "pull", *given, now)
         changed, entries, *_ = self.read("vertex").tolist()
         return changed, entries
-
-    def _state(self, block: Block, some: bool) -> np.ndarray:
-        return struct(
-            "PullRound",
-            vertices=self.network.vertices,
-            number=self.number,
-            first=block.first,
-            indptr=block.indptr,
-            indices=block.indices,
-            weights=block.weights if self.weighted else None,
-            degrees=self.network.degrees,
-            sent=self.sent,
-            active=self.active if some else None,
-            values=self.values,
-            following=self.following,
-            changed=self.changed,
-            faults=self.faults,
-            counters=self.found.view(np.uint64),
-        )
 
     def mark(self) -> None:
         network = self.network
