@@ -42,10 +42,14 @@ def network_of(context: Context, graph: Graph) -> Network:
 
         return HostNetwork(graph.store, memory=context.memory, threads=context.threads)
 
-    from csaw.engine.analytics.cuda.network import DeviceNetwork
+    from csaw.engine.analytics.cuda.opening import network_on
 
-    return DeviceNetwork(
-        graph.store, context.devices[0], gpu_memory=context.gpu_memory, memory=context.memory, threads=context.threads
+    return network_on(
+        context.devices[:1],
+        graph.store,
+        gpu_memory=context.gpu_memory,
+        memory=context.memory,
+        threads=context.threads,
     )
 
 
@@ -74,12 +78,11 @@ def spread_over(context: Context, graph: Graph) -> "DeviceNetwork | None":
         require_reach(context.devices)
     except OptionError:
         return None
-    from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+    from csaw.engine.analytics.cuda.opening import network_on
 
-    return PooledNetwork(
+    return network_on(
+        context.devices,
         graph.store,
-        context.devices[0],
-        others=context.devices[1:],
         gpu_memory=context.gpu_memory,
         memory=context.memory,
         threads=context.threads,

@@ -96,16 +96,14 @@ class Networks:
     def _opened(self, residency: Residency | None) -> "DeviceNetwork":
         import cupy
 
-        from csaw.engine.analytics.cuda.network import DeviceNetwork
-        from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+        from csaw.engine.analytics.cuda.opening import network_on
 
         if "of_caller" not in vars(self):
             self.of_caller = cupy.cuda.Device()
-        wish, kind = self.wish, PooledNetwork if residency is Residency.POOLED else DeviceNetwork
-        return kind(
+        wish = self.wish
+        return network_on(
+            self.gpus,
             self.store,
-            self.gpus[0],
-            others=self.gpus[1:],
             gpu_memory=wish.gpu_memory,
             memory=wish.memory,
             threads=wish.threads,
