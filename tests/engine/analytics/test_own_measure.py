@@ -27,6 +27,7 @@ from helpers.own_measures import (
 from csaw.cli.commands.evaluate import evaluate as command
 from csaw.engine import sample
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cpu.typed_rounds import compiled
 from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
@@ -169,6 +170,13 @@ def by_definition(one, store, source=0):
 
 def _view(one, real, **fields):
     return SimpleNamespace(**fields, nothing=nothing(one.combine, real))
+
+
+def test_hooks_are_written_once_in_a_process():
+    made = [compiled(one, (1.0,), weighted=False) for one in (Reached(), Reached(), Same())]
+    assert made[0].kernels is made[1].kernels
+    assert made[0].kernels is not made[2].kernels
+    assert compiled(Reached(), (1.0,), weighted=True).kernels is not made[0].kernels
 
 
 @pytest.mark.parametrize("kind", [Farthest, Reached, Beaten, Same, Below, Signed, Counted])
