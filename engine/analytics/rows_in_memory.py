@@ -81,6 +81,8 @@ class RowsInMemory(ABC):
     """The option that sets the budget."""
     suffices: Callable[[], int] | None = None
     """Says in how many bytes of memory the measure at work is found for certain, where that is known."""
+    reuses: bool = True
+    """Whether a pass leaves the memory of its blocks to the next one."""
     beside: int = 0
     """Bytes of the rows of the network that this one was made of, which stay in memory; 0 where the two take turns."""
 
@@ -153,7 +155,7 @@ class RowsInMemory(ABC):
             self.let_go()
         for name, other in self.made_networks().items():
             other.set_aside(kept)
-            if other.beside and not other.held:
+            if other.beside and not other._fits:
                 del vars(self)[name]
 
     def let_go(self) -> None:
@@ -271,7 +273,7 @@ class RowsInMemory(ABC):
         try:
             yield slots
         finally:
-            self.passing = slots
+            self.passing = slots if self.reuses else []
 
     def numbers(self, wanted: Wanted | None) -> list[int]:
         """The numbers of the blocks of ``cut`` that are wanted."""

@@ -63,6 +63,8 @@ class HostNetwork(Network):
 
     device, flag = "cpu", "--memory"
     xp = np
+    lasting = False
+    """Whether the rows are in memory as long as the network, since its store has them."""
 
     def __init__(
         self,
@@ -94,7 +96,8 @@ class HostNetwork(Network):
     ) -> Self:
         """Make a network of CSR arrays whose rows are sorted.
 
-        ``like``: the network that it is made of, which stays in memory beside it: it has its memory and threads.
+        ``like``: the network that it is made of, whose rows stay in memory beside it if they are there: it has its
+        memory and threads.
         """
         from csaw.partition.graph.in_memory import InMemory
 
@@ -103,8 +106,9 @@ class HostNetwork(Network):
             network = cls(store)
         else:
             network = cls(store, threads=like.threads, kept=like.kept)
-            network.unfinished, network.memory, network.beside = like.unfinished, like.memory, like.rows_bytes
-            network.suffices = like.suffices
+            network.unfinished, network.memory, network.suffices = like.unfinished, like.memory, like.suffices
+            network.beside = like.rows_bytes if like.resident else 0
+        network.lasting = True
         network.held[weights is not None] = Block(0, store.vertices, store.indptr, store.indices, store.weights)
         return network
 
@@ -119,6 +123,10 @@ class HostNetwork(Network):
     @property
     def offsets(self) -> np.ndarray:
         return self.indptr
+
+    def let_go(self) -> None:
+        if not self.lasting:
+            super().let_go()
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
@@ -143,7 +151,7 @@ class HostNetwork(Network):
                 coming = self.reader.submit(read, following[0], buffers[(turn + 1) % 2]) if following else None
                 yield found
         finally:
-            if coming:
+            if coming and not coming.cancel():
                 wait([coming])  # a caller that has enough of it may use the buffers again
 
     def _read_whole(self, weights: bool) -> Block:
@@ -211,7 +219,9 @@ class HostNetwork(Network):
     def _is_simple(self) -> bool:
         from csaw.engine.analytics.cpu.kernels import adjacency
 
-        return all(all(self.over_rows(adjacency.is_simple, block)) for block in self.blocks())
+        simple = all(all(self.over_rows(adjacency.is_simple, block)) for block in self.blocks())
+        self.passing = []  # what follows may need the memory
+        return simple
 
     @cached_property
     def incoming(self) -> "HostNetwork":
@@ -247,6 +257,7 @@ class HostNetwork(Network):
         """
         from csaw.engine.analytics.derived import derived_store
 
+        self.take_turn()
         self.withdraw()
         store = derived_store(self.store, kind, self.derived, memory=self.room, threads=self.threads)
         other = HostNetwork(

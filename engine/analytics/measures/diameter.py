@@ -36,8 +36,8 @@ class Diameter(Measure):
         return ("components", "diameter", "strong_components") if directed else ("components", "diameter")
 
     def findings(self, network: Network) -> Findings:
-        undirected = network.undirected if network.directed else network
-        found = _of(undirected, "components", "", WEAK)
+        # Without a name here: rows backward may need the memory of the undirected ones.
+        found = _of(network.undirected if network.directed else network, "components", "", WEAK)
         return found | _of(network, "strong_components", "directed ", STRONG) if network.directed else found
 
 

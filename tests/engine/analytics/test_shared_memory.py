@@ -2,13 +2,16 @@
 
 import gc
 import tracemalloc
+from threading import Event
 
+import numpy as np
 import pytest
 from helpers.kept import CASES, ROWS, dense_graphs_in, rows_and_kept
 from helpers.networks import same
 from helpers.own_measures import Beaten, Farthest, Reached
 
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.evaluation import sampled
 from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.measure import find
 from csaw.partition.errors import BudgetError
@@ -126,3 +129,49 @@ def test_weights_backward_are_refused_with_the_bytes_that_suffice(graphs):
     one, store = Farthest(), graph(True)
     with pytest.raises(BudgetError, match="in both directions: .* raise --memory to"):
         measured(store, one, one.keeps("cpu", True).bytes(store.vertices, store.edges, 4) + 9 * store.edges, folder)
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The networks whose rows were read into memory, one for each time."""
+    read, found = HostNetwork._read_whole, []
+    monkeypatch.setattr(HostNetwork, "_read_whole", lambda one, weights: [found.append(one), read(one, weights)][1])
+    return found
+
+
+def test_page_rank_reads_rows_once_where_directions_take_turns(graphs, reads):
+    network = opened(graphs[0](False), graphs[1], 1.9)
+    back = network.incoming
+    assert back in network.relatives
+    ranks = network.compute("pagerank", damping=0.5, tolerance=0.1, sources=np.empty(0, np.int64))
+    assert ranks.iterations > 1
+    assert reads == [back]
+    network.close()
+
+
+def test_samples_of_a_graph_on_disk_have_the_memory(graphs):
+    store, one = graphs[0](False), find("assortativity")()
+    vertices = np.arange(0, store.vertices, 2)
+    found = []
+    for memory in (None, one.keeps("cpu", True).bytes(store.vertices, store.edges, 4) + 3 * store.edges):
+        network = HostNetwork(store, memory=memory, derived=graphs[1], kept=NOTHING)
+        one.set_aside(network)
+        assert network.resident == (memory is None)
+        made = sampled.induced(sampled.Held(vertices, vertices, vertices), network).network
+        assert not network.passing
+        one.set_aside(made)
+        found.append(one.findings(made))
+        assert made.held
+        network.close()
+    assert same(*found)
+
+
+def test_what_is_read_ahead_holds_nobody_up_once_the_reader_is_gone(graphs):
+    network = opened(graphs[0](False), graphs[1], 0.2)
+    busy, blocks = Event(), network.blocks()
+    network.reader.submit(busy.wait)
+    next(blocks)
+    network.reader.shutdown(wait=False, cancel_futures=True)
+    blocks.close()
+    busy.set()
+    network.close()
