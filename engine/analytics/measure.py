@@ -28,6 +28,8 @@ SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Modules of analytics that several GPUs share."""
 NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "rounds", "triangles"})
 """Modules of analytics whose kernels for GPUs take graphs of fewer than 2^32 vertices alone."""
+BOTH_WAYS = frozenset({"betweenness"})
+"""Modules of analytics that one GPU does alone where it has the rows of both directions in memory in turn."""
 LARGE = frozenset({"bfs", "components", "core", "sssp"})
 """Modules of analytics that several GPUs share where ``pays(network)`` of the module says so.
 
@@ -181,6 +183,10 @@ class Measure:
     def needs_all_rows(self, network: "Network") -> bool:
         """Whether it is refused on the device of a network where memory does not hold all rows."""
         return any(hasattr(network.module_of(what), "IN_MEMORY") for what in self.computes(network.store.directed))
+
+    def refuses_blocks(self, network: "Network") -> bool:
+        """Whether it is refused on the device of a network where the user wants rows to be read block by block."""
+        return network.device == "cuda" and self.needs_all_rows(network)
 
     def set_aside(self, network: "Network") -> None:
         """Set aside the memory that it keeps; BudgetError, with the bytes that suffice, where there is too little."""

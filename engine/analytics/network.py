@@ -140,6 +140,12 @@ class Network(RowsInMemory):
         return self.directed and not self.has_incoming and (self.resident or back.resident)
 
     @property
+    def would_be_in_turn(self) -> bool:
+        """The same by the sizes of both, before any is made."""
+        own, back = self.edges * self.edge_bytes, self.edges * self.id_dtype.itemsize
+        return self.directed and not self.streams and back <= self.room < own + back
+
+    @property
     def can_have_incoming(self) -> bool:
         """Whether the rows of the other direction are in memory, or there is room for them."""
         return self.has_incoming or ("incoming" not in vars(self) and self._can_derive)

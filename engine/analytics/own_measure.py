@@ -171,6 +171,9 @@ class Measure(measure.Measure):
     def needs_all_rows(self, network: Network) -> bool:
         return network.device == "cpu" and network.directed and self.reads_weights and not self.keeps_best
 
+    def refuses_blocks(self, network: Network) -> bool:
+        return self.needs_all_rows(network)
+
     def computed(self, network: Network) -> Rounds:
         """Return the values of all vertices, on the device of the network, and the number of rounds.
 

@@ -157,6 +157,9 @@ class RowsInMemory(ABC):
             other.set_aside(kept)
             if other.beside and not other._fits:
                 del vars(self)[name]
+            elif name == "incoming" and other in self.relatives:  # there may be room for both now
+                self.relatives.remove(other)
+                self.admit(other, beside=True)
 
     def let_go(self) -> None:
         """Give back the memory of the rows, which are read again when they are needed."""
@@ -207,8 +210,12 @@ class RowsInMemory(ABC):
     @property
     def resident(self) -> bool:
         """Whether all rows are one block that stays in memory."""
-        streams = self.residency is not None and self.residency.streams
-        return bool(self.held) or (self._fits and not streams)
+        return bool(self.held) or (self._fits and not self.streams)
+
+    @property
+    def streams(self) -> bool:
+        """Whether rows must be read block by block, even where they fit."""
+        return self.residency is not None and self.residency.streams
 
     @property
     def rows_bytes(self) -> int:

@@ -67,8 +67,12 @@ def with_gpus(network: Network, others: "tuple[Device, ...]") -> "DeviceNetwork"
     for name in ("shares", "level_ranges", "_elsewhere"):
         vars(made).pop(name, None)
     for name in ("undirected", "incoming"):
-        if (other := vars(network).get(name)) is not None:
-            vars(made)[name] = made if other is network else with_gpus(other, others)
+        if (other := vars(network).get(name)) is network:
+            vars(made)[name] = made
+        elif other in network.relatives:  # which share the memory: they are made again
+            vars(made).pop(name)
+        elif other is not None:
+            vars(made)[name] = with_gpus(other, others)
     return made
 
 

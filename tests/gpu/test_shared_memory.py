@@ -80,7 +80,7 @@ def test_the_memory_that_a_refusal_asks_for_is_enough(graphs, name, way, rows):
     assert refused or rows is not None
 
 
-@pytest.mark.parametrize("rows", [1.2, 2.2, 30])
+@pytest.mark.parametrize("rows", [0.5, 1.2, 2.2, 30])
 def test_two_gpus_measure_in_turn_what_one_measures(graphs, rows):
     store, folder = graphs[0](False), graphs[1]
     kept = find("betweenness")().keeps("cuda", True).bytes(store.vertices, store.edges, 4)
@@ -91,6 +91,8 @@ def test_two_gpus_measure_in_turn_what_one_measures(graphs, rows):
         one.set_aside(network)
         [what] = one.computes(True)
         assert np.array_equal(on_host(network.compute(what, sources=sources)), host.compute(what, sources=sources))
+        for there in vars(network).get("_elsewhere", ()):  # where the other direction has all of the memory, too
+            assert not there.passing
     network.close()
     host.close()
 

@@ -223,6 +223,8 @@ def _parts(network: HostNetwork) -> Iterator[Part]:
         whole = next(network.blocks())
         yield Part(whole, 0, lambda: iter([whole]))
         return
+    network.take_turn()
+    network.passing = []
     room = _room(network)
     most = room // 2 // (network.id_dtype.itemsize + COUNT_BYTES)
     small = HostNetwork(

@@ -158,7 +158,7 @@ class HostNetwork(Network):
         indices, heavy = np.empty(self.edges, self.id_dtype), np.empty(self.edges, np.float32) if weights else None
         if self.vertices:
             Recut(self.store, [(0, 0)]).read_partition(0, indices, heavy)
-        return Block(0, self.vertices, self.store.read_indptr(), indices, heavy)
+        return Block(0, self.vertices, self.indptr, indices, heavy)
 
     def _read(self, number: int, slot: Slot) -> Block:
         part = self.cut.partitions[number]

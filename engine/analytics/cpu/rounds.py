@@ -167,9 +167,9 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
 
 
 def both_directions_bytes(network: HostNetwork) -> int:
-    """Bytes of what is kept and of rows in both directions with weights."""
-    entry = NO_WEIGHTS.itemsize + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
-    return network.kept_bytes + network.rows_bytes + network.edges * entry
+    """Bytes of what is kept and of rows in both directions with weights, without those of networks beside them."""
+    backward = network.id_dtype.itemsize + NO_WEIGHTS.itemsize + CHECK_BYTES
+    return network.kept_bytes + network.edges * (network.edge_bytes + backward)
 
 
 def incoming_with_weights(network: HostNetwork) -> HostNetwork:
@@ -184,6 +184,9 @@ def incoming_with_weights(network: HostNetwork) -> HostNetwork:
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
             f"directed graph in memory, in both directions: {needed:,} bytes, and {network.budget:,} are allowed; {way}"
         )
+    more = NO_WEIGHTS.itemsize + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
+    if network.rows_bytes + network.edges * more > network.room:  # the undirected ones are in memory, too
+        network.withdraw()
     back = network.incoming
     block, rows = network.whole(True), back.whole(False)
     weights, at = np.empty(network.edges, np.float32), rows.indptr[:-1].copy()

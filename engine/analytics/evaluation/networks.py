@@ -11,7 +11,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.kept import NOTHING
-from csaw.engine.analytics.measure import LARGE, NARROW, SHARED, Findings, Measure
+from csaw.engine.analytics.measure import BOTH_WAYS, LARGE, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.spread import Spread, budget_of, modules_of, place
 from csaw.engine.analytics.unfinished import Unfinished
@@ -239,6 +239,8 @@ class Networks:
         """Whether several GPUs share a measure, by the size of the graph and where its rows are now."""
         wanted = one.computes(self.store.directed)
         network = self.of(one)
+        if BOTH_WAYS.intersection(wanted) and network.would_be_in_turn:
+            return False
         large = [import_module(f"csaw.engine.analytics.cuda.{what}") for what in LARGE.intersection(wanted)]
         return one.needs_only(SHARED, self.store.directed) or any(what.pays(network) for what in large)
 
@@ -266,7 +268,10 @@ class Networks:
             return f"spread over {len(self.gpus)} GPUs"
         enough = one.suffices(network)
         refused = f", or refused: {enough:,} bytes are enough" * (enough > network.budget)
-        if one.needs_all_rows(network):
+        if network.streams:
+            if one.refuses_blocks(network):
+                return f"refused: all rows must be in memory; leave out --residency {network.residency}"
+        elif one.needs_all_rows(network):
             return f"in memory{refused}"
         if network.resident:
             perhaps = ", rows made of it perhaps in blocks" * (one.whole_bytes(network) > network.budget)
