@@ -4,7 +4,7 @@ import gc
 import tracemalloc
 
 import pytest
-from helpers.kept import CASES, ROWS, dense_graphs_in, rows_and_kept
+from helpers.kept import CASES, READING, ROWS, dense_graphs_in, rows_and_kept
 from helpers.networks import same
 from helpers.own_measures import Beaten, Farthest, Reached
 
@@ -13,7 +13,6 @@ from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.measure import find
 from csaw.partition.errors import BudgetError
 
-READING = 1 << 19  # bytes in use while a store is read and checked
 MEASURES = [(name, way) for name, way in CASES if "approximate" not in way]
 
 
