@@ -164,7 +164,10 @@ class Network(RowsInMemory):
         """Call ``compute(network, **options)`` of the module ``what`` of this device."""
         self.take_turn()
         self.passing = []
-        return self.module_of(what).compute(self, **options)
+        try:
+            return self.module_of(what).compute(self, **options)
+        finally:
+            self.passing = []
 
     def close(self) -> None:
         """Give back memory and threads, with those of the networks that were made of this one."""

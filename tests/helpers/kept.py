@@ -21,6 +21,7 @@ WAYS = {
         {"approximate": 10_000, "approximate_by": "edges"},
     ],
 }
+READING = 1 << 19  # bytes in use while a store is read and checked, beside blocks
 ROWS = [1.2, 2.2, 3.5]  # memory for the rows of a graph so many times, beside what is kept
 CASES = [(name, way) for name in names() for way in WAYS.get(name, [{}])]
 

@@ -6,7 +6,7 @@ from threading import Event
 
 import numpy as np
 import pytest
-from helpers.kept import CASES, ROWS, dense_graphs_in, rows_and_kept
+from helpers.kept import CASES, READING, ROWS, dense_graphs_in, rows_and_kept
 from helpers.networks import same
 from helpers.own_measures import Beaten, Farthest, Reached
 
@@ -16,7 +16,6 @@ from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.measure import find
 from csaw.partition.errors import BudgetError
 
-READING = 1 << 19  # bytes in use while a store is read and checked
 MEASURES = [(name, way) for name, way in CASES if "approximate" not in way]
 
 
