@@ -189,7 +189,7 @@ class CombinedRounds(ABC, Generic[AnyNetwork]):
 
     @property
     def _marks_in_turn(self) -> bool:
-        """Whether rows that are pulled along would go where others are read to mark vertices: then both are read again."""
+        """Whether to mark vertices is to read all rows, and then those again that are pulled along."""
         return self.rows is not self.network and self.rows in self.network.relatives and self.rows.resident
 
     @abstractmethod

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.kept import CASES, READING, ROWS, dense_graphs_in, rows_and_kept
 from helpers.networks import same
-from helpers.own_measures import Beaten, Farthest, Reached
+from helpers.own_measures import Beaten, Farthest, Near, Reached
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import sampled
@@ -163,6 +163,56 @@ def test_samples_of_a_graph_on_disk_have_the_memory(graphs):
         assert made.held
         network.close()
     assert same(*found)
+
+
+class NearLast(Near):
+    """Few vertices change in the first rounds."""
+
+    def start(self, v):
+        return 0 if v.id == v.vertices - 1 else v.nothing
+
+
+def test_a_measure_of_ones_own_reads_rows_once_where_directions_take_turns(graphs, reads):
+    network = opened(graphs[0](False), graphs[1], 1.9)
+    assert NearLast().computed(network).rounds > 2
+    assert reads == [network.incoming]
+    network.close()
+
+
+def test_directions_are_beside_each_other_again_where_there_is_room(graphs, reads):
+    store = graphs[0](False)
+    network = opened(store, graphs[1], 2.2)
+    network.keep(Kept(4 * store.edges // store.vertices))
+    back = network.incoming
+    back.whole(False)
+    assert network.is_in_turn_with_incoming
+    network.keep(NOTHING)
+    network.whole(False)
+    assert network.has_incoming
+    assert network.incoming is back
+    back.whole(False)
+    network.whole(False)
+    assert reads == [back, network]
+    assert rows_in_memory(network, back) == 2 * 4 * store.edges
+    network.close()
+
+
+def test_weights_backward_have_the_memory_of_the_undirected_graph(graphs):
+    graph, folder = graphs
+    store, one = graph(True), Farthest()
+    kept = one.keeps("cpu", True)
+    network = HostNetwork(store, derived=folder, kept=NOTHING)
+    expected = one.findings(network)
+    network.close()
+    network = HostNetwork(store, derived=folder, kept=NOTHING)
+    simple = network.undirected
+    assert simple.beside
+    needed = kept.bytes(store.vertices, store.edges, 4) + 18 * store.edges
+    network.memory = simple.memory = needed
+    one.set_aside(network)
+    assert same(one.findings(network), expected)
+    assert "undirected" not in vars(network)
+    network.close()
 
 
 def test_what_is_read_ahead_holds_nobody_up_once_the_reader_is_gone(graphs):

@@ -99,3 +99,16 @@ def test_every_way_to_say_it_occurs(graph):
         "in memory, rows made of it perhaps in blocks",
         "in memory, or refused: N bytes are enough",
     }
+
+
+@pytest.mark.parametrize("one", [find("patterns")(pattern="triangle"), find("spectrum")(), Beaten()])
+def test_what_is_said_of_a_graph_that_is_to_be_read_from_disk(graph, one):
+    with Networks(graph(True, one.reads_weights), EvaluateOptions(device="cpu", residency="disk")) as networks:
+        said = networks.plan(one)["graph"]
+        if isinstance(one, Beaten):
+            assert said == "refused: all rows must be in memory; leave out --residency disk"
+            with pytest.raises(BudgetError, match="run without --residency disk"):
+                networks.findings(one)
+        else:
+            assert said == "in one block"
+            networks.findings(one)
