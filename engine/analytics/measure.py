@@ -6,7 +6,7 @@ distance between them, and columns, a number for each vertex, by the vertices th
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -28,6 +28,8 @@ SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Modules of analytics that several GPUs share."""
 NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "rounds", "triangles"})
 """Modules of analytics whose kernels for GPUs take graphs of fewer than 2^32 vertices alone."""
+BOTH_WAYS = frozenset({"betweenness"})
+"""Modules of analytics that one GPU does alone where it has the rows of both directions in memory in turn."""
 LARGE = frozenset({"bfs", "components", "core", "sssp"})
 """Modules of analytics that several GPUs share where ``pays(network)`` of the module says so.
 
@@ -121,6 +123,9 @@ class Measure:
     KEEPS: ClassVar[dict[str, Kept]] = {"cpu": Kept(96), "cuda": Kept(96)}
     """The memory that ``findings`` takes beside the rows, by device. Every measure states its own."""
 
+    directions: tuple[str, ...] = ()
+    """The networks that it makes of a graph's, by the names of a network's attributes, wherever it runs."""
+
     reads_weights: bool = False
     """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
 
@@ -158,6 +163,34 @@ class Measure:
     def keeps(self, device: str, directed: bool) -> Kept:
         """The memory that the measure keeps beside the rows on a ``device``, cpu or cuda, at most."""
         return self.KEEPS[device]
+
+    def suffices(self, network: "Network") -> int:
+        """Bytes of memory of a network's device in which the measure is found for certain, rows and all."""
+        kept = self.keeps(network.device, network.store.directed)
+        modules = map(network.module_of, self.computes(network.store.directed))
+        least = [network.least_of(kept, direction) for direction in ("", *self.directions)]
+        return max(*least, *(module.suffices(network, kept) for module in modules if hasattr(module, "suffices")), 0)
+
+    def whole_bytes(self, network: "Network") -> int:
+        """Bytes of memory from which on all rows that it reads or makes are in memory for certain."""
+        kept = self.keeps(network.device, network.store.directed)
+        modules = map(network.module_of, self.computes(network.store.directed))
+        rows = [network.bytes_of(kept, direction) for direction in ("", *self.directions)]
+        return max(
+            *rows, *(module.whole_bytes(network, kept) for module in modules if hasattr(module, "whole_bytes")), 0
+        )
+
+    def needs_all_rows(self, network: "Network") -> bool:
+        """Whether it is refused on the device of a network where memory does not hold all rows."""
+        return any(hasattr(network.module_of(what), "IN_MEMORY") for what in self.computes(network.store.directed))
+
+    def refuses_blocks(self, network: "Network") -> bool:
+        """Whether it is refused on the device of a network where the user wants rows to be read block by block."""
+        return network.device == "cuda" and self.needs_all_rows(network)
+
+    def set_aside(self, network: "Network") -> None:
+        """Set aside the memory that it keeps; BudgetError, with the bytes that suffice, where there is too little."""
+        network.keep(self.keeps(network.device, network.store.directed), partial(self.suffices, network))
 
     def findings(self, network: "Network") -> Findings:
         """Return the findings of a graph, by name."""

@@ -100,6 +100,7 @@ class Measure(measure.Measure):
         super().__init__(**values)
         self._check()
         self.reads_weights = "weight" in self.hooks(real=True)["edge"].reads if self.has("edge") else False
+        self.directions = ("undirected",) if self.over == "undirected" else ("incoming",)
 
     @classmethod
     def name(cls) -> str:
@@ -160,6 +161,18 @@ class Measure(measure.Measure):
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("rounds",)
+
+    def suffices(self, network: Network) -> int:
+        needed = super().suffices(network)
+        if network.directed and self.reads_weights and not self.keeps_best:
+            needed = max(needed, network.module_of("rounds").both_directions_bytes(network))
+        return needed
+
+    def needs_all_rows(self, network: Network) -> bool:
+        return network.device == "cpu" and network.directed and self.reads_weights and not self.keeps_best
+
+    def refuses_blocks(self, network: Network) -> bool:
+        return self.needs_all_rows(network)
 
     def computed(self, network: Network) -> Rounds:
         """Return the values of all vertices, on the device of the network, and the number of rounds.

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from csaw.engine.analytics.network import Block, Network, Wanted, on_host
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.plan.contracts import Array
 
 STEP, SOME = 0.1, 1 << 16  # of R-MAT graphs, steps of 0.05 to 0.25 take about the same time

@@ -68,8 +68,11 @@ def converged(
         change, passed, iterations = work.done["numbers"].tolist()
         work.done.clear()
 
+    # Not network.compute, which would let go the rows of the other direction in each iteration, where they take turns.
+    arriving_sums = network.module_of("arriving_sums").compute
+
     def advance(base: int, number: int) -> tuple[int, int]:
-        network.compute("arriving_sums", values=shares, out=sums)
+        arriving_sums(network, values=shares, out=sums)
         found = settle(base, sources, damping, network.degrees, sums, ranks, shares)
         work.note(ranks=ranks, shares=shares, numbers=np.array([*found, number]))
         return found

@@ -157,10 +157,12 @@ class BestRounds(ABC, Generic[AnyNetwork]):
 class CombinedRounds(ABC, Generic[AnyNetwork]):
     """Rounds in which vertices combine all that comes to them, and make a value of it.
 
-    ``values``, ``following``: int64 or float64 [V], before a round and after it.
+    ``rows``: the network whose rows hold the vertices that values come from. ``values``, ``following``: int64 or
+    float64 [V], before a round and after it.
     """
 
     network: AnyNetwork
+    rows: AnyNetwork
     measure: Hooked
     values: Array
     following: Array
@@ -180,10 +182,15 @@ class CombinedRounds(ABC, Generic[AnyNetwork]):
             ):
                 break
             refuse_endless(measure, number, changed)
-            some = by_values and entries < self.network.edges // MARK_SHARE
+            some = by_values and entries < self.network.edges // MARK_SHARE and not self._marks_in_turn
             if some:
                 self.mark()
         return Rounds(self.values, number)
+
+    @property
+    def _marks_in_turn(self) -> bool:
+        """Whether to mark vertices is to read all rows, and then those again that are pulled along."""
+        return self.rows is not self.network and self.rows in self.network.relatives and self.rows.resident
 
     @abstractmethod
     def total(self, number: int) -> float:

@@ -42,10 +42,14 @@ def network_of(context: Context, graph: Graph) -> Network:
 
         return HostNetwork(graph.store, memory=context.memory, threads=context.threads)
 
-    from csaw.engine.analytics.cuda.network import DeviceNetwork
+    from csaw.engine.analytics.cuda.opening import network_on
 
-    return DeviceNetwork(
-        graph.store, context.devices[0], gpu_memory=context.gpu_memory, memory=context.memory, threads=context.threads
+    return network_on(
+        context.devices[:1],
+        graph.store,
+        gpu_memory=context.gpu_memory,
+        memory=context.memory,
+        threads=context.threads,
     )
 
 
@@ -59,12 +63,16 @@ def on_the_host(network: Network) -> "HostNetwork":
 def with_gpus(network: Network, others: "tuple[Device, ...]") -> "DeviceNetwork":
     """Return the same network on a GPU, and those that were derived of it, with more GPUs beside it."""
     made = cast("DeviceNetwork", copy(network))
-    made.others = others
+    made.others, made.relatives, made.passing = others, [], []
     for name in ("shares", "level_ranges", "_elsewhere"):
         vars(made).pop(name, None)
     for name in ("undirected", "incoming"):
-        if (other := vars(network).get(name)) is not None:
-            vars(made)[name] = made if other is network else with_gpus(other, others)
+        if (other := vars(network).get(name)) is network:
+            vars(made)[name] = made
+        elif other in network.relatives:  # which share the memory: they are made again
+            vars(made).pop(name)
+        elif other is not None:
+            vars(made)[name] = with_gpus(other, others)
     return made
 
 
@@ -74,12 +82,11 @@ def spread_over(context: Context, graph: Graph) -> "DeviceNetwork | None":
         require_reach(context.devices)
     except OptionError:
         return None
-    from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+    from csaw.engine.analytics.cuda.opening import network_on
 
-    return PooledNetwork(
+    return network_on(
+        context.devices,
         graph.store,
-        context.devices[0],
-        others=context.devices[1:],
         gpu_memory=context.gpu_memory,
         memory=context.memory,
         threads=context.threads,

@@ -6,7 +6,7 @@ from helpers.kept import CASES, budgets, graphs_in
 
 DEVICE = device_or_skip()
 
-import cupy
+from helpers.gpu_memory import Peak
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.kept import NOTHING
@@ -15,22 +15,6 @@ from csaw.engine.analytics.measure import find
 VERTICES = 200_000
 ROUNDED = 1.02  # CuPy's pool rounds sizes up to 512 bytes
 ON_GPU = [(name, way) for name, way in CASES if not DeviceNetwork.lacks(find(name)(**way).computes(True))]
-
-
-class Peak(cupy.cuda.MemoryHook):
-    """The most bytes of CuPy's pool that are in use at a time."""
-
-    name = "Peak"
-
-    def __init__(self):
-        self.used = self.most = 0
-
-    def malloc_postprocess(self, **of):
-        self.used += of["mem_size"]
-        self.most = max(self.most, self.used)
-
-    def free_postprocess(self, **of):
-        self.used -= of["mem_size"]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +28,7 @@ def measured(store, one, memory, folder):
     with Peak() as peak:
         network = DeviceNetwork(store, DEVICE, threads=2, gpu_memory=memory, derived=folder, kept=NOTHING)
         try:
-            network.keep(one.keeps("cuda", store.directed))
+            one.set_aside(network)
             one.findings(network)
         finally:
             network.close()

@@ -2,9 +2,11 @@
 
 import re
 
+import numpy as np
+
 from csaw.engine.analytics.measure import names
 from csaw.partition.errors import BudgetError
-from helpers.graphs import random_store
+from helpers.graphs import random_store, store_of
 
 WAYS = {
     "betweenness": [{"betweenness_sources": 2}],
@@ -19,6 +21,8 @@ WAYS = {
         {"approximate": 10_000, "approximate_by": "edges"},
     ],
 }
+READING = 1 << 19  # bytes in use while a store is read and checked, beside blocks
+ROWS = [1.2, 2.2, 3.5]  # memory for the rows of a graph so many times, beside what is kept
 CASES = [(name, way) for name in names() for way in WAYS.get(name, [{}])]
 
 
@@ -37,6 +41,29 @@ def graphs_in(folder, vertices):
     return graph
 
 
+def dense_graphs_in(folder):
+    """Make a function of ``weighted`` that gives a directed graph with many edges a vertex, made once."""
+    made = {}
+
+    def graph(weighted):
+        if weighted not in made:
+            ends = (np.random.default_rng(5).random((600_000, 2)) ** 2 * 20_000).astype(int)
+            edges, path = np.column_stack([ends, 1 + ends.sum(1) % 7]), folder / f"dense-{weighted}.zarr"
+            made[weighted] = store_of(path, edges, directed=True, weighted=weighted, vertices=20_000, partitions=4)
+        return made[weighted]
+
+    return graph
+
+
+def rows_and_kept(store, one, device, rows, measured):
+    """Bytes of memory for what a directed graph's measure keeps and for its rows so many times, or those that suffice.
+
+    ``measured(bytes)`` as of ``budgets``.
+    """
+    kept = one.keeps(device, True).bytes(store.vertices, store.edges, 4)
+    return followed(int(kept + rows * store.edges * (4 + 4 * one.reads_weights)), measured)
+
+
 def budgets(store, one, device, measured):
     """Bytes of memory in which a measure is in memory, or as near as it can be, and those in which it just is found.
 
@@ -45,14 +72,22 @@ def budgets(store, one, device, measured):
     kept = one.keeps(device, store.directed).bytes(store.vertices, store.edges, 4)
     several = 6 if store.directed or one.name() == "triangles" else 1  # rows in other directions, and oriented
     rows = store.edges * (4 + 4 * one.reads_weights) * several
-    return kept, [_least(kept + rows, measured), _least(kept, measured)]
+    return kept, [followed(kept + rows, measured), followed(kept, measured)]
 
 
-def _least(memory, measured):
-    """``memory``, or the bytes that the refusal asks for."""
+def followed(memory, measured):
+    """``memory``, or the bytes that the refusal asks for, in which a measure is found."""
+    return asked_for(memory, measured) or memory
+
+
+def asked_for(memory, measured):
+    """The bytes that the refusal asks for, in which a measure is found; None where ``memory`` is enough."""
     try:
         measured(memory)
     except BudgetError as refusal:
         more = re.findall(r"raise --\S+ to (\d[\d,]*\d)", str(refusal))[0]
-        return _least(int(more.replace(",", "")), measured)
-    return memory
+    else:
+        return None
+    enough = int(more.replace(",", ""))
+    measured(enough)
+    return enough

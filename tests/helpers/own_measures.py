@@ -3,9 +3,14 @@
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
 
 from csaw.engine.analytics.evaluation.chosen import kind_of
+from csaw.engine.analytics.own_hooks import nothing
 from csaw.engine.measure import Measure, vertex_option
+from helpers.graphs import rows_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "own-measure.md"
 
@@ -199,3 +204,56 @@ class Divided(Measure):
 
 
 KINDS = (Farthest, Reached, Beaten, Same, Below, Near, Degrees, Huge, Softened, Signed, Counted, Divided)
+
+
+def found(measure, network):
+    """The values of all vertices."""
+    return measure.findings(network)[measure.name()].values
+
+
+COMBINED = {"min": min, "max": max, "sum": lambda a, b: a + b, "or": lambda a, b: a | b}
+
+
+def by_definition(one, store, source=0):
+    """Values and number of rounds, by calling the hooks in Python's interpreter on lists."""
+    edges = [(u, v, w) for u, row in enumerate(rows_of(store, store.weighted)) for v, w in row]
+    edges = [(v, u, w) for u, v, w in edges] if one.over == "reversed" else edges
+    count, degrees = store.vertices, np.bincount([u for u, *_ in edges], minlength=store.vertices).tolist()
+    me = SimpleNamespace(source=source)
+    real = isinstance(type(one).start(me, _view(one, True, id=0, degree=degrees[0], vertices=count)), float)
+
+    def view(**fields):
+        return _view(one, real, vertices=count, **fields)
+
+    def of(v):
+        return {"id": v, "degree": degrees[v]}
+
+    values, number, none = [type(one).start(me, view(**of(v))) for v in range(count)], 0, nothing(one.combine, real)
+    while one.rounds is None or number < one.rounds:
+        number += 1
+        shared = {"round": number}
+        if one.has("total"):
+            each = [type(one).total(me, view(**of(v), value=values[v], **shared)) for v in range(count)]
+            shared["total"] = sum(each) if not real else np.sum(each)
+        came = [none] * count
+        for u, v, weight in sorted(edges, key=lambda edge: (edge[1], edge[0])):
+            if one.combine == "sum" or values[u] != none:
+                ends = {"src": u, "dst": v, "src_degree": degrees[u], "dst_degree": degrees[v], "weight": weight}
+                sent = type(one).edge(me, view(**ends, value=values[u], dst_value=values[v], **shared))
+                came[v] = COMBINED[one.combine](came[v], sent)
+        if one.has("vertex"):
+            pairs = zip(values, came, strict=True)
+            new = [
+                type(one).vertex(me, view(**of(v), value=old, combined=got, **shared))
+                for v, (old, got) in enumerate(pairs)
+            ]
+        else:
+            new = [COMBINED[one.combine](old, got) for old, got in zip(values, came, strict=True)]
+        changed, values = new != values, new
+        if not changed and not one.reads("round"):
+            break
+    return values, number
+
+
+def _view(one, real, **fields):
+    return SimpleNamespace(**fields, nothing=nothing(one.combine, real))

@@ -15,8 +15,8 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
-from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.pieces import within
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.triangle_rows import Support, Triangles
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.plan.residency import Residency
@@ -206,6 +206,8 @@ def _parts(network: HostNetwork) -> Iterator[Part]:
         whole = next(network.blocks())
         yield Part(whole, 0, lambda: iter([whole]))
         return
+    network.take_turn()
+    network.passing = []
     room = _room(network)
     most = room // 2 // (network.id_dtype.itemsize + COUNT_BYTES)
     small = HostNetwork(

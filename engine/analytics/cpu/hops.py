@@ -4,8 +4,8 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import reach as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.passes import any_active
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.source_words import CHUNK, WORD, one_table, search_levels
 
 WORD_BYTES = 24  # for each vertex, of the state of a word

@@ -1,7 +1,7 @@
 """A network in host memory: all of it, or two blocks at a time, one of which is read while the other is in use."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -9,8 +9,9 @@ from typing import Self, TypedDict, TypeVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.network import Block, Network, Wanted
+from csaw.engine.analytics.kept import NOTHING, Kept
+from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.rows_in_memory import Block, Slot, Wanted
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
@@ -57,11 +58,13 @@ class HostNetwork(Network):
         kept: The memory set aside until a measure says what it keeps.
 
     Raises:
-        BudgetError: The memory does not hold two rows and what is kept of all vertices.
+        BudgetError: The memory does not hold two rows and what is kept of all vertices, if anything is.
     """
 
     device, flag = "cpu", "--memory"
     xp = np
+    lasting = False
+    """Whether the rows are in memory as long as the network, since its store has them."""
 
     def __init__(
         self,
@@ -78,7 +81,7 @@ class HostNetwork(Network):
         self.memory = available_bytes() if memory is None else memory
         self.threads = processors() if threads is None else threads
         self.pool, self.reader = ThreadPoolExecutor(self.threads), ThreadPoolExecutor(1)
-        if not self.resident:
+        if kept != NOTHING and not self.resident:
             self.require_least()
 
     @classmethod
@@ -93,7 +96,8 @@ class HostNetwork(Network):
     ) -> Self:
         """Make a network of CSR arrays whose rows are sorted.
 
-        ``like``: the network that it is made of, which stays in memory beside it: it has its memory and threads.
+        ``like``: the network that it is made of, whose rows stay in memory beside it if they are there: it has its
+        memory and threads.
         """
         from csaw.partition.graph.in_memory import InMemory
 
@@ -102,7 +106,9 @@ class HostNetwork(Network):
             network = cls(store)
         else:
             network = cls(store, threads=like.threads, kept=like.kept)
-            network.unfinished, network.memory, network.beside = like.unfinished, like.memory, like.rows_bytes
+            network.unfinished, network.memory, network.suffices = like.unfinished, like.memory, like.suffices
+            network.beside = like.rows_bytes if like.resident else 0
+        network.lasting = True
         network.held[weights is not None] = Block(0, store.vertices, store.indptr, store.indices, store.weights)
         return network
 
@@ -118,16 +124,17 @@ class HostNetwork(Network):
     def offsets(self) -> np.ndarray:
         return self.indptr
 
+    def let_go(self) -> None:
+        if not self.lasting:
+            super().let_go()
+
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
             yield self.whole(weights)
             return
-        numbers = self.numbers(wanted)
-        largest = max((self.cut.partitions[number].edges for number in numbers), default=0)
-        buffers = [
-            (np.empty(largest, self.id_dtype), np.empty(largest, np.float32) if weights else None) for _ in range(2)
-        ]
-        yield from self.one_ahead(self._read, numbers, buffers)
+        self.take_turn()
+        with self.slots(weights) as slots:
+            yield from self.one_ahead(self._read, self.numbers(wanted), slots)
 
     def one_ahead(
         self, read: Callable[[int, Buffer], Result], numbers: Sequence[int], buffers: Sequence[Buffer]
@@ -137,25 +144,29 @@ class HostNetwork(Network):
         Each is good until the next is asked for: they take turns in two buffers.
         """
         coming = None
-        for turn, number in enumerate(numbers):
-            found = coming.result() if coming else read(number, buffers[0])
-            following = numbers[turn + 1 : turn + 2]
-            coming = self.reader.submit(read, following[0], buffers[(turn + 1) % 2]) if following else None
-            yield found
+        try:
+            for turn, number in enumerate(numbers):
+                found = coming.result() if coming else read(number, buffers[0])
+                following = numbers[turn + 1 : turn + 2]
+                coming = self.reader.submit(read, following[0], buffers[(turn + 1) % 2]) if following else None
+                yield found
+        finally:
+            if coming and not coming.cancel():
+                wait([coming])  # a caller that has enough of it may use the buffers again
 
     def _read_whole(self, weights: bool) -> Block:
         indices, heavy = np.empty(self.edges, self.id_dtype), np.empty(self.edges, np.float32) if weights else None
         if self.vertices:
             Recut(self.store, [(0, 0)]).read_partition(0, indices, heavy)
-        return Block(0, self.vertices, self.store.read_indptr(), indices, heavy)
+        return Block(0, self.vertices, self.indptr, indices, heavy)
 
-    def _read(self, number: int, buffers: tuple[np.ndarray, np.ndarray | None]) -> Block:
+    def _read(self, number: int, slot: Slot) -> Block:
         part = self.cut.partitions[number]
-        indices, weights = (None if buffer is None else buffer[: part.edges] for buffer in buffers)
-        assert indices is not None
+        indices, weights = slot.indices[: part.edges], None if slot.weights is None else slot.weights[: part.edges]
         self.cut.read_partition(number, indices, weights)
-        offsets = self.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
-        return Block(part.first_vertex, part.last_vertex, offsets, indices, weights)
+        offsets = self.indptr[part.first_vertex : part.last_vertex + 1]
+        indptr = np.subtract(offsets, part.first_edge, out=slot.indptr[: offsets.size])
+        return Block(part.first_vertex, part.last_vertex, indptr, indices, weights)
 
     # Work
 
@@ -192,8 +203,8 @@ class HostNetwork(Network):
     def undirected(self) -> "HostNetwork":
         if not self.directed and self._is_simple():
             return self
-        if not self._can_derive:
-            return self._stored("undirected")
+        if not (self._can_derive and self.leaves_enough("undirected")):
+            return self._stored("undirected", beside=False)
         from csaw.engine.analytics.cpu.kernels import adjacency
 
         block, counts = self.whole(False), np.zeros(self.vertices + 1, np.int64)
@@ -208,14 +219,16 @@ class HostNetwork(Network):
     def _is_simple(self) -> bool:
         from csaw.engine.analytics.cpu.kernels import adjacency
 
-        return all(all(self.over_rows(adjacency.is_simple, block)) for block in self.blocks())
+        simple = all(all(self.over_rows(adjacency.is_simple, block)) for block in self.blocks())
+        self.passing = []  # what follows may need the memory
+        return simple
 
     @cached_property
     def incoming(self) -> "HostNetwork":
         if not self.directed:
             return self
         if not self._can_derive:
-            return self._stored("incoming")
+            return self._stored("incoming", beside=True)
         return HostNetwork.of_arrays(*self._backward(self.whole(False)), directed=True, like=self)
 
     @property
@@ -237,20 +250,27 @@ class HostNetwork(Network):
         self.each(adjacency.fill_sources, spans, block.indptr, block.indices, at, out)
         return indptr, out
 
-    def _stored(self, kind: str) -> "HostNetwork":
-        """Make a store of this ``kind`` of the graph in bounded memory, keep it on disk, and open its network."""
+    def _stored(self, kind: str, *, beside: bool) -> "HostNetwork":
+        """Make a store of this ``kind`` of the graph in bounded memory, keep it on disk, and open its network.
+
+        ``beside``: as of ``admit``.
+        """
         from csaw.engine.analytics.derived import derived_store
 
-        store = derived_store(self.store, kind, self.derived, memory=self.memory, threads=self.threads)
+        self.take_turn()
+        self.withdraw()
+        store = derived_store(self.store, kind, self.derived, memory=self.room, threads=self.threads)
         other = HostNetwork(
             store,
             memory=self.memory,
             threads=self.threads,
             derived=self.derived,
             residency=self.residency,
-            kept=self.kept,
+            kept=NOTHING,
         )
         other.unfinished = self.unfinished
+        other.keep(self.kept, self.suffices)
+        self.admit(other, beside=beside)
         return other
 
     def close(self) -> None:

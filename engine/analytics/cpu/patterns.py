@@ -9,10 +9,13 @@ from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import patterns as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
 
+IN_MEMORY = True  # a graph that memory does not hold is refused
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
 NO_LABELS = np.empty(0, np.int32)
 
@@ -41,18 +44,28 @@ def labels_by_number(labels: np.ndarray | None, number: np.ndarray) -> np.ndarra
     return out
 
 
+def suffices(network: HostNetwork, kept: Kept) -> int:
+    """Bytes of memory in which patterns are matched, with ``kept`` set aside."""
+    entries = network.extent("undirected").entries
+    return kept.bytes(network.vertices, entries, network.id_dtype.itemsize) + _rows_bytes(network, entries)
+
+
+def _rows_bytes(network: HostNetwork, entries: int) -> int:
+    """Bytes of renumbered rows, and beside them of the rows, or of two blocks that are all of the rows at most."""
+    return (3 if network.residency is Residency.DISK else 2) * entries * network.id_dtype.itemsize
+
+
 def renumbered(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return indptr, indices and the numbers of the graph's vertices there, which rise with degrees.
 
     Then few neighbors of a vertex have a higher number.
     """
-    held = 1 if network.resident else 2  # the graph, or two blocks of it, the larger of which is all of it at most
-    needed = (1 + held) * network.edges * network.id_dtype.itemsize
+    needed = _rows_bytes(network, network.edges)
     if needed > network.room:
         least = network.memory - network.room + needed
         raise BudgetError(
             f"{network.store.path}: patterns are matched in memory, which takes {least:,} bytes, and "
-            f"{network.memory:,} are allowed; raise --memory to {least:,}"
+            f"{network.memory:,} are allowed; {network.advice(least)}"
         )
     rank, order = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
     oriented.rank_by_degree(network.indptr, rank, order)

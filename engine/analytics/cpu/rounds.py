@@ -26,11 +26,13 @@ from csaw.engine.analytics.rounds import (
     refuse_fault,
 )
 from csaw.engine.cpu.specialize import Kernels
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
 
 FEW = 1 << 17  # entries of rows that one thread pushes along in less time than all threads look at every vertex
 PULL_SHARE = 15
 NO_WEIGHTS = np.empty(0, np.float32)
+CHECK_BYTES = 2  # of an entry while it is checked that weights are finite and not negative
 
 
 def compute(network: HostNetwork, *, measure: Hooked, backward: Callable[[], HostNetwork]) -> Rounds:
@@ -164,18 +166,29 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
         return added(sums.tolist(), is_real(kind))
 
 
+def both_directions_bytes(network: HostNetwork) -> int:
+    """Bytes of what is kept and of rows in both directions with weights, without those of networks beside them."""
+    backward = network.id_dtype.itemsize + NO_WEIGHTS.itemsize + CHECK_BYTES
+    return network.kept_bytes + network.edges * (network.edge_bytes + backward)
+
+
 def incoming_with_weights(network: HostNetwork) -> HostNetwork:
     """The network of a directed graph with its edges reversed, which keep their weights.
 
-    BudgetError unless all rows are in memory.
+    BudgetError unless memory has room for the rows of either direction and for weights of both.
     """
-    if not network.resident:
+    needed = both_directions_bytes(network)
+    if network.residency is Residency.DISK or needed > network.budget:
+        way = "run without --residency disk" if network.residency is Residency.DISK else network.advice(needed)
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
-            f"directed graph in memory; raise {network.flag}, or run without --residency"
+            f"directed graph in memory, in both directions: {needed:,} bytes, and {network.budget:,} are allowed; {way}"
         )
-    block, back = network.whole(True), network.incoming
-    rows = back.whole(False)
+    more = NO_WEIGHTS.itemsize + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
+    if network.rows_bytes + network.edges * more > network.room:  # the undirected ones are in memory, too
+        network.withdraw()
+    back = network.incoming
+    block, rows = network.whole(True), back.whole(False)
     weights, at = np.empty(network.edges, np.float32), rows.indptr[:-1].copy()
     given = (block.indptr, block.indices, block.weights, at, weights)
     network.each(adjacency.fill_weights, network.spans(network.vertices), *given)

@@ -15,7 +15,8 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.oriented import LISTED_BYTES, Oriented, Rows
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.rows_in_memory import Block, Extent
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import BudgetError
@@ -37,7 +38,7 @@ class SpooledRows(Oriented):
     def __init__(self, network: HostNetwork, scratch: int) -> None:
         self.file = ScratchFile(scratch_folder(network))
         self.runs, self.places, self.sizes = [0], list[np.ndarray](), list[np.ndarray]()
-        self.each = np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
+        self.each = rank_bytes(network)
         self.room, self.small = network.room - scratch, network
         if isinstance(network.store, InMemory):
             self.room -= network.edges * network.id_dtype.itemsize
@@ -53,41 +54,23 @@ class SpooledRows(Oriented):
             self.small.__dict__["indptr"] = network.indptr
         super().__init__(network)
 
-    @property
-    def piece_bytes(self) -> int:
-        """Bytes of an edge of a piece: in two pieces, in what one is put together from, and while it is counted."""
-        return 3 * self.each + LISTED_BYTES
-
     def _check(self, network: HostNetwork, scratch: int) -> None:
         longest = max(network.store.max_degree, 1)
-        oriented_row = min(longest, isqrt(network.edges))
-        least = max(
-            FETCH_SHARE * 2 * network.edge_bytes * longest,
-            PIECE_SHARE * self.piece_bytes * oriented_row,
-            FETCH_SHARE * (self.each * oriented_row + RUN_BYTES),
-            self._least_for_places(network),
-        )
+        least = least_bytes(network, Extent(network.edges, longest))
         if self.room < least:
             needed = network.memory - self.room + least
             raise BudgetError(
                 f"{network.store.path}: triangles need {needed:,} bytes, for what is kept of "
                 f"{network.vertices:,} vertices, for {network.threads} threads "
-                f"and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; raise "
-                f"--memory to {needed:,}"
+                f"and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; "
+                f"{network.advice(needed)}"
             )
-
-    def _least_for_places(self, network: HostNetwork) -> int:
-        """Bytes from which on the places of pieces in runs fit their share: both get more as memory gets less."""
-        edges = network.edges // 2
-        pieces = PIECE_SHARE * self.piece_bytes * edges
-        runs = FETCH_SHARE * (self.each * edges + RUN_BYTES * network.vertices)
-        return int((PLACES_SHARE * PLACE_BYTES * pieces * runs) ** (1 / 3))
 
     def graph_blocks(self) -> Iterator[Block]:
         return self.small.blocks()
 
     def _write(self) -> None:
-        self.cuts = self._cut(self.room // PIECE_SHARE // self.piece_bytes)
+        self.cuts = self._cut(self.room // PIECE_SHARE // piece_bytes(self.small))
         most = self.room // FETCH_SHARE
         for block in self.graph_blocks():
             first = block.first
@@ -163,6 +146,41 @@ class SpooledRows(Oriented):
             self.small = self.network
 
 
+def rank_bytes(network: Network) -> int:
+    """Bytes of the rank of a vertex."""
+    return np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
+
+
+def piece_bytes(network: Network) -> int:
+    """Bytes of an edge of a piece: in two pieces, in what one is put together from, and while it is counted."""
+    return 3 * rank_bytes(network) + LISTED_BYTES
+
+
+def whole_bytes(network: Network, entries: int) -> int:
+    """Bytes of a simple undirected graph of so many entries and of its oriented rows in memory."""
+    own = entries // 2 * (rank_bytes(network) + LISTED_BYTES) + RANKED_BYTES * network.vertices
+    return entries * network.id_dtype.itemsize + own
+
+
+def least_bytes(network: Network, rows: Extent) -> int:
+    """Bytes that are the least for rows of this extent, which are simple and undirected, beside what is kept."""
+    each, longest = rank_bytes(network), max(rows.longest, 1)
+    oriented_row = min(longest, isqrt(rows.entries))
+    return max(
+        FETCH_SHARE * 2 * network.edge_bytes * longest,
+        PIECE_SHARE * piece_bytes(network) * oriented_row,
+        FETCH_SHARE * (each * oriented_row + RUN_BYTES),
+        _least_for_places(network, rows.entries // 2),
+    )
+
+
+def _least_for_places(network: Network, edges: int) -> int:
+    """Bytes from which on the places of pieces in runs fit their share: both get more as memory gets less."""
+    pieces = PIECE_SHARE * piece_bytes(network) * edges
+    runs = FETCH_SHARE * (rank_bytes(network) * edges + RUN_BYTES * network.vertices)
+    return int((PLACES_SHARE * PLACE_BYTES * pieces * runs) ** (1 / 3))
+
+
 def scratch_folder(network: HostNetwork) -> Path:
     """The folder for temporary files of a network's rows."""
     folder = network.derived or cache_dir() / "networks"
@@ -175,9 +193,6 @@ def orient(network: HostNetwork, *, scratch: int = 0) -> Oriented:
 
     BudgetError where that does not hold the longest row.
     """
-    each = np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
-    rows = network.edges * network.id_dtype.itemsize
-    needed = rows + network.edges // 2 * (each + LISTED_BYTES) + RANKED_BYTES * network.vertices
-    if network.resident and needed + scratch <= network.room:
+    if network.resident and whole_bytes(network, network.edges) + scratch <= network.room:
         return Oriented(network)
     return SpooledRows(network, scratch)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,13 @@ from numba.core.errors import NumbaError
 from csaw.engine.analytics.own_hooks import ARGUMENTS, Hooked
 from csaw.engine.analytics.rounds import is_real
 from csaw.engine.api.hook_place import placed
+from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
 from csaw.partition.errors import OptionError
 
 FILES = ("../../analytics/cpu/kernels/rounds.py", "../../analytics/cpu/kernels/rounds_best.py")
+MOST_KNOWN = 256  # kernels and single hooks, of some dozens of measures
 MIXED = "start gives an integer, and this a number with a fraction; write a float there, such as 0.0, or int() here"
 HEADER = """\
 # Written by csaw; delete at will.
@@ -66,8 +69,14 @@ def compiled(measure: Hooked, params: tuple[float, ...], *, weighted: bool, some
         "EVERY": not measure.has("edge"),
         "SENT": measure.sends_alike,
     }
-    kernels = Kernels(constants, list(measure.hooks(real=is_real(found.value)).values()), FILES, HEADER)
-    return Compiled(kernels, found)
+    hooks = measure.hooks(real=is_real(found.value)).values()
+    return Compiled(_kernels(tuple(constants.items()), tuple(hooks), FILES), found)
+
+
+@lru_cache(MOST_KNOWN)
+def _kernels(constants: tuple[tuple[str, object], ...], hooks: tuple[Hook, ...], files: tuple[str, ...]) -> Kernels:
+    """The kernels of these constants and hooks, the same ones each time: to write them takes some milliseconds."""
+    return Kernels(dict(constants), list(hooks), files, HEADER)
 
 
 def types_of(measure: Hooked, params: tuple[float, ...]) -> Types:
@@ -115,8 +124,8 @@ class _Typing:
         """
         given: dict[str, Any] = dict.fromkeys(ARGUMENTS, int64) | {"params": typeof(self.params), "weight": float64}
         signature = tuple((given | {"total": float64} | dict(kinds))[name] for name in ARGUMENTS)
-        hooks = [one for name, one in self.measure.hooks(real=real).items() if name == hook]
-        function = getattr(Kernels({}, hooks, (), HEADER), hook)
+        hooks = tuple(one for name, one in self.measure.hooks(real=real).items() if name == hook)
+        function = getattr(_kernels((), hooks, ()), hook)
         try:
             function.compile(signature)
         except NumbaError as error:

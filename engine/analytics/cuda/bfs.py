@@ -8,8 +8,8 @@ from csaw.engine.analytics.cuda.bfs_shares import pays
 from csaw.engine.analytics.cuda.levels import Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of
-from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.passes import CHUNK, search_by_blocks
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array
 
 

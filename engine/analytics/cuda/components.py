@@ -7,8 +7,8 @@ import cupy
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import here, on_each, rows_of
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.passes import FIRST
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array
 
 PAIR = 2  # ids of a vertex that is told alone, with the one that it points to; of one among all, one

@@ -7,9 +7,11 @@ from typing import NamedTuple, Self
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.rows_in_memory import Block, Slot
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.graphs.node import copied
 from csaw.engine.cuda.memory import page_locked
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
@@ -52,43 +54,43 @@ class HostRows(NamedTuple):
         return HostRows(self.indices[first : first + count], heavy)
 
 
-class Slot(NamedTuple):
-    """Room on the GPU for a block: its offsets, entries, and weights or None."""
-
-    indptr: Array
-    indices: Array
-    weights: Array
+def copy_rows(source: Network, to: Network, gpu: Device) -> None:
+    """Copy where rows begin, and the rows that are in memory, from the GPU of one network to that of another."""
+    indptr = source.indptr  # made there, if it was not
+    with cupy.cuda.Device(gpu.number):
+        to.indptr = copied(indptr)
+        for weights, (first, last, _, indices, heavy) in source.held.items():
+            to.held[weights] = Block(first, last, to.indptr, copied(indices), copied(heavy))
+        cupy.cuda.get_current_stream().synchronize()
 
 
 class Copies:
-    """The blocks ``numbers`` of ``cut``, in order, through two slots of the memory of the GPU ``gpu``.
+    """The blocks ``numbers`` of ``cut``, in order, through two ``slots`` of the memory of the GPU ``gpu``.
 
     ``offsets``: int64 [V + 1] on the host, where each row begins among all entries. ``whole``: all rows in host memory;
     None: blocks are read from the store.
     """
 
     def __init__(
-        self, cut: Recut, offsets: np.ndarray, whole: HostRows | None, gpu: int, numbers: list[int], weights: bool
+        self, cut: Recut, offsets: np.ndarray, whole: HostRows | None, gpu: int, numbers: list[int], slots: list[Slot]
     ) -> None:
         self.cut, self.offsets, self.whole, self.gpu = cut, offsets, whole, gpu
-        self.numbers, self.weights = numbers, weights
-        parts = [cut.partitions[number] for number in numbers]
-        largest = max((part.edges for part in parts), default=0)
-        rows = max((part.last_vertex - part.first_vertex for part in parts), default=0) + 1
-        self.slots = [
-            Slot(
-                cupy.empty(rows, np.int64),
-                cupy.empty(largest, cut.id_dtype),
-                cupy.empty(largest, np.float32) if weights else None,
-            )
-            for _ in range(2)
-        ]
-        self.staged = [] if whole is not None else [HostRows.empty(largest, cut.id_dtype, weights) for _ in range(2)]
+        self.numbers, self.slots, self.weights = numbers, slots, slots[0].weights is not None
+        largest = max((cut.partitions[number].edges for number in numbers), default=0)
+        self.staged = (
+            [] if whole is not None else [HostRows.empty(largest, cut.id_dtype, self.weights) for _ in range(2)]
+        )
         self.stream = cupy.cuda.Stream(non_blocking=True)
-        # The memory of the slots may have been given back by work that is queued still.
+        # The slots, or what their memory was before, may be in use by work that is queued still.
         self.stream.wait_event(cupy.cuda.get_current_stream().record())
 
     def __iter__(self) -> Iterator[Block]:
+        try:
+            yield from self._blocks()
+        finally:
+            self.stream.synchronize()  # a caller that has enough of it may use the slots again
+
+    def _blocks(self) -> Iterator[Block]:
         used: list[cupy.cuda.Event | None] = [None, None]  # when kernels are done with a slot
         with ThreadPoolExecutor(1) as reader:
             coming = [

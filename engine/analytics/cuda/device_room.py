@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Network
 from csaw.partition.errors import BudgetError
 
@@ -12,10 +13,15 @@ More = Callable[[int, int], int]
 
 def has_room(network: Network, more: More) -> bool:
     """Whether memory has room for the rows of the simple undirected graph, of which a directed one has half."""
-    streams = network.residency is not None and network.residency.streams
     entries = network.edges * (1 + network.directed)
     rows = (entries + network.edges * network.directed) * network.edge_bytes  # those of a directed graph stay beside
-    return not streams and rows + more(entries, network.vertices) <= network.room
+    return not network.streams and rows + more(entries, network.vertices) <= network.room
+
+
+def suffices(network: DeviceNetwork, kept: Kept, more: More) -> int:
+    """Bytes of memory in which a work over the simple undirected graph has room, with ``kept`` set aside."""
+    entries, item = network.extent("undirected").entries, network.id_dtype.itemsize
+    return kept.bytes(network.vertices, entries, item) + entries * item + more(entries, network.vertices)
 
 
 def require_room(network: DeviceNetwork, what: str, more: More) -> int:
@@ -35,5 +41,5 @@ def require_room(network: DeviceNetwork, what: str, more: More) -> int:
     least = needed + network.budget - network.room
     raise BudgetError(
         f"{network.store.path}: {what} take {least:,} bytes of a GPU's memory, and {network.budget:,} are allowed; "
-        f"raise --gpu-memory to {least:,}, or pass --device cpu"
+        f"{network.advice(least)}, or pass --device cpu"
     )

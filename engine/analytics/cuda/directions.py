@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array
 

@@ -1,14 +1,16 @@
 """Triangles by a masked product on a GPU, in memory: twin of cpu/masked_product.py."""
 
+from functools import partial
+
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda import oriented
+from csaw.engine.analytics.cuda import device_room, oriented
 from csaw.engine.analytics.cuda import triangle_counts as counting
-from csaw.engine.analytics.cuda.device_room import require_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.plan.contracts import Array
 
+IN_MEMORY = True  # a graph that memory does not hold is refused
 FEW = 64  # entries of a mask that a warp searches, as in masked_product.cu
 BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 ENTRY_BYTES, VERTEX_BYTES = 4, 72  # of an entry of a row once it is split, and of a vertex: ranks, rows and counts
@@ -19,6 +21,10 @@ def more_bytes(entries: int, vertices: int) -> int:
     return ENTRY_BYTES * entries + VERTEX_BYTES * vertices
 
 
+suffices = partial(device_room.suffices, more=more_bytes)
+"""Says how many bytes of memory suffice, as of device_room."""
+
+
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
     """Count the triangles of a simple undirected network, and of ``each`` vertex if that is asked for.
 
@@ -27,7 +33,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.
     """
-    require_room(network, "masked products", more_bytes)
+    device_room.require_room(network, "masked products", more_bytes)
     rank, order = oriented.rank_by_degree(network)
     split = oriented.empty_split(network.edges, network.vertices)
     oriented.split(network, rank, next(network.blocks()), split)

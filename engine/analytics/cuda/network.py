@@ -15,18 +15,19 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
-from csaw.engine.analytics.cuda.copies import Copies, HostRows
+from csaw.engine.analytics.cuda.copies import Copies, HostRows, copy_rows
+from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
 from csaw.engine.analytics.cuda.ranges import by_blocks, by_entries, by_work
 from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.network import Block, Network, Wanted
+from csaw.engine.analytics.kept import NOTHING, Kept
+from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import STATE_BYTES, Range, budget_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
-from csaw.engine.cuda.graphs.node import copied, reach_each_other
+from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
-from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
@@ -34,7 +35,6 @@ from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.graph.edge_columns import WEIGHT
 
-KERNELS = Path(__file__).with_name("kernels")
 MOST_KEPT = Kept(STATE_BYTES, fixed=0)  # set aside before a measure says what it keeps
 DERIVED_BYTES = 80  # for each edge while other directions are made by sorting
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
@@ -86,8 +86,8 @@ class DeviceNetwork(Network):
         self.gpu_memory = budget_of((gpu, *others), gpu_memory)
         self.host_options = HostOptions(memory=memory, threads=threads, derived=derived)
         self.classed: dict[tuple[int, int], RowClasses] = {}
-        self.loaded: dict[int, dict[str, Kernels]] = {}  # by the number of the GPU
-        if residency in (Residency.RESIDENT, Residency.POOLED):
+        self.loaded = LoadedKernels()
+        if residency is Residency.POOLED or (residency is Residency.RESIDENT and kept != NOTHING):
             self.require_least()
 
     @cached_property
@@ -110,11 +110,7 @@ class DeviceNetwork(Network):
     def kernels(self, file: str, **constants: int) -> Kernels:
         """The kernels of ``kernels/FILE.cu`` for this GPU and the graph's ids, compiled with these constants once."""
         constants["WIDE"] = int(self.id_dtype.itemsize == 8)
-        name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
-        loaded = self.loaded.setdefault(self.gpu.number, {})
-        if name not in loaded:
-            loaded[name] = Kernels(Unit((str(KERNELS / f"{file}.cu"),), constants, [], ()), self.gpu)
-        return loaded[name]
+        return self.loaded.of_file(file, constants, self.gpu)
 
     def classes(self, block: Block) -> RowClasses:
         """The rows of a block by their lengths; those of rows that stay in memory are kept."""
@@ -137,7 +133,9 @@ class DeviceNetwork(Network):
         if self.resident:
             yield self.whole(weights)
             return
-        yield from Copies(self.cut, self.offsets, self.host_copy, self.gpu.number, self.numbers(wanted), weights)
+        self.take_turn()
+        with self.slots(weights) as slots:
+            yield from Copies(self.cut, self.offsets, self.host_copy, self.gpu.number, self.numbers(wanted), slots)
 
     def _read_whole(self, weights: bool) -> Block:
         columns = (WEIGHT,) if weights else ()
@@ -157,9 +155,10 @@ class DeviceNetwork(Network):
     def among(self, parts: int, *, backward: bool = False, weights: bool = False) -> tuple["DeviceNetwork", ...]:
         """Return this network, and with several ``parts`` of a work also those like it on the other GPUs.
 
-        ``backward``: with the rows of the other direction. ``weights``: with weights in memory.
+        ``backward``: with the rows of the other direction. ``weights``: with weights in memory. Where the rows of both
+        directions take turns in memory, this network is alone.
         """
-        if parts < 2:
+        if parts < 2 or (backward and self.is_in_turn_with_incoming):
             return (self,)
         if weights and not all(True in one.held for one in (self, *self._elsewhere)):
             self.whole(True)
@@ -206,30 +205,26 @@ class DeviceNetwork(Network):
         return tuple(map(self._on, self.others))
 
     def _on(self, gpu: Device) -> "DeviceNetwork":
-        made = self._without_rows()
+        made = self.without_rows()
         made.gpu, made.others = gpu, ()
+        made.reuses = False  # it has no relatives that would give back their memory
         if not self.resident:
             made.host, made.host_copy, made.cut = self.host, self.host_copy, self.cut
-        indptr = self.indptr  # made here, if it was not there
-        with cupy.cuda.Device(gpu.number):
-            made.indptr = copied(indptr)
-            for weights, (first, last, _, indices, heavy) in self.held.items():
-                made.held[weights] = Block(first, last, made.indptr, copied(indices), copied(heavy))
-            cupy.cuda.get_current_stream().synchronize()
+        copy_rows(self, made, gpu)
         return made
 
-    def _without_rows(self) -> "DeviceNetwork":
+    def without_rows(self) -> "DeviceNetwork":
         """A network with the limits of this one that shares its kernels, and has no rows yet."""
         made = copy(self)
         for name in OF_ROWS:
             vars(made).pop(name, None)
-        made.held, made.classed = {}, {}
+        made.held, made.classed, made.relatives, made.passing = {}, {}, [], []
         return made
 
     def let_go(self) -> None:
         """Give back the memory of the rows, on all GPUs; they are read again when they are needed."""
         vars(self).pop("_elsewhere", None)
-        self.held.clear()
+        super().let_go()
         self.classed.clear()
 
     def set_aside(self, kept: Kept) -> None:
@@ -248,8 +243,8 @@ class DeviceNetwork(Network):
     def undirected(self) -> "DeviceNetwork":
         if not self.directed and directions.is_simple(self.blocks(), self.kernels("adjacency")):
             return self
-        if not self._can_derive:
-            return self.of_store(self.host.undirected.store, self.gpu_memory)
+        if not (self._can_derive and self.leaves_enough("undirected")):
+            return self._of_kind("undirected", beside=False)
         return self.of_rows(directions.undirected(self.whole(False), self.directed), directed=False)
 
     @cached_property
@@ -257,16 +252,24 @@ class DeviceNetwork(Network):
         if not self.directed:
             return self
         if not self._can_derive:
-            return self.of_store(self.host.incoming.store, self.gpu_memory)
+            return self._of_kind("incoming", beside=True)
         return self.of_rows(directions.incoming(self.whole(False)), directed=True)
 
     @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_BYTES * self.edges <= self.spare + self.edges * self.edge_bytes
 
+    def _of_kind(self, kind: str, *, beside: bool) -> "DeviceNetwork":
+        """The network of this ``kind``, which the host makes. ``beside``: as of ``admit``."""
+        other = self.of_store(getattr(self.host, kind).store, self.gpu_memory)
+        other.suffices = self.suffices
+        if other not in self.relatives:  # as in a pooled network's
+            self.admit(other, beside=beside)
+        return other
+
     def of_rows(self, block: Block, *, directed: bool) -> "DeviceNetwork":
         """The network of other rows with the limits of this one."""
-        made, heavy = self._without_rows(), block.weights is not None
+        made, heavy = self.without_rows(), block.weights is not None
         made.beside = self.rows_bytes
         made.held, made.edges, made.directed, made.weighted = {heavy: block}, int(block.indices.size), directed, heavy
         return made
@@ -295,6 +298,4 @@ class DeviceNetwork(Network):
             host.close()
         self.let_go()
         vars(self).pop("host_copy", None)
-        for number, kernels in self.loaded.items():
-            with cupy.cuda.Device(number):
-                kernels.clear()
+        self.loaded.clear()

@@ -10,7 +10,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array
 
 HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others

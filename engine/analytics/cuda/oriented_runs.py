@@ -20,7 +20,7 @@ from csaw.engine.analytics.cuda import oriented
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, RANKED, Lists
 from csaw.engine.analytics.cuda.piece_groups import Group
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.memory import page_locked

@@ -5,20 +5,20 @@ longer matches have room (kernels/patterns.cu); each of these tables is joined t
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import cupy
 import numpy as np
 
 from csaw.engine.analytics import pattern
-from csaw.engine.analytics.cuda import oriented
-from csaw.engine.analytics.cuda.device_room import require_room
+from csaw.engine.analytics.cuda import device_room, oriented
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
 from csaw.engine.plan.contracts import Array
 
+IN_MEMORY = True  # a graph that memory does not hold is refused
 SORT_BYTES, VERTEX_BYTES = 28, 96  # of an entry while rows are sorted; of a vertex: numbers, its candidates, and counts
 MATCH_BYTES = 128  # of a match in the tables of all levels, with its candidates
 LEAST, MOST = 1 << 16, 1 << 22  # matches of a table; so many keep a GPU busy
@@ -43,6 +43,10 @@ def more_bytes(entries: int, vertices: int) -> int:
     return SORT_BYTES * entries + VERTEX_BYTES * vertices + MATCH_BYTES * LEAST
 
 
+suffices = partial(device_room.suffices, more=more_bytes)
+"""Says how many bytes of memory suffice, as of device_room."""
+
+
 def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
@@ -63,7 +67,7 @@ def renumbered(network: DeviceNetwork) -> Rows:
 
     Then few neighbors of a vertex have a higher number.
     """
-    left = require_room(network, "matches of patterns", more_bytes)
+    left = device_room.require_room(network, "matches of patterns", more_bytes)
     block, vertices = next(network.blocks()), network.vertices
     number = (vertices - 1 - oriented.rank_by_degree(network)[0]).astype(np.uint32)
     keys = cupy.empty(network.edges, np.uint64)

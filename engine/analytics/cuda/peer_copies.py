@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import cupy
 
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 from csaw.partition import Partition

@@ -17,7 +17,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.peer_copies import PeerCopies
 from csaw.engine.analytics.cuda.threaded_gpus import on_each
 from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.network import Block, Wanted
+from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import BLOCK_SHARE, SPREAD, Range, Spread
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import reach_each_other
@@ -52,11 +52,6 @@ class PooledNetwork(DeviceNetwork):
     def spread(self) -> Spread:
         """Who owns which vertices."""
         return Spread.of_store(self.store, self.offsets, 1 + len(self.others))
-
-    @cached_property
-    def relatives(self) -> list[DeviceNetwork]:
-        """This network, and those that were made of it: their rows take turns where not all fit the memory."""
-        return [self]
 
     @cached_property
     def loading(self) -> Lock:
@@ -157,9 +152,12 @@ class PooledNetwork(DeviceNetwork):
                     other.let_go()
             on_each(self.everywhere, lambda one, _: one.whole(weights))
 
+    def take_turn(self) -> None:
+        """Do nothing: ``load`` has relatives give back their rows, where these do not fit beside them."""
+
     def _fit_beside(self) -> bool:
         """Whether there is memory for these rows beside those of all relatives that are in memory."""
-        held = [other for other in self.relatives if other.held and other is not self.everywhere[0]]
+        held = [other for other in self.relatives if other.has_rows and other is not self.everywhere[0]]
         pooled = [other for other in held if isinstance(other, PooledNetwork)]
         rows = sum(one.spread.bytes_of_rows(one.store) for one in (self, *pooled))
         return len(pooled) == len(held) and self.kept_bytes + rows <= self.gpu_memory
@@ -191,8 +189,7 @@ class PooledNetwork(DeviceNetwork):
 
     def close(self) -> None:
         super().close()
-        for name in ("everywhere", "relatives"):  # networks that refer to each other
-            vars(self).pop(name, None)
+        vars(self).pop("everywhere", None)  # networks that refer to each other
 
     def let_go(self) -> None:
         for one in vars(self).get("everywhere", (self,)):
@@ -210,15 +207,15 @@ class PooledNetwork(DeviceNetwork):
     def everywhere(self) -> tuple["PooledNetwork", ...]:
         """The networks of all GPUs, in the order of their vertices."""
         reach_each_other((self.gpu, *self.others))
-        shared = (self.spread, self.relatives, self.loading, self.host, self.cut, self._stored)
+        shared = (self.spread, self.loading, self.host, self.cut, self._stored)
         every = (self, *(self._of_gpu(number) for number in range(1, len(shared[0].ranges))))
         for one in every[1:]:
-            one.host, one.cut = self.host, self.cut
+            one.host, one.cut, one.relatives = self.host, self.cut, self.relatives
             one.everywhere = every
         return every
 
     def _of_gpu(self, number: int) -> "PooledNetwork":
-        other = self._without_rows()
+        other = self.without_rows()
         assert isinstance(other, PooledNetwork)
         other.gpu, other.others, other.number = self.others[number - 1], (), number
         return other
@@ -255,11 +252,10 @@ class PooledNetwork(DeviceNetwork):
         """A network of another store, pooled as this one is, or, where it does not fit so, in blocks."""
         try:
             other = self._of_store(PooledNetwork, store, gpu_memory, Residency.POOLED)
-            vars(other)["relatives"] = self.relatives
         except BudgetError as error:
             log.info("%s is read in blocks: %s", store.path, error)
             other = self.in_blocks(store, gpu_memory)
-        self.relatives.append(other)
+        self.share_in_turn(other)
         return other
 
     def in_blocks(self, store: GraphStore, gpu_memory: int) -> DeviceNetwork:

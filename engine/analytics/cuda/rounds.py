@@ -13,7 +13,6 @@ import numpy as np
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.typed_rounds import compiled, typed
-from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.passes import any_active
 from csaw.engine.analytics.rounds import (
@@ -26,6 +25,7 @@ from csaw.engine.analytics.rounds import (
     is_real,
     refuse_fault,
 )
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.launch import Kernels
@@ -57,14 +57,16 @@ class _State:
     which ``vertex`` or ``start`` did, or -1.
     """
 
+    following: Array
+
     def __init__(self, network: DeviceNetwork, measure: Hooked, backward: Callable[[], DeviceNetwork]) -> None:
         self.network, self.measure, self.backward = network, measure, backward
         self.weighted, params = measure.reads_weights, measure.parameters_of(network)
         made = typed(measure, params)
-        loaded, self.types = network.loaded.setdefault(network.gpu.number, {}), made.types
-        if made.name not in loaded:
-            loaded[made.name] = Kernels(compiled(measure, made.unit, network.gpu.architecture), network.gpu)
-        self.kernels = loaded[made.name]
+        gpu, self.types = network.gpu, made.types
+        self.kernels = network.loaded.of(
+            made.name, gpu, lambda: Kernels(compiled(measure, made.unit, gpu.architecture), gpu)
+        )
         self.values, self.active = cupy.empty(network.vertices, made.types.value), self._flags()
         most = np.inf if is_real(made.types.value) else LARGEST
         least, most = np.array([most, -most], made.types.value).view(np.int64).tolist()
@@ -84,6 +86,26 @@ class _State:
     @property
     def faults(self) -> Array:
         return self.found[COUNTED:]
+
+    def round_over(self, block: Block, changed: Array, active: Array, sent: Array = None) -> np.ndarray:
+        """The struct of a round over the rows of a block, with arrays as kernels/rounds.cuh names them."""
+        return struct(
+            "Round",
+            vertices=self.network.vertices,
+            number=self.number,
+            first=block.first,
+            indptr=block.indptr,
+            indices=block.indices,
+            weights=block.weights if self.weighted else None,
+            degrees=self.network.degrees,
+            sent=sent,
+            active=active,
+            values=self.values,
+            following=self.following,
+            changed=changed,
+            faults=self.faults,
+            counters=self.found.view(np.uint64),
+        )
 
     def read(self, at_vertices: str, *, several: bool = False) -> np.ndarray:
         """Wait for the round, or for ``several`` of which the first number is the last's; return what was counted.
@@ -127,26 +149,9 @@ class _Best(_State, BestRounds[DeviceNetwork]):
 
     def _over(self, rows: DeviceNetwork, block: Block, kernel: str, *more: object) -> None:
         """Launch a kernel over the rows of a block of ``rows``, and the one for those that are long."""
-        given = (self.kernels.params, *more, self._state(block))
+        given = (self.kernels.params, *more, self.round_over(block, self.reached, self.active))
         self.kernels.over(kernel, block.last - block.first, block.last, *given)
         rows.long_rows.launch(self.kernels, f"{kernel}_long", block, *given)
-
-    def _state(self, block: Block) -> np.ndarray:
-        return struct(
-            "PushRound",
-            vertices=self.network.vertices,
-            number=self.number,
-            first=block.first,
-            indptr=block.indptr,
-            indices=block.indices,
-            weights=block.weights if self.weighted else None,
-            degrees=self.network.degrees,
-            active=self.active,
-            values=self.values,
-            following=self.following,
-            reached=self.reached,
-            fault=self.faults,
-        )
 
     @cached_property
     def _queues(self) -> tuple[Array, Array]:
@@ -156,7 +161,7 @@ class _Best(_State, BestRounds[DeviceNetwork]):
         changed, (queue, room) = cupy.flatnonzero(self.active), self._queues
         queue[: changed.size] = changed.astype(np.uint32)
         self.begin_round(number)
-        state = self._state(next(self.network.blocks(weights=self.weighted)))
+        state = self.round_over(next(self.network.blocks(weights=self.weighted)), self.reached, self.active)
         given = (changed.size, last, self.few, self.kernels.params, state, self.values, queue, room, self.found)
         self.kernels.launch("push_few", 1, FEW_THREADS, *given)
         number, size, swapped, _ = self.read("vertex", several=True).tolist()
@@ -192,33 +197,19 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
         if self.sent is not None:
             state = (network.degrees, self.values, self.sent, self.faults)
             self.kernels.over("send", network.vertices, network.vertices, number, *given, *state)
+        if rows is not network:  # each of them has all of the memory for its blocks
+            network.passing = []
         for block in rows.blocks(weights=self.weighted, wanted=wanted):
-            rows.classes(block).launch(self.kernels, "pull", *given, self._state(block, some))
+            now = self.round_over(block, self.changed, self.active if some else None, self.sent)
+            rows.classes(block).launch(self.kernels, "pull", *given, now)
         changed, entries, *_ = self.read("vertex").tolist()
         return changed, entries
-
-    def _state(self, block: Block, some: bool) -> np.ndarray:
-        return struct(
-            "PullRound",
-            vertices=self.network.vertices,
-            number=self.number,
-            first=block.first,
-            indptr=block.indptr,
-            indices=block.indices,
-            weights=block.weights if self.weighted else None,
-            degrees=self.network.degrees,
-            sent=self.sent,
-            active=self.active if some else None,
-            values=self.values,
-            following=self.following,
-            changed=self.changed,
-            faults=self.faults,
-            counters=self.found.view(np.uint64),
-        )
 
     def mark(self) -> None:
         network = self.network
         self.active.fill(0)
+        if self.rows is not network:
+            self.rows.passing = []
         for block in network.blocks(wanted=any_active(self.changed)):
             given = (block.indptr, block.indices, self.changed, self.active)
             self.kernels.over("mark", block.last - block.first, block.first, block.last, *given)
@@ -237,6 +228,13 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
         return added(sums.get().tolist(), is_real(kind))
 
 
+def both_directions_bytes(network: DeviceNetwork) -> int:
+    """Bytes of what is kept, of the rows if they stay in memory, and of two of those backward, with weights."""
+    backward = 2 * network.edge_bytes * network.extent("incoming").longest
+    streams = not network.resident and backward < network.rows_bytes  # as with so many bytes, too
+    return network.kept_bytes + backward + (0 if streams else network.rows_bytes)
+
+
 def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
     """The network of a directed graph with its edges reversed, which keep their weights.
 
@@ -246,7 +244,7 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
         return network.of_rows(directions.incoming_with_weights(network.whole(True)), directed=True)
     from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 
-    own = network.edges * network.edge_bytes if network.resident else 0
+    own = network.rows_bytes if network.resident else 0
     back = network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - own)
     try:
         back.require_least()
@@ -256,6 +254,6 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs the rows of a "
             f"directed graph with their edges reversed, too, and beside them {back.budget:,} bytes are allowed; pass "
-            f"--residency streamed, or raise {network.flag}"
+            f"--residency streamed, or {network.advice(own + back.least_bytes)}"
         ) from error
     return back

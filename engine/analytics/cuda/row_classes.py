@@ -3,7 +3,7 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array

@@ -11,8 +11,8 @@ from csaw.engine.analytics.cuda.levels import WORD, deliveries
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.network import Block
 from csaw.engine.analytics.passes import CHUNK, settle_ranges
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 

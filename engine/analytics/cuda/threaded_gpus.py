@@ -7,7 +7,7 @@ from typing import TypeVar
 import cupy
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.network import Block
+from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 from csaw.partition.base import worker_pool as parts

@@ -16,6 +16,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import Split
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
+from csaw.engine.analytics.kept import Kept
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import DeviceError
@@ -51,6 +52,22 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
         if each:
             vertices += here(of_vertices)
     return total, vertices
+
+
+def suffices(network: DeviceNetwork, kept: Kept) -> int:
+    """Bytes of memory in which triangles are counted, of a streamed graph if need be, with ``kept`` set aside."""
+    rows, item = network.extent("undirected"), network.id_dtype.itemsize
+    own = kept.bytes(network.vertices, rows.entries, item) + 2 * item * rows.longest
+    return max(own, triangles_streamed.least_bytes(network))
+
+
+def whole_bytes(network: DeviceNetwork, kept: Kept) -> int:
+    """Bytes of memory from which on triangles are counted in memory, with ``kept`` set aside."""
+    entries, item = network.extent("undirected").entries, network.id_dtype.itemsize
+    own = ENTRY_BYTES * entries + VERTEX_BYTES * network.vertices
+    return (
+        kept.bytes(network.vertices, entries, item) + own + network.edges * network.edge_bytes
+    )  # beside which it may be
 
 
 def _needed(network: DeviceNetwork) -> int:

@@ -16,6 +16,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
+from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import Passing, Runs, bytes_of, cuts_of, host_bytes, host_memory
@@ -56,7 +57,7 @@ def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
         finally:
             runs.close()
     finally:
-        stream.loaded = {}  # the network's, which it keeps
+        stream.loaded = LoadedKernels()  # in place of the network's, which it keeps
         if store is network.store:
             vars(stream).pop("host", None)
         stream.close()
@@ -68,6 +69,7 @@ def _count_runs(
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
         rank, _ = rank_by_degree(one)
         runs.write(one, rank, rows_of(one, *stream.shares[number]))
+        one.passing = []  # of rows that are not read again
         cupy.get_default_memory_pool().free_all_blocks()
         return rank, counting.no_counts(one, each)
 
@@ -111,13 +113,13 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
 
     BudgetError where they are not for the longest row.
     """
-    least = max(BLOCK_SHARE * LEAST_ROWS * store.max_degree, LEAST_ROOM)
+    least = _least_room(store.max_degree)
     if room < least:
         needed = network.gpu_memory - room + least
         raise BudgetError(
             f"{network.store.path}: triangles need {needed:,} bytes of the GPU, for what is kept of "
             f"{network.vertices:,} vertices and for rows of "
-            f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
+            f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; {network.advice(needed)}"
         )
     kept = network.kept.bytes(network.vertices, store.edges, network.id_dtype.itemsize)
     open_blocks = network.in_blocks if isinstance(network, PooledNetwork) else network.of_store
@@ -126,6 +128,16 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
     return stream
+
+
+def _least_room(longest: int) -> int:
+    """Bytes for blocks of rows of this length."""
+    return max(BLOCK_SHARE * LEAST_ROWS * longest, LEAST_ROOM)
+
+
+def least_bytes(network: DeviceNetwork) -> int:
+    """Bytes of memory in which the triangles of a streamed graph are counted."""
+    return KEPT_BYTES * network.vertices + _least_room(network.extent("undirected").longest)
 
 
 class _Counting:

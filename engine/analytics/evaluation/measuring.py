@@ -46,13 +46,12 @@ class Measuring:
         return self.networks.host
 
     def profile(self, measures: Sequence[Measure], progress: Progress) -> dict[str, Findings]:
-        found: dict[str, Findings] = {}
-        for one in measures:
+        def find(one: Measure) -> Findings:  # what is kept needs no network, and so no GPU that has its rows
             progress(f"{one.name()} of {self.store.path}{self.networks.aside(one)}")
-            found[one.name()] = profiles.findings_of(
-                self.store.identity, one, self.networks.findings, refresh=self.wish.refresh, columns=self.columns
-            )
-        return found
+            return self.networks.findings(one)
+
+        how = {"refresh": self.wish.refresh, "columns": self.columns}
+        return {one.name(): profiles.findings_of(self.store.identity, one, find, **how) for one in measures}
 
     def of_sample(self, samples: Samples, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
         each, found = self.wish.instances == "each", []

@@ -11,7 +11,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.kept import NOTHING
-from csaw.engine.analytics.measure import LARGE, NARROW, SHARED, Findings, Measure
+from csaw.engine.analytics.measure import BOTH_WAYS, LARGE, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.spread import SPREAD, Spread, budget_of, place
 from csaw.engine.analytics.unfinished import Unfinished
@@ -96,16 +96,14 @@ class Networks:
     def _opened(self, residency: Residency | None) -> "DeviceNetwork":
         import cupy
 
-        from csaw.engine.analytics.cuda.network import DeviceNetwork
-        from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+        from csaw.engine.analytics.cuda.opening import network_on
 
         if "of_caller" not in vars(self):
             self.of_caller = cupy.cuda.Device()
-        wish, kind = self.wish, PooledNetwork if residency is Residency.POOLED else DeviceNetwork
-        return kind(
+        wish = self.wish
+        return network_on(
+            self.gpus,
             self.store,
-            self.gpus[0],
-            others=self.gpus[1:],
             gpu_memory=wish.gpu_memory,
             memory=wish.memory,
             threads=wish.threads,
@@ -148,7 +146,7 @@ class Networks:
         else:
             network = self._on_gpus(one)
             self._make_room(network)
-        network.keep(one.keeps(network.device, self.store.directed))
+        one.set_aside(network)
         return network
 
     def _on_gpus(self, one: Measure) -> "DeviceNetwork":
@@ -184,20 +182,13 @@ class Networks:
             self.host.keep_unfinished(Unfinished())
 
     def _make_room(self, wanted: Network) -> None:
-        """Give back the rows of a network on the GPUs that is not ``wanted``.
-
-        Networks of rows that were made in memory go with them, since no store has their rows.
-        """
+        """Give back the rows of a network on the GPUs that is not ``wanted``."""
         for name in {"gpu", "beside"} & vars(self).keys():
             other: DeviceNetwork = vars(self)[name]
             if other is wanted:
                 continue
-            for way, made in other.made_networks().items():
-                if made.beside:
-                    del vars(other)[way]
-                else:
-                    made.let_go()
-            other.let_go()
+            for one in (other, *other.made_networks().values()):
+                one.withdraw()
 
     def _lacks(self, one: Measure) -> list[str]:
         """Names of the modules that a measure needs and a GPU does not have, for ids as those of the graph."""
@@ -230,7 +221,7 @@ class Networks:
             return True
         network = self._on_gpus(one)
         try:
-            network.keep(one.keeps(network.device, self.store.directed))
+            one.set_aside(network)
         except BudgetError:
             return False
         return all(has_room(network, more) for more in needing)
@@ -248,6 +239,8 @@ class Networks:
         """Whether several GPUs share a measure, by the size of the graph and where its rows are now."""
         wanted = one.computes(self.store.directed)
         network = self.of(one)
+        if BOTH_WAYS.intersection(wanted) and network.would_be_in_turn:
+            return False
         large = [import_module(f"csaw.engine.analytics.cuda.{what}") for what in LARGE.intersection(wanted)]
         return one.needs_only(SHARED, self.store.directed) or any(what.pays(network) for what in large)
 
@@ -263,19 +256,28 @@ class Networks:
         network = self.of(one)
         return {
             "device": self._device(one),
-            "graph": self._place(network),
+            "graph": self._place(network, one),
             "graph_bytes": network.edges * network.edge_bytes,
             "measure_bytes": network.kept_bytes,
             "memory": network.budget,
         }
 
-    def _place(self, network: Network) -> str:
+    def _place(self, network: Network, one: Measure) -> str:
+        """Where a network's rows are while a measure reads them, and where those that it makes of them are."""
         if self.is_pooled and network is vars(self).get("gpu"):
             return f"spread over {len(self.gpus)} GPUs"
+        enough = one.suffices(network)
+        refused = f", or refused: {enough:,} bytes are enough" * (enough > network.budget)
+        if network.streams:
+            if one.refuses_blocks(network):
+                return f"refused: all rows must be in memory; leave out --residency {network.residency}"
+        elif one.needs_all_rows(network):
+            return f"in memory{refused}"
         if network.resident:
-            return "in memory"
+            perhaps = ", rows made of it perhaps in blocks" * (one.whole_bytes(network) > network.budget)
+            return f"in memory{perhaps}{refused}"
         blocks = len(network.cut.partitions)
-        return f"in {blocks:,} blocks, one after the other" if blocks > 1 else "in one block"
+        return f"in {blocks:,} blocks, one after the other{refused}" if blocks > 1 else f"in one block{refused}"
 
     def __enter__(self) -> Self:
         return self

@@ -22,6 +22,7 @@ class Assortativity(Measure):
     integers, of any size.
     """
 
+    directions = ("undirected",)
     KEEPS: ClassVar = {"cpu": Kept(34), "cuda": Kept(68)}
     paper = "Newman 2002"
 

@@ -21,6 +21,7 @@ class Betweenness(Measure):
     is several ways. The column ``betweenness`` has it.
     """
 
+    directions = ("incoming",)
     KEEPS: ClassVar = {"cpu": Kept(48, ids=2), "cuda": Kept(108, ids=1)}
     paper = "Brandes, Journal of Mathematical Sociology 25(2), 2001"
     by_default = False

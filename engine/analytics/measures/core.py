@@ -15,6 +15,7 @@ class Core(Measure):
     The degeneracy is the largest core number; the number of vertices that have it is a finding, too.
     """
 
+    directions = ("undirected",)
     KEEPS: ClassVar = {"cpu": Kept(42), "cuda": Kept(72)}
     paper = "Seidman 1983"
 

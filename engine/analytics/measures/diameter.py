@@ -21,6 +21,7 @@ class Diameter(Measure):
     components has no pair of largest distance, strictly: it is infinite.
     """
 
+    directions = ("undirected", "incoming")
     KEEPS: ClassVar = {"cpu": Kept(60)}
     paper = (
         "Crescenzi et al., Theoretical Computer Science 514, 2013; Takes and Kosters, Algorithms 6(1), 2013; Borassi "
@@ -35,8 +36,8 @@ class Diameter(Measure):
         return ("components", "diameter", "strong_components") if directed else ("components", "diameter")
 
     def findings(self, network: Network) -> Findings:
-        undirected = network.undirected if network.directed else network
-        found = _of(undirected, "components", "", WEAK)
+        # Without a name here: rows backward may need the memory of the undirected ones.
+        found = _of(network.undirected if network.directed else network, "components", "", WEAK)
         return found | _of(network, "strong_components", "directed ", STRONG) if network.directed else found
 
 

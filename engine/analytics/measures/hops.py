@@ -41,6 +41,7 @@ class Hops(Measure):
     less the square root of their number, which the stated error measures.
     """
 
+    directions = ("undirected",)
     KEEPS: ClassVar = {"cpu": Kept(50), "cuda": Kept(70)}
     paper = (
         "Leskovec, Kleinberg and Faloutsos, KDD 2005; Then et al., PVLDB 8(4), 2014; Boldi, Rosa and Vigna, WWW 2011"

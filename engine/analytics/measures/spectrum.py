@@ -23,6 +23,7 @@ class Spectrum(Measure):
     repeats and self loops count as they are stored. Floats: the last bits may be others on another machine.
     """
 
+    directions = ("undirected", "incoming")
     KEEPS: ClassVar = {"cpu": kept(20), "cuda": Kept(72)}
     paper = "Leskovec and Faloutsos 2006"
     by_default = False

@@ -37,6 +37,7 @@ class Triangles(Measure):
     wedges.
     """
 
+    directions = ("undirected",)
     KEEPS: ClassVar = {"cpu": Kept(48, fixed=1 << 19), "cuda": Kept(48, fixed=5 << 20)}
     paper = "Wang, Wang, Yang and Owens, IA3 2016"
     triangles: str = option(

@@ -91,6 +91,7 @@ def _series(context: Context, kind: str, named: str, graphs: Iterator[tuple[int,
                 share = {"efficiency": row["rate"] / (number * one)} if one and "rate" in row else {}
                 about = {"graph": named, "series": f"{work}, {kind}", "kind": kind, "measure": work, X: number}
                 yield context.on(graph) | about | row | share
+        network.close()
         first.close()
         if kind != STRONG:  # a graph of this suite alone
             graph.store.release()

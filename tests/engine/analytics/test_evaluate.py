@@ -13,6 +13,8 @@ from csaw.engine.analytics import measure
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.analytics.evaluation import distances, profiles, sampled
 from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.evaluation.measuring import Measuring
+from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.evaluation.visits import distribution, gelman_rubin
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Number, find
 from csaw.partition.errors import OptionError, StoreError, UnknownNameError
@@ -55,6 +57,17 @@ def test_other_distances():
     assert distances.overlap(graph, graph[950:], np.arange(950, 1000)) == 0.5
     assert distances.overlap(graph, -graph[950:], np.arange(950, 1000)) == 0.5  # its only 50 are all in the top 100
     assert np.isnan(distances.d_statistic(distribution(np.empty(0)), distribution(np.ones(1))))
+
+
+def test_what_is_kept_opens_no_network(tmp_path):
+    store, one = random_store(tmp_path / "g.zarr"), find("degree")()
+    with Measuring(store, EvaluateOptions(device="cpu")) as measuring:
+        expected = measuring.profile([one], lambda doing: None)
+    with Measuring(store, EvaluateOptions(device="cpu")) as measuring:
+        measuring.networks.gpus = (object(), object())  # which nothing can be asked of
+        found = measuring.profile([one], lambda doing: None)
+        assert found["degree"]["largest degree"] == expected["degree"]["largest degree"]
+        assert not {"gpu", "beside"} & vars(measuring.networks).keys()
 
 
 # Samples as graphs

@@ -2,25 +2,6 @@
 // engine/analytics/cpu/kernels/rounds.py. Row v of a block is at indptr[v - first].
 #include "rounds.cuh"
 
-// A round: rows, of the vertices that edges come from, and the state of all vertices. `sent`: what each passes along
-// its edges; null where that depends on the edge. `active`: the vertices that are pulled to; null: all. counters[0]: how
-// many vertices changed; counters[1]: entries of their rows. faults[0]: a vertex at which `edge` gave NaN; faults[1]:
-// `vertex`; -1 without one.
-struct PullRound {
-    i64 vertices, number, first;
-    const i64* indptr;
-    const u32* indices;
-    const float* weights;
-    const i64* degrees;
-    const combined_t* sent;
-    const unsigned char* active;
-    const value_t* values;
-    value_t* following;
-    unsigned char* changed;
-    i64* faults;
-    u64* counters;
-};
-
 // Write what each vertex passes along its edges.
 extern "C" __global__ void send(i64 vertices, i64 number, Params params, total_t total, const i64* degrees,
     const value_t* values, combined_t* sent, i64* fault)
@@ -114,7 +95,7 @@ struct Counts { i64 changed, entries; };
 
 // Do a round for the vertex of a row, by LANES threads; without one, come along. `counts`: of the first thread.
 template <int LANES>
-__device__ __forceinline__ void pull_row(i64 row, const Params& params, total_t total, const PullRound& round,
+__device__ __forceinline__ void pull_row(i64 row, const Params& params, total_t total, const Round& round,
     Counts& counts)
 {
     const i64 v = row < 0 ? 0 : round.first + row;
@@ -152,7 +133,7 @@ __device__ __forceinline__ void add_counts(const Counts& counts, u64* counters)
 
 template <int LANES>
 __device__ __forceinline__ void pull(i64 count, const u32* rows, const Params& params, total_t total,
-    const PullRound& round)
+    const Round& round)
 {
     Counts counts = {0, 0};
     each_row<LANES>(count, rows, [&](i64 row) { pull_row<LANES>(row, params, total, round, counts); });
@@ -160,22 +141,22 @@ __device__ __forceinline__ void pull(i64 count, const u32* rows, const Params& p
 }
 
 // Do a round for the vertices of rows[0 .. count - 1] of the block.
-extern "C" __global__ void pull_2(i64 count, const u32* rows, Params params, total_t total, PullRound round)
+extern "C" __global__ void pull_2(i64 count, const u32* rows, Params params, total_t total, Round round)
 {
     pull<2>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_8(i64 count, const u32* rows, Params params, total_t total, PullRound round)
+extern "C" __global__ void pull_8(i64 count, const u32* rows, Params params, total_t total, Round round)
 {
     pull<8>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_32(i64 count, const u32* rows, Params params, total_t total, PullRound round)
+extern "C" __global__ void pull_32(i64 count, const u32* rows, Params params, total_t total, Round round)
 {
     pull<32>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_hub(i64 count, const u32* rows, Params params, total_t total, PullRound round)
+extern "C" __global__ void pull_hub(i64 count, const u32* rows, Params params, total_t total, Round round)
 {
     Counts counts = {0, 0};
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) pull_row<0>(rows[at], params, total, round, counts);

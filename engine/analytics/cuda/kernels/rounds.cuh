@@ -26,6 +26,26 @@ typedef double total_t;
 typedef i64 total_t;
 #endif
 
+// A round: rows, in which row v of a block is at indptr[v - first], and the state of all vertices. `sent`: what each
+// passes along its edges; null where that depends on the edge. `active`: the vertices that pass something along, or that
+// are pulled to; null: all. `changed`: those whose numbers in `following` are others than in `values`. faults[0]: a
+// vertex at which `edge` gave NaN; faults[1]: `vertex`; -1 without one. counters[0]: how many vertices changed;
+// counters[1]: entries of their rows; null where another kernel counts them.
+struct Round {
+    i64 vertices, number, first;
+    const i64* indptr;
+    const u32* indices;
+    const float* weights;
+    const i64* degrees;
+    const combined_t* sent;
+    const unsigned char* active;
+    const value_t* values;
+    value_t* following;
+    unsigned char* changed;
+    i64* faults;
+    u64* counters;
+};
+
 // Sums of integers wrap around at 64 bits.
 __device__ __forceinline__ i64 plus(i64 one, i64 other) { return (i64)((u64)one + (u64)other); }
 __device__ __forceinline__ double plus(double one, double other) { return one + other; }

@@ -3,21 +3,6 @@
 // type of values, and `following` has those with what has come in this round, which `settle` takes over.
 #include "rounds.cuh"
 
-// The rows of a round and the state of all vertices. reached[v]: whether `following` of v was improved. `fault`: a
-// vertex at which `edge` gave NaN, or -1.
-struct PushRound {
-    i64 vertices, number, first;
-    const i64* indptr;
-    const u32* indices;
-    const float* weights;
-    const i64* degrees;
-    const unsigned char* active;
-    const value_t* values;
-    value_t* following;
-    unsigned char* reached;
-    i64* fault;
-};
-
 // Lower a number that other threads lower, too; returns the one before.
 __device__ __forceinline__ i64 fetch_least(i64* place, i64 value)
 {
@@ -54,17 +39,17 @@ __device__ __forceinline__ value_t improve(value_t* place, value_t fresh)
 }
 
 // Pass `value` of vertex v along entry i; the vertex there is reached if that improves it.
-__device__ __forceinline__ void pass_on(const Params& params, const PushRound& push, i64 v, value_t value, i64 i)
+__device__ __forceinline__ void pass_on(const Params& params, const Round& push, i64 v, value_t value, i64 i)
 {
     const u32 u = push.indices[i];
     const value_t fresh = along(params, push.number, push.vertices, 0, v, u, push.degrees[v], push.degrees[u], value,
-        value, weight_at(push.weights, i), push.fault);
+        value, weight_at(push.weights, i), push.faults);
     if (is_better(fresh, push.following[u]) && is_better(fresh, improve(push.following + u, fresh)))
-        push.reached[u] = 1;
+        push.changed[u] = 1;
 }
 
 // Pass the values of the active vertices of first .. last - 1 along their rows, unless these are long.
-extern "C" __global__ void push(i64 last, Params params, PushRound push)
+extern "C" __global__ void push(i64 last, Params params, Round push)
 {
     const int lane = threadIdx.x % 32;
     for (i64 base = push.first + warp_number() * 32; base < last; base += threads_of_grid()) {
@@ -87,7 +72,7 @@ extern "C" __global__ void push(i64 last, Params params, PushRound push)
 }
 
 // The same along the long rows, those of the vertices `rows`.
-extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params params, PushRound push)
+extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params params, Round push)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n];
@@ -98,17 +83,17 @@ extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params par
 
 // What comes along entry i of a row backward, where nothing but values decides. Without an edge of the class's own,
 // values of inactive vertices, which came before, change nothing.
-__device__ __forceinline__ value_t pulled(const Params& params, const PushRound& push, i64 v, i64 i)
+__device__ __forceinline__ value_t pulled(const Params& params, const Round& push, i64 v, i64 i)
 {
     const u32 u = push.indices[i];
     if (HAS_EDGE && !push.active[u]) return nothing<value_t>();
     const value_t value = push.values[u];
-    return along(params, 0, push.vertices, 0, u, v, 0, 0, value, value, 1.0, push.fault);
+    return along(params, 0, push.vertices, 0, u, v, 0, 0, value, value, 1.0, push.faults);
 }
 
 // Improve the vertices first .. last - 1 by what the active ones in their rows pass along, `bound` at best: a row is
 // left as soon as that is reached. Rows are those backward; long ones are left out.
-extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, PushRound push)
+extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, Round push)
 {
     const int lane = threadIdx.x % 32;
     for (i64 base = push.first + warp_number() * 32; base < last; base += threads_of_grid()) {
@@ -131,13 +116,13 @@ extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, Pus
             });
         if (here != before) {
             push.following[v] = here;
-            push.reached[v] = 1;
+            push.changed[v] = 1;
         }
     }
 }
 
 // The same for the long rows, those of the vertices `rows`: all threads leave one once any of them has the bound.
-extern "C" __global__ void pull_best_long(i64 count, const u32* rows, i64, Params params, value_t bound, PushRound push)
+extern "C" __global__ void pull_best_long(i64 count, const u32* rows, i64, Params params, value_t bound, Round push)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n], end = push.indptr[v - push.first + 1];
@@ -147,7 +132,7 @@ extern "C" __global__ void pull_best_long(i64 count, const u32* rows, i64, Param
         i64 i = push.indptr[v - push.first] + (i64)blockIdx.y * blockDim.x + threadIdx.x;
         for (; i < end && is_better(bound, best) && is_better(bound, __ldcg(push.following + v));
              i += (i64)gridDim.y * blockDim.x) best = joined(best, pulled(params, push, v, i));
-        if (is_better(best, before) && is_better(best, improve(push.following + v, best))) push.reached[v] = 1;
+        if (is_better(best, before) && is_better(best, improve(push.following + v, best))) push.changed[v] = 1;
     }
 }
 
@@ -192,7 +177,7 @@ extern "C" __global__ void settle(i64 vertices, const unsigned char* reached, un
 // Push from the `size` vertices of the queue, round after round, by one block, which needs no launch for each: as long
 // as their rows have fewer than `most` entries, and no round after `last` is begun. `queue` has those that changed in
 // the round `number`. found[0]: the last round; found[1]: how many changed in it; found[2]: whether they are in `room`.
-extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, i64 most, Params params, PushRound push,
+extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, i64 most, Params params, Round push,
     value_t* values, u32* queue, u32* room, u64* found)
 {
     __shared__ u64 count, entries;
@@ -208,7 +193,7 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, 
             for (i64 i = push.indptr[v] + from; i < push.indptr[v + 1]; i += step) {
                 const u32 u = push.indices[i];
                 const value_t fresh = along(params, push.number + rounds + 1, push.vertices, 0, v, u, push.degrees[v],
-                    push.degrees[u], value, value, weight_at(push.weights, i), push.fault);
+                    push.degrees[u], value, value, weight_at(push.weights, i), push.faults);
                 if (!is_better(fresh, __ldcg(push.following + u))) continue;
                 const value_t before = improve(push.following + u, fresh);
                 // Values are those before the round: whoever finds one of them there is the first to improve it.
@@ -219,7 +204,7 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, 
         }
         __syncthreads();
         size = (i64)count;
-        going = (i64)entries < most && __ldcg(push.fault) < 0;
+        going = (i64)entries < most && __ldcg(push.faults) < 0;
         for (i64 n = threadIdx.x; n < size; n += blockDim.x) values[room[n]] = __ldcg(push.following + room[n]);
         u32* const swapped = queue;
         queue = room;
