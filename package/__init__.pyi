@@ -44,7 +44,7 @@ class _Run(TypedDict, total=False):
     threads: SupportsIndex | str | None
     in_flight: SupportsIndex | str | None
     residency: Literal["resident", "pooled", "streamed", "disk"] | None
-    layout: Literal["csr", "entries", "table", "alias", "ctps"] | None
+    layout: Literal["csr", "entries", "table", "alias", "ctps", "events"] | None
     transit_parallel: Literal["auto", "on", "off"]
     checksums: bool
     ids: Literal["original", "dense"]
