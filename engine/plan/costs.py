@@ -156,7 +156,7 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     pick = PICK_IN_ENTRIES if entries else PICK[method]
     if method is Method.REJECTION:
         pick = TRIALS * (pick + _looked_up(row, memory) * shape.needs.asks_members)
-    if method is Method.TIME and not in_order:
+    if method is Method.TIME and not (in_order and shape.by_steps):
         pick += 2 * log2(1 + row)  # each turn of the search reads the order and a time
     parents, picks = frontiers(shape)
     of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents

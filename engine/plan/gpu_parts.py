@@ -67,6 +67,15 @@ def streamed_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     return both if read > SUMS_PAY * shape.store.edges else both[::-1]
 
 
+def _reads_events(shape: Shape) -> bool:
+    """Whether a run in time can do with edges in the order by time: no hook reads an edge, and no sample its number."""
+    if isinstance(shape.algorithm, Traversal):
+        a = shape.algorithm
+        if a.clocks or a.shares_draws or a.collective or a.layout == "batches":
+            return False
+    return not has_hooks(shape.algorithm)
+
+
 def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:
     """Layouts that can serve a run on a GPU, the fastest first."""
     needs, wide = shape.needs, shape.needs.edge.id > 4
@@ -77,7 +86,7 @@ def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:
         steps = shape.request.instances * planned_steps(shape.algorithm)
         many = steps >= shape.store.edges // 8
         return (GraphLayout.ENTRIES, GraphLayout.CSR) if many else (GraphLayout.CSR, GraphLayout.ENTRIES)
-    if shape.by_steps and shape.request.select is Method.TIME and not (wide or has_hooks(shape.algorithm)):
+    if shape.request.select is Method.TIME and not wide and _reads_events(shape):
         return (GraphLayout.EVENTS, GraphLayout.CSR) if events_pay(shape) else (GraphLayout.CSR, GraphLayout.EVENTS)
     if not (needs.clock_sums or needs.running_sums):
         return (GraphLayout.CSR,)

@@ -95,6 +95,14 @@ def test_a_resident_graph(tmp_path, stores, case):
         assert_same(wanted, arrays_of(stores[6], tmp_path / "t.zarr", algo, device="cuda", **more, **options))
 
 
+@pytest.mark.parametrize("case", [case for case, (algo, _) in CASES.items() if algo == "neighbor"])
+@pytest.mark.parametrize("layout", ["events", "csr"])
+def test_edges_in_the_order_by_time_change_nothing(tmp_path, stores, case, layout):
+    algo, options = run_of(case)
+    wanted = expected(stores, tmp_path, case)
+    assert_same(wanted, arrays_of(stores[6], tmp_path / "t.zarr", algo, device="cuda", layout=layout, **options))
+
+
 @every_case
 def test_ids_of_64_bits(tmp_path, stores, case):
     (algo, options), store = run_of(case), WideStore(stores[6])

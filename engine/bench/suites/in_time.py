@@ -22,7 +22,7 @@ FANOUT = {"fanout": (25, 10)}
 STATIC = Work("uniform walk, without time", "deepwalk", MANY, WALKS)
 UNIFORM = Work("uniform walk in time", "temporal", MANY, WALKS | {"layout": "events"})
 NEIGHBORS = Work("25 x 10, without time", "neighbor", 1_000_000, FANOUT)
-LATEST = FANOUT | {"start_time": SPAN}
+LATEST = FANOUT | {"start_time": SPAN, "layout": "events"}
 SEARCHED = UNIFORM.having("uniform walk in time, by search", layout="csr")
 OF_WALKS = (
     UNIFORM,

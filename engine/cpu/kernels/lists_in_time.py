@@ -49,5 +49,5 @@ def list_in_time(entries, graph, seed, frontier, now, time, depth, size, rules):
                 if size < 0 or below_wide(
                     shared_word(seed, uint64(frontier.instance[i]), depth, uint64(dst)), uint64(count)
                 ) < uint64(size):
-                    frontier.out[cell] = dst
-                    time[cell] = event_time(graph, event) if EVENTS else time_at(graph, position)
+                    when = event_time(graph, event) if EVENTS else time_at(graph, position)
+                    frontier.out[cell], time[cell] = dst, when

@@ -53,10 +53,17 @@ extern "C" __global__ void select_in_time(i64 entries, const i64* numbers, Front
             if (!REPLACE && !all) distinct_places(seed, f.instance[e], f.slot[e], low, count, k, time + start);
             for (i64 j = lane_of(); j < size; j += 32) {
                 const i64 drawn = REPLACE ? low + (i64)below(pick_word(seed, f.instance[e], f.slot[e], j), (u64)count) : 0;
-                const i64 position = place_at(place, REPLACE ? drawn : all ? high - size + j : time[start + j]);
+                const i64 pick = REPLACE ? drawn : all ? high - size + j : time[start + j];
+#if LAYOUT == EVENTS
+                const TimedEdge e = event_at(place.row + pick);
+                f.out[start + j] = (vertex_t)e.neighbor;
+                time[start + j] = e.time;
+#else
+                const i64 position = place_at(place, pick);
                 f.out[start + j] = (vertex_t)neighbor_at(position);
                 time[start + j] = time_at(position);
                 if (PLACED) f.edge[start + j] = offset_of(position);
+#endif
             }
             if (lane_of() == 0) f.found[e] = size;
             __syncwarp();

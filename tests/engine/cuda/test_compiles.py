@@ -389,6 +389,17 @@ NEIGHBORS_IN_TIME = [
 NEIGHBORS_EVERYWHERE = (NEIGHBORS_IN_TIME[0], NEIGHBORS_IN_TIME[4])
 
 
+@pytest.mark.parametrize("options", [options for algo, options in NEIGHBORS_IN_TIME if algo == "neighbor"])
+def test_neighbors_of_edges_in_the_order_by_time_compile(options, caplog, tmp_path, cubins):
+    graph = events_store(tmp_path / "g.zarr", TIED, 5)
+    for architecture in ARCHITECTURES if "time_window" in options else (OLDEST,):
+        device = Device(0, "none", architecture, 132, 1 << 40)
+        job = prepare(graph, "neighbor", device=device, layout="events", start_time=4, **options)
+        backend = Specialization(job.plan, graph, job.algorithm)
+        for unit in (kernels_of(backend), builder_of(backend)):
+            check(unit, architecture, caplog)
+
+
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
 @pytest.mark.parametrize(("algo", "options"), NEIGHBORS_IN_TIME)
 def test_neighbors_in_time_compile(algo, options, residency, caplog, tmp_path, cubins):

@@ -141,13 +141,13 @@ def test_the_time_of_another_edge_is_found_in_mini_batches(tmp_path, monkeypatch
 OF_KERNELS = {
     "the last place is left out": ("uint64(top + 1)", "uint64(max(top, 1))", {}),
     "picks of a vertex are equal": (
-        "below(pick_word(seed, instance, slot, uint64(j)), uint64(count))",
-        "below(pick_word(seed, instance, slot, uint64(0)), uint64(count))",
+        "drawn_place((w2 << SHIFT) | w3, low",
+        "drawn_place((w0 << SHIFT) | w1, low",
         {"replace": True},
     ),
     "vertices of an instance draw alike": (
-        "below(pick_word(seed, instance, slot, uint64(j)), uint64(count))",
-        "below(pick_word(seed, instance, uint64(0), uint64(j)), uint64(count))",
+        "philox(seed, instance, slot, uint64(pair))",
+        "philox(seed, instance, uint64(0), uint64(pair))",
         {"replace": True},
     ),
 }

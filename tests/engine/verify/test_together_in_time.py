@@ -95,7 +95,7 @@ KERNELS = {
     "one edge more": ("< uint64(size)", "<= uint64(size)", "neighbors"),
     "of the whole row": ("uint64(count)", "uint64(state[L_COUNT + j])", "thresholds"),
     "instances draw alike": ("uint64(frontier.instance[i]), depth", "uint64(0), depth", "neighbors"),
-    "another edge's time": ("time_at(graph, position)", "time_at(graph, position) - 1", "edges"),
+    "another edge's time": ("= dst, when", "= dst, when - 1", "edges"),
 }
 
 
