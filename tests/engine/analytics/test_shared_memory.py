@@ -11,6 +11,7 @@ from helpers.kept import CASES, READING, ROWS, dense_graphs_in, rows_and_kept
 from helpers.networks import same
 from helpers.own_measures import Beaten, Farthest, Near, Reached
 
+from csaw.engine.analytics.cpu import diameter
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import sampled
 from csaw.engine.analytics.kept import NOTHING, Kept
@@ -168,6 +169,18 @@ def test_samples_of_a_graph_on_disk_have_the_memory(graphs):
         assert made.held
         network.close()
     assert same(*found)
+
+
+def test_searches_for_the_diameter_begin_with_rows_in_memory(graphs, reads, monkeypatch):
+    network, sweep, sweeps = opened(graphs[0](False), graphs[1], 1.9), diameter._Search.sweep, []
+    monkeypatch.setattr(diameter._Search, "sweep", lambda one, vertex: [sweeps.append(vertex), sweep(one, vertex)][1])
+    label = network.compute("strong_components")
+    assert network.is_in_turn_with_incoming
+    reads.clear()
+    network.compute("diameter", inside=label == np.bincount(label).argmax())
+    assert len(sweeps) > 1
+    assert len(reads) <= len(sweeps) + 1
+    network.close()
 
 
 class NearLast(Near):
