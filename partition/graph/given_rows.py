@@ -73,7 +73,8 @@ def checked_rows(
             raise StoreError(f"expected a weight for each of {indices.size:,} indices, found the shape {weights.shape}")
         weights = weights_of("weights", weights, indices.size)
     rows = GivenRows(indptr.astype(np.int64, copy=False), indices, weights, given_columns(columns or {}, indices.size))
-    rises = np.concatenate([[True], indices[1:] >= indices[:-1]])
+    rises = np.empty(indices.size, np.bool_)
+    np.greater_equal(indices[1:], indices[:-1], out=rises[1:])
     rises[indptr[:-1][np.diff(indptr) > 0]] = True  # where a row begins
     if rises.all():
         return rows

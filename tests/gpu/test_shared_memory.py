@@ -54,7 +54,7 @@ def test_rows_of_all_directions_fit_the_memory(graphs, name, way, rows):
     within_the_memory(graphs, find(name)(**way), rows)
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", [0.5, *ROWS])
 @pytest.mark.parametrize("kind", [Farthest, Beaten, Reached])
 def test_rows_of_all_directions_fit_beside_measures_of_ones_own(graphs, kind, rows):
     within_the_memory(graphs, kind(), rows)
@@ -78,6 +78,20 @@ def test_the_memory_that_a_refusal_asks_for_is_enough(graphs, name, way, rows):
     memory = 1 if rows is None else int(kept + rows * 4 * store.edges)
     refused = asked_for(memory, lambda memory: measured(store, one, memory, folder))
     assert refused or rows is not None
+
+
+def test_page_rank_reads_rows_once_where_directions_take_turns(graphs, monkeypatch):
+    store, folder = graphs[0](False), graphs[1]
+    read, reads = DeviceNetwork._read_whole, []
+    monkeypatch.setattr(DeviceNetwork, "_read_whole", lambda one, weights: [reads.append(one), read(one, weights)][1])
+    memory = int(1.9 * 4 * store.edges)
+    network = DeviceNetwork(store, DEVICE, threads=2, gpu_memory=memory, derived=folder, kept=NOTHING)
+    ranks = network.compute("pagerank", damping=0.5, tolerance=0.1, sources=cupy.empty(0, np.int64))
+    assert ranks.iterations > 1
+    assert network.is_in_turn_with_incoming
+    assert network.would_be_in_turn
+    assert reads == [network.incoming]
+    network.close()
 
 
 @pytest.mark.parametrize("rows", [0.5, 1.2, 2.2, 30])

@@ -95,8 +95,7 @@ class _Search:
 
     def sweep(self, vertex: int) -> int:
         """Tighten all bounds by the distances to and from a vertex; returns the vertex farthest from it."""
-        away = bfs.compute(self.network, vertex)
-        to = bfs.compute(self.network.incoming, vertex) if self.network.directed else away
+        away, to = self._distances(vertex)
         ways = ((to, away), (away, to))[: len(self.sides)]
         found = [self._farthest(distance) for _, distance in ways]
         for side, (there, back), (eccentricity, _, _) in zip(self.sides, ways, found, strict=True):
@@ -110,6 +109,15 @@ class _Search:
             for side, (there, _) in zip(self.sides, ways, strict=True):
                 side.root[:] = there
         return found[0][1]
+
+    def _distances(self, vertex: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the distances from a vertex, and those to it; first those along rows that are in memory, if any are."""
+        network, back = self.network, self.network.incoming
+        if back.held and not network.held:
+            to = bfs.compute(back, vertex)
+            return bfs.compute(network, vertex), to
+        away = bfs.compute(network, vertex)
+        return away, bfs.compute(back, vertex) if network.directed else away
 
     def _farthest(self, distance: np.ndarray) -> tuple[int, int, int]:
         found = self.network.each(kernels.farthest, self.spans, self.inside, distance)

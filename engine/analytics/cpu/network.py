@@ -205,16 +205,20 @@ class HostNetwork(Network):
             return self
         if not (self._can_derive and self.leaves_enough("undirected")):
             return self._stored("undirected", beside=False)
+        return HostNetwork.of_arrays(*self._union(self.whole(False)), directed=False, like=self)
+
+    def _union(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Make ``indptr`` and ``indices`` of the rows of the simple undirected graph."""
         from csaw.engine.analytics.cpu.kernels import adjacency
 
-        block, counts = self.whole(False), np.zeros(self.vertices + 1, np.int64)
+        counts = np.zeros(self.vertices + 1, np.int64)
         backward = self._backward(block) if self.directed else (np.zeros_like(counts), block.indices[:0])
         rows, tasks = (block.indptr, block.indices, *backward), self.tasks(block)
         self.each(adjacency.count_union, tasks, *rows, counts[1:])
         indptr = np.cumsum(counts)
         indices = np.empty(int(indptr[-1]), self.id_dtype)
         self.each(adjacency.fill_union, tasks, *rows, indptr, indices)
-        return HostNetwork.of_arrays(indptr, indices, directed=False, like=self)
+        return indptr, indices
 
     def _is_simple(self) -> bool:
         from csaw.engine.analytics.cpu.kernels import adjacency

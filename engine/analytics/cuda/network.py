@@ -206,8 +206,7 @@ class DeviceNetwork(Network):
 
     def _on(self, gpu: Device) -> "DeviceNetwork":
         made = self.without_rows()
-        made.gpu, made.others = gpu, ()
-        made.reuses = False  # it has no relatives that would give back their memory
+        made.gpu, made.others, made.reuses = gpu, (), False  # it has no relatives that would give back their memory
         if not self.resident:
             made.host, made.host_copy, made.cut = self.host, self.host_copy, self.cut
         copy_rows(self, made, gpu)

@@ -6,16 +6,19 @@ from threading import Event
 
 import numpy as np
 import pytest
+from helpers.graphs import random_store
 from helpers.kept import CASES, READING, ROWS, dense_graphs_in, rows_and_kept
 from helpers.networks import same
 from helpers.own_measures import Beaten, Farthest, Near, Reached
 
+from csaw.engine.analytics.cpu import diameter
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import sampled
 from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.measure import find
 from csaw.partition.errors import BudgetError
 
+ON_CPU = [*ROWS, 4.5, 5.5]  # with which rows are made in memory, too
 MEASURES = [(name, way) for name, way in CASES if "approximate" not in way]
 
 
@@ -35,14 +38,14 @@ def measured(store, one, memory, folder):
         network.close()
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", ON_CPU)
 @pytest.mark.parametrize(("name", "way"), MEASURES)
 def test_rows_of_all_directions_fit_the_memory(graphs, name, way, rows):
     one = find(name)(**way)
     within_the_memory(graphs, one, rows)
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", ON_CPU)
 @pytest.mark.parametrize("kind", [Farthest, Beaten, Reached])
 def test_rows_of_all_directions_fit_beside_measures_of_ones_own(graphs, kind, rows):
     within_the_memory(graphs, kind(), rows)
@@ -78,7 +81,9 @@ def rows_in_memory(*networks):
 def test_rows_take_turns_where_they_do_not_fit_beside_each_other(graphs):
     store = graphs[0](False)
     network = opened(store, graphs[1], 1.9)
+    assert network.would_be_in_turn
     back, simple = network.incoming, network.undirected
+    assert network.is_in_turn_with_incoming
     assert not network.has_incoming
     assert not network.can_have_incoming
     for _ in range(2):
@@ -93,6 +98,7 @@ def test_rows_take_turns_where_they_do_not_fit_beside_each_other(graphs):
 def test_rows_backward_stay_beside_the_graphs_where_both_fit(graphs):
     store = graphs[0](False)
     network = opened(store, graphs[1], 2.1)
+    assert not network.would_be_in_turn
     assert network.can_have_incoming is False  # not to be made in memory, which takes more
     network.whole(False)
     back = network.incoming
@@ -165,6 +171,18 @@ def test_samples_of_a_graph_on_disk_have_the_memory(graphs):
     assert same(*found)
 
 
+def test_searches_for_the_diameter_begin_with_rows_in_memory(graphs, reads, monkeypatch):
+    network, sweep, sweeps = opened(graphs[0](False), graphs[1], 1.9), diameter._Search.sweep, []
+    monkeypatch.setattr(diameter._Search, "sweep", lambda one, vertex: [sweeps.append(vertex), sweep(one, vertex)][1])
+    label = network.compute("strong_components")
+    assert network.is_in_turn_with_incoming
+    reads.clear()
+    network.compute("diameter", inside=label == np.bincount(label).argmax())
+    assert len(sweeps) > 1
+    assert len(reads) <= len(sweeps) + 1
+    network.close()
+
+
 class NearLast(Near):
     """Few vertices change in the first rounds."""
 
@@ -212,6 +230,15 @@ def test_weights_backward_have_the_memory_of_the_undirected_graph(graphs):
     one.set_aside(network)
     assert same(one.findings(network), expected)
     assert "undirected" not in vars(network)
+    network.close()
+
+
+def test_to_know_that_a_graph_is_simple_takes_no_memory_for_good(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=900, edges=9000, directed=False, weighted=False)
+    network = opened(store, tmp_path, 0.3)
+    assert network.undirected is network
+    assert not network.resident
+    assert not network.passing
     network.close()
 
 
