@@ -109,10 +109,7 @@ EXPECTED = (
     Line("seconds", "whole command, warm", seconds),
 )
 EXPECTED_OF_RUN = tuple(line._replace(key=f"expected_{line.key}") for line in EXPECTED)
-STREAMED = (
-    Line("transfers", "loads of partitions"),
-    Line("bytes", "loaded", size),
-)
+STREAMED = (Line("transfers", "loads of partitions"), Line("bytes", "loaded", size))
 RATES = (
     Line("gathers", "random reads of memory, by a thread", reads),
     Line("disk_bytes", "reading the disk in order", size),
