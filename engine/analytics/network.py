@@ -141,9 +141,9 @@ class Network(RowsInMemory):
 
     @property
     def would_be_in_turn(self) -> bool:
-        """The same by the sizes of both, before any is made."""
+        """Whether rows of both directions would take turns, by their sizes; none are made to know it."""
         own, back = self.edges * self.edge_bytes, self.edges * self.id_dtype.itemsize
-        return self.directed and not self.streams and back <= self.room < own + back
+        return self.directed and not self.must_stream and back <= self.room < own + back
 
     @property
     def can_have_incoming(self) -> bool:

@@ -210,10 +210,10 @@ class RowsInMemory(ABC):
     @property
     def resident(self) -> bool:
         """Whether all rows are one block that stays in memory."""
-        return bool(self.held) or (self._fits and not self.streams)
+        return bool(self.held) or (self._fits and not self.must_stream)
 
     @property
-    def streams(self) -> bool:
+    def must_stream(self) -> bool:
         """Whether rows must be read block by block, even where they fit."""
         return self.residency is not None and self.residency.streams
 

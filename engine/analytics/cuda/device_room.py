@@ -15,7 +15,7 @@ def has_room(network: Network, more: More) -> bool:
     """Whether memory has room for the rows of the simple undirected graph, of which a directed one has half."""
     entries = network.edges * (1 + network.directed)
     rows = (entries + network.edges * network.directed) * network.edge_bytes  # those of a directed graph stay beside
-    return not network.streams and rows + more(entries, network.vertices) <= network.room
+    return not network.must_stream and rows + more(entries, network.vertices) <= network.room
 
 
 def suffices(network: DeviceNetwork, kept: Kept, more: More) -> int:

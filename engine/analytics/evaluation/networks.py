@@ -268,7 +268,7 @@ class Networks:
             return f"spread over {len(self.gpus)} GPUs"
         enough = one.suffices(network)
         refused = f", or refused: {enough:,} bytes are enough" * (enough > network.budget)
-        if network.streams:
+        if network.must_stream:
             if one.refuses_blocks(network):
                 return f"refused: all rows must be in memory; leave out --residency {network.residency}"
         elif one.needs_all_rows(network):
