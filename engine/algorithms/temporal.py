@@ -37,8 +37,7 @@ class Temporal(EdgeStarts):
     )
     time_scale: float = option(
         1.0,
-        help="time, in the units of the graph, in which an exponential bias changes by e; of exponential-rank, in "
-        "ranks",
+        help="time, in the units of the graph, in which an exponential bias changes by e; of one in ranks, how many",
         low=0,
         open_low=True,
     )

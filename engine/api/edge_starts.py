@@ -54,7 +54,7 @@ class EdgeStarts(TemporalWalk):
     start_scale: float = option(
         1.0,
         help="time, in the units of the graph, in which an exponential bias of start edges changes by e; of "
-        "exponential-rank, in ranks",
+        "one in ranks, how many",
         low=0,
         open_low=True,
         is_later=True,
