@@ -7,15 +7,25 @@ from csaw.engine.bench.suites import ranking, traversal
 
 
 def test_a_network_with_more_gpus_keeps_nothing_of_the_one_that_has_one():
-    one = SimpleNamespace(others=(), shares=[(0, 9)], level_ranges=[(0, 9)], held={})
-    one.undirected, one.incoming = one, SimpleNamespace(others=(), held={}, _elsewhere=())
+    one = SimpleNamespace(others=(), shares=[(0, 9)], level_ranges=[(0, 9)], held={}, relatives=[], passing=["slot"])
+    one.undirected, one.incoming = one, SimpleNamespace(others=(), held={}, _elsewhere=(), relatives=[], passing=[])
     made = with_gpus(one, ("second",))
     assert made.undirected is made
     assert made.others == made.incoming.others == ("second",)
     assert made.held is one.held
+    assert made.passing == made.relatives == []
     assert not {"shares", "level_ranges", "_elsewhere"} & (vars(made) | vars(made.incoming)).keys()
     assert one.others == one.incoming.others == ()
     assert one.shares == [(0, 9)]
+
+
+def test_a_network_whose_rows_take_turns_is_made_again_on_more_gpus():
+    one = SimpleNamespace(others=(), held={}, passing=[])
+    one.undirected, one.incoming = one, SimpleNamespace(others=(), held={}, passing=[])
+    one.relatives = one.incoming.relatives = [one, one.incoming]
+    made = with_gpus(one, ("second",))
+    assert "incoming" not in vars(made)
+    assert one.relatives == [one, one.incoming]
 
 
 def test_a_ratio_is_of_the_same_work():
