@@ -163,11 +163,11 @@ class Network(RowsInMemory):
     def compute(self, what: str, **options: Any) -> Any:
         """Call ``compute(network, **options)`` of the module ``what`` of this device."""
         self.take_turn()
-        self.passing = []
+        self.forget_blocks()
         try:
             return self.module_of(what).compute(self, **options)
         finally:
-            self.passing = []
+            self.forget_blocks()
 
     def close(self) -> None:
         """Give back memory and threads, with those of the networks that were made of this one."""

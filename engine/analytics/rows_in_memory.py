@@ -150,7 +150,7 @@ class RowsInMemory(ABC):
             return
         self.kept = kept
         vars(self).pop("cut", None)
-        self.passing = []
+        self.forget_blocks()
         if self.held and not self._fits:
             self.let_go()
         for name, other in self.made_networks().items():
@@ -161,10 +161,14 @@ class RowsInMemory(ABC):
                 self.relatives.remove(other)
                 self.admit(other, beside=True)
 
+    def forget_blocks(self) -> None:
+        """Give back the memory of blocks that the pass before has left to the next one."""
+        self.passing = []
+
     def let_go(self) -> None:
         """Give back the memory of the rows, which are read again when they are needed."""
         self.held.clear()
-        self.passing = []
+        self.forget_blocks()
 
     @property
     def has_rows(self) -> bool:

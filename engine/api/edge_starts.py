@@ -42,9 +42,11 @@ class EdgeStarts(TemporalWalk):
         is_later=True,
     )
     start_prefer: str = option(
-        "late", help="whether biases of start edges prefer late edges, or early ones", choices=("late", "early"),
+        "late",
+        help="whether biases of start edges prefer late edges, or early ones",
+        choices=("late", "early"),
         is_later=True,
-    )  # fmt: skip
+    )
     start_per: str = option(
         "edge",
         help="whether start edges are drawn by edges, or by different times, of whose edges one is then drawn",

@@ -137,15 +137,12 @@ def _disk() -> Found:
     """Measure the bytes written a second and synced, the bytes read a second, and the reads a second.
 
     Bytes are read in order, and reads come from random places, of a file that the system does not hold in memory; and
-    by one
-    thread, bytes once more while it does.
+    one thread reads the bytes once more while it does, into memory that the system has to clear.
     """
     with _file() as (file, size, written):
         places = np.random.default_rng(0).permutation(size >> 12)[:ROWS] << 12
         in_order = _reading(file, np.arange(0, size, PIECE_BYTES), PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
-        again = _least(
-            lambda: os.preadv(file, [np.empty(size, np.uint8).data], 0)
-        )  # memory that the system has to clear
+        again = _least(lambda: os.preadv(file, [np.empty(size, np.uint8).data], 0))
         rows = _reading(file, places, 1, os.POSIX_FADV_RANDOM)
     of_bytes = {"disk_bytes": size / in_order, "cached_bytes": size / again, "disk_writes": written}
     return of_bytes | {"disk_reads": len(places) / rows}

@@ -143,14 +143,18 @@ def _reading(shape: Shape, memory: MemoryPlan, rates: Rates, devices: int) -> fl
 
 def _building(shape: Shape, memory: MemoryPlan) -> float:
     """Gathers of building what the layout has beside rows, once."""
-    layouts = {memory.graph_layout} | ({GraphLayout.EVENTS} if memory.fixed.get("events") else set())
-    made = sum(BUILD[layout] for layout in layouts)
-    return shape.store.edges * (made + MEMBERS * (memory.membership != "search"))
+    made = GraphLayout.EVENTS if _has_events(memory) else memory.graph_layout
+    return shape.store.edges * (BUILD[made] + MEMBERS * (memory.membership != "search"))
+
+
+def _has_events(memory: MemoryPlan) -> bool:
+    """Whether edges stand in the order by time: as the layout of a GPU, or beside the rows of a CPU."""
+    return memory.graph_layout is GraphLayout.EVENTS or memory.fixed.get("events", 0) > 0
 
 
 def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     """Gathers of drawing all instances."""
-    row, in_order = met_row(shape.store), memory.graph_layout is GraphLayout.EVENTS or memory.fixed.get("events", 0) > 0
+    row, in_order = met_row(shape.store), _has_events(memory)
     entries = in_order or memory.graph_layout in (GraphLayout.ENTRIES, GraphLayout.ALIAS)
     method = shape.request.select
     pick = PICK_IN_ENTRIES if entries else PICK[method]

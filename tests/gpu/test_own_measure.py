@@ -10,7 +10,7 @@ gpu = device_or_skip()
 
 from helpers.graphs import random_store, store_of
 from helpers.networks import GRAPHS, pairs_of, same
-from helpers.own_measures import KINDS, Farthest, of_the_page
+from helpers.own_measures import KINDS, Endless, Farthest, of_the_page
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
@@ -169,16 +169,6 @@ class NoEdge(Measure):
 
     def edge(self, e):
         return e.value - 0.0 / (e.value - 5.0)
-
-
-class Endless(Measure):
-    limit = 50
-
-    def start(self, v):
-        return v.id
-
-    def edge(self, e):
-        return e.value - 1
 
 
 @pytest.mark.parametrize("kind", [Undefined, NoStart, NoEdge, Endless])

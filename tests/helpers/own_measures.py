@@ -27,6 +27,18 @@ def of_the_page(folder, name):
     return kind_of(f"{file}:{name}")
 
 
+class Endless(Measure):
+    """Values that fall for good, until the rounds that are allowed are over."""
+
+    limit = 50
+
+    def start(self, v):
+        return v.id
+
+    def edge(self, e):
+        return e.value - 1
+
+
 class Farthest(Measure):
     """The largest id that reaches a vertex, lessened on the way; vertex decides, so that all that came counts."""
 

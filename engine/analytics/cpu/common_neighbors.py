@@ -207,7 +207,7 @@ def _parts(network: HostNetwork) -> Iterator[Part]:
         yield Part(whole, 0, lambda: iter([whole]))
         return
     network.take_turn()
-    network.passing = []
+    network.forget_blocks()
     room = _room(network)
     most = room // 2 // (network.id_dtype.itemsize + COUNT_BYTES)
     small = HostNetwork(

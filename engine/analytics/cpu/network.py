@@ -224,7 +224,7 @@ class HostNetwork(Network):
         from csaw.engine.analytics.cpu.kernels import adjacency
 
         simple = all(all(self.over_rows(adjacency.is_simple, block)) for block in self.blocks())
-        self.passing = []  # what follows may need the memory
+        self.forget_blocks()  # what follows may need the memory
         return simple
 
     @cached_property

@@ -198,7 +198,7 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
             state = (network.degrees, self.values, self.sent, self.faults)
             self.kernels.over("send", network.vertices, network.vertices, number, *given, *state)
         if rows is not network:  # each of them has all of the memory for its blocks
-            network.passing = []
+            network.forget_blocks()
         for block in rows.blocks(weights=self.weighted, wanted=wanted):
             now = self.round_over(block, self.changed, self.active if some else None, self.sent)
             rows.classes(block).launch(self.kernels, "pull", *given, now)
@@ -209,7 +209,7 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
         network = self.network
         self.active.fill(0)
         if self.rows is not network:
-            self.rows.passing = []
+            self.rows.forget_blocks()
         for block in network.blocks(wanted=any_active(self.changed)):
             given = (block.indptr, block.indices, self.changed, self.active)
             self.kernels.over("mark", block.last - block.first, block.first, block.last, *given)

@@ -69,7 +69,7 @@ def _count_runs(
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
         rank, _ = rank_by_degree(one)
         runs.write(one, rank, rows_of(one, *stream.shares[number]))
-        one.passing = []  # of rows that are not read again
+        one.forget_blocks()  # of rows that are not read again
         cupy.get_default_memory_pool().free_all_blocks()
         return rank, counting.no_counts(one, each)
 

@@ -60,5 +60,5 @@ def _strengths(host: HostNetwork) -> np.ndarray:
     for block in host.blocks(weights=True):
         sums = np.concatenate([[0.0], np.cumsum(block.weights, dtype=np.float64)])
         out[block.first : block.last] = np.diff(sums[block.indptr - block.indptr[0]])
-    host.passing = []
+    host.forget_blocks()
     return out

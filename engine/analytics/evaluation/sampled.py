@@ -92,7 +92,7 @@ def _are_edges(ends: np.ndarray, network: HostNetwork) -> np.ndarray:
     for block in network.blocks(wanted=lambda first, last: _any_within(src, first, last)):
         low, high = np.searchsorted(src, (block.first, block.last)).tolist()
         among.are_edges(src, dst, low, high, block.first, block.indptr, block.indices, found)
-    network.passing = []
+    network.forget_blocks()
     return found
 
 
@@ -147,7 +147,7 @@ def induced(found: Held, network: HostNetwork) -> Sampled:
             vertices, int(low), int(high), block.first, block.indptr, block.indices
         )
         rows.append(some)
-    network.passing = []
+    network.forget_blocks()
     indices = np.concatenate([np.empty(0, np.int64), *rows])
     made = HostNetwork.of_arrays(np.cumsum(counts), indices, directed=network.directed, like=network)
     made.suffices = None  # which is said of the graph

@@ -11,6 +11,7 @@ from helpers.own_measures import (
     Beaten,
     Below,
     Degrees,
+    Endless,
     Huge,
     Near,
     by_definition,
@@ -26,19 +27,6 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.measure import Measure, option
 from csaw.partition.errors import CsawError, OptionError
-
-NOWHERE = np.zeros(0, np.int64)
-RANKS = {"damping": 0.85, "tolerance": 1e-6, "sources": NOWHERE}
-
-
-class Endless(Measure):
-    limit = 50
-
-    def start(self, v):
-        return v.id
-
-    def edge(self, e):
-        return e.value - 1
 
 
 class Limited(Endless):
