@@ -8,6 +8,7 @@ import numpy as np
 from csaw.engine.batches.backend import ANYWHERE
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
+from csaw.engine.cuda.batches.hops_in_time import HopsInTime
 from csaw.engine.cuda.batches.layers import DeviceLayers
 from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
 from csaw.engine.cuda.batches.rounds import UnlimitedWalks
@@ -33,4 +34,5 @@ class CudaBackend(CudaSelector):
         BatchKind.LAYERS: DeviceLayers,
         BatchKind.TREES: Trees,
         BatchKind.HOP_TABLES: Hops,
+        BatchKind.HOP_TABLES_IN_TIME: HopsInTime,
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.termination import is_unlimited
-from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.hop_tables import in_tables, in_tables_of_times
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.minibatches import drawn_whole
 from csaw.engine.plan.trees import tree_edges
@@ -36,6 +36,8 @@ class BatchKind(StrEnum):
     """Mini-batches, hop by hop, whose nodes select among edges before the times of their seeds."""
     IN_TIME = "in-time"
     """Frontiers whose vertices select among edges before a time."""
+    HOP_TABLES_IN_TIME = "hop-tables-in-time"
+    """Hops of a fixed size, each drawn on a GPU from the one before and the times that it knows."""
     SHARED_DRAWS_IN_TIME = "shared-draws-in-time"
     """Frontiers of copies, vertices with times, that decide on their edges to a vertex by one random number."""
     POOLS_IN_TIME = "pools-in-time"
@@ -69,7 +71,8 @@ class BatchKind(StrEnum):
     @property
     def in_time(self) -> bool:
         """Whether an instance's sources have times, behind what else is known of them."""
-        of_frontiers = (BatchKind.IN_TIME, BatchKind.SHARED_DRAWS_IN_TIME, BatchKind.POOLS_IN_TIME)
+        together = (BatchKind.SHARED_DRAWS_IN_TIME, BatchKind.POOLS_IN_TIME)
+        of_frontiers = (BatchKind.IN_TIME, BatchKind.HOP_TABLES_IN_TIME, *together)
         return self in (*of_frontiers, BatchKind.WHOLE_IN_TIME, BatchKind.MINIBATCHES_IN_TIME)
 
     @property
@@ -115,4 +118,6 @@ def _kind_in_time(shape: Shape, memory: MemoryPlan) -> BatchKind:
         return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
     if algorithm.shares_draws:
         return BatchKind.SHARED_DRAWS_IN_TIME
-    return BatchKind.POOLS_IN_TIME if algorithm.collective else BatchKind.IN_TIME
+    if algorithm.collective:
+        return BatchKind.POOLS_IN_TIME
+    return BatchKind.HOP_TABLES_IN_TIME if in_tables_of_times(shape, memory) else BatchKind.IN_TIME

@@ -46,7 +46,7 @@ def _why_not(plan: Plan, shape: Shape, frontier_size: int) -> str | None:
         return "the graph is spread over several GPUs, and reading rows of other GPUs gains nothing by grouping"
     if isinstance(algorithm, Traversal) and plan.residency is not Residency.RESIDENT:
         return f"the graph is {plan.residency}, and its parents are already grouped by partition"
-    if plan.kind is not BatchKind.HOP_TABLES:
+    if plan.kind not in (BatchKind.HOP_TABLES, BatchKind.HOP_TABLES_IN_TIME):
         return (
             "only neighbor samples of a few picks with a uniform or fixed bias can be grouped; "
             f"{algorithm.name()} with --select {plan.select} and these options cannot"

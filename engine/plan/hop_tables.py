@@ -22,3 +22,10 @@ def in_tables(shape: Shape, memory: MemoryPlan) -> bool:
         return True
     few = shape.algorithm.replace or max(shape.sizes, default=0) <= MOST_PICKS[shape.on_gpu]
     return select is Method.UNIFORM and few
+
+
+def in_tables_of_times(shape: Shape, memory: MemoryPlan) -> bool:
+    """Whether a GPU draws each hop of a run in time from the one before and its times alone."""
+    if not (shape.on_gpu and isinstance(shape.drawn_layout, Hops)) or memory.residency.streams:
+        return False
+    return max(shape.sizes, default=0) <= MOST_PICKS[True]

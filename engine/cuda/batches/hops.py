@@ -19,6 +19,8 @@ UNGROUP = 4 * BLOCK  # (vertex, cell) pairs that a block of `ungroup` moves
 class Hops:
     """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
+    ungroups = "ungroup"  # the kernel that moves children back
+
     def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
         self.backend, self.first = backend, first
         self.tables = [cupy.asarray(sources, backend.store.id_dtype)]
@@ -28,25 +30,41 @@ class Hops:
         slot = 0
         for size in self.backend.plan.sizes:
             parents = self.tables[-1]
-            children = cupy.empty((len(parents), parents.shape[1] * size), parents.dtype)
-            if children.size > 0:
+            children = self._room(parents, size)
+            if children[0].size > 0:
                 grouped = worth_grouping(self.backend.plan, self.backend.store.edges, parents.size, size)
                 (self._hop_grouped if grouped else self._hop)(parents, children, size, slot)
-            self.tables.append(children)
+            self._keep(children)
             slot += parents.shape[1]
 
-    def _hop_grouped(self, parents: Array, children: Array, size: int, slot: int) -> None:
+    def _room(self, parents: Array, size: int) -> tuple[Array, ...]:
+        """Tables for what is noted of the children of a hop: which vertices they are."""
+        return (cupy.empty((len(parents), parents.shape[1] * size), parents.dtype),)
+
+    def _keep(self, children: tuple[Array, ...]) -> None:
+        """Keep what was drawn at a hop."""
+        self.tables.append(children[0])
+
+    def _hop_grouped(self, parents: Array, children: tuple[Array, ...], size: int, slot: int) -> None:
         """Draw a hop with parents in the order of their rows, then move the children back into the order of cells."""
         grouped, number, count = self.backend.transits.group(parents)
-        drawn = cupy.empty_like(children)
+        drawn = tuple(cupy.empty_like(table) for table in children)
         self._hop(parents, drawn, size, slot, grouped, count)
         blocks = -(-parents.size * -(-size // 2) // UNGROUP)
-        self.backend.kernels.launch("ungroup", blocks, BLOCK, parents.size, np.uint32(size), number, drawn, children)
+        self.backend.kernels.launch(
+            self.ungroups, blocks, BLOCK, parents.size, np.uint32(size), number, *drawn, *children
+        )
 
     def _hop(
-        self, parents: Array, children: Array, size: int, slot: int, grouped: Array = None, count: Array = None
+        self,
+        parents: Array,
+        children: tuple[Array, ...],
+        size: int,
+        slot: int,
+        grouped: Array = None,
+        count: Array = None,
     ) -> None:
-        kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout.has_sums
+        kernels = self.backend.kernels
         staged = kernels.staged(parents.size, size)
         hop = struct(
             "Hop",
@@ -56,21 +74,27 @@ class Hops:
             size=np.uint32(size),
             slot=np.uint32(slot),
             parent=parents,
-            child=children,
+            child=children[0],
             grouped=grouped,
             grouped_parents=count,
             staged=np.uint32(staged),
         )
-        replace = self.backend.algorithm.replace
-        name = "with_replacement" if replace else "distinct_by_sums" if by_sums else "distinct"
-        tally = (self.backend.counts,) if name == "distinct_by_sums" else ()
+        name, before, behind = self._kernel(parents, children)
         counts = self.counts[:1], self.counts[1:]
         kernels.launch(
-            f"hop_{name}", -(-parents.size // staged), BLOCK, hop, np.uint64(self.backend.seed), *counts, *tally
+            name, -(-parents.size // staged), BLOCK, hop, *before, np.uint64(self.backend.seed), *counts, *behind
         )
 
+    def _kernel(self, parents: Array, children: tuple[Array, ...]) -> tuple[str, tuple, tuple]:
+        """The kernel that draws a hop, and what it takes before the seed and behind the counts."""
+        if self.backend.algorithm.replace:
+            return "hop_with_replacement", (), ()
+        if self.backend.plan.graph_layout.has_sums:
+            return "hop_distinct_by_sums", (), (self.backend.counts,)
+        return "hop_distinct", (), ()
+
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
-        return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})
+        return self.backend.to_host({name: table[rows] for name, table in self.on_device().items()})
 
     def on_device(self) -> dict[str, Array]:
         return {f"hop_{i}": table for i, table in enumerate(self.tables)}

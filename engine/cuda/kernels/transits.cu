@@ -1,7 +1,8 @@
 // Transit parallelism (NextDoor, EuroSys 2021, section 6): parents whose rows are near each other go together, so that what is random over the
 // whole graph becomes random in a few megabytes. One counting pass and one scattering pass over GROUP_BUCKETS ranges of edges; the order within
-// a range is that of chance, and nothing depends on it. What grouped parents draw is put in order by `ungroup` of hops.cu.
+// a range is that of chance, and nothing depends on it. What grouped parents draw is put in order by `ungroup`.
 #include "group.cuh"
+#include "hops.cuh"
 
 
 // The bucket of a vertex: that of the vertices around it, or where those have too many edges for one bucket, its own.
@@ -78,4 +79,10 @@ extern "C" __global__ __launch_bounds__(GROUP_BLOCK) void group_scatter(i64 pare
         const vertex_t v = parent[base + local];
         grouped[to[bucket_of(v, coarse, (int)shift)] + at] = make_uint2((u32)v, (u32)(base + local));
     }
+}
+
+// Children of grouped parents, back in the order of cells.
+extern "C" __global__ __launch_bounds__(256) void ungroup(i64 cells, u32 size, const u32* number, const vertex_t* drawn, vertex_t* child)
+{
+    put_back(cells, size, number, drawn, child, NONE);
 }
