@@ -32,7 +32,7 @@ class GraphLayout(StrEnum):
     """
     CTPS = "ctps", True, 8, 0, 0.004
     """Rows with running sums of their biases, made once for the whole graph: a pick is a search."""
-    EVENTS = "events", False, 32, 0, float("inf")
+    EVENTS = "events", False, 32, 0, 0.4
     """Each edge in the order by time of its row, with the range of its target's row that may follow it: a step of a
     walk in time reads one line of memory.
     """

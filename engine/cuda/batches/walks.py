@@ -15,10 +15,9 @@ from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.time_rules import sources_and_starts, time_rules
 from csaw.engine.schedule.waiting import crowds, rows_of
-from csaw.partition.graph.edge_columns import NO_TIME
 
 # Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/contributing/tuning.md).
-LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024, "walk_by_time": 1024}
+LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024, "walk_by_time": 768}
 SPREAD = 8  # warps of a multiprocessor to spread few walkers over
 NO_VERTEX = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
@@ -40,7 +39,8 @@ class Walks(WaitingWalks):
         self.times: Array = None
         self.clock: Array = None
         if timed:
-            self.times = cupy.full((sources.size, self.length), NO_TIME, np.int64)
+            self.times = cupy.empty((sources.size, self.length), np.int64)
+            backend.kernels.over("fill_times", -(-self.times.size // 2), self.times.size, self.times)
             self.clock = cupy.empty((sources.size, 2), np.int64)
             self.clock[...] = cupy.asarray(starts)
         self.lengths = cupy.empty(sources.size, np.int32)

@@ -79,7 +79,8 @@ __device__ __forceinline__ TimeSpan candidates_of(const Place& here, i64 now, bo
     const TimeSpan allowed = times_allowed(now, known, window, last);
     if (allowed.low > allowed.high) return {0, 0};
     const i64 low = allowed.low == LEAST_TIME ? 0 : first_from(here, allowed.low);
-    const i64 high = allowed.high == LARGEST_TIME ? here.count : first_from(here, allowed.high + 1);
+    const bool all = allowed.high == LARGEST_TIME || here.count == 0 || time_of(here, here.count - 1) <= allowed.high;  // often: seeds are of today
+    const i64 high = all ? here.count : first_from(here, allowed.high + 1);
     return {low, max(low, high)};
 }
 #endif

@@ -295,3 +295,13 @@ extern "C" __global__ void count_walks(Output o, u64* edges, u64* dead)
     ended = group_sum(ended);
     if (threadIdx.x == 0) { atomicAdd(edges, (u64)taken); atomicAdd(dead, (u64)ended); }
 }
+
+#if TIMED
+// The time of no edge, everywhere.
+extern "C" __global__ void fill_times(i64 count, i64* times)
+{
+    const i64 i = 2 * ((i64)blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 1 < count) *(longlong2*)(times + i) = make_longlong2(LEAST_TIME, LEAST_TIME);
+    else if (i < count) times[i] = LEAST_TIME;
+}
+#endif

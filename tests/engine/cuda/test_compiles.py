@@ -382,6 +382,7 @@ NEIGHBORS_IN_TIME = [
     ("neighbor", {"time_strategy": "uniform", "time_window": 3}),
     ("neighbor", {"time_strategy": "last", "time_against": "previous"}),
     ("neighbor", {"time_strategy": "uniform", "replace": True, "time_order": "strict", "fanout": (2, 3)}),
+    ("neighbor", {"time_strategy": "uniform", "fanout": (40, 3)}),
     ("minibatch", {"time_strategy": "uniform"}),
     ("labor", {"time_strategy": "uniform", "time_window": 3}),
     ("layer", {"time_strategy": "uniform", "time_against": "previous", "time_order": "strict"}),
