@@ -3,9 +3,6 @@
 #include "busy.cuh"
 
 #if LAYOUT == EVENTS
-#ifndef VARIANT
-#define VARIANT 0
-#endif
 // A walk's latest times, until they fill a line; every thread has its own column. See Track.
 struct TimeTrack {
     static constexpr int LINE = 64 / sizeof(i64);
@@ -37,6 +34,37 @@ struct TimeTrack {
     }
 };
 
+// Walkers that the lanes of a warp take next. A warp takes many at a time: all lanes of a GPU share one counter, which answers less than one of them in a
+// nanosecond, and walks in time end after a few steps.
+struct Reserve {
+    u32 warp;  // the lanes that there are
+    i64 next, end, many;
+
+    __device__ __forceinline__ explicit Reserve(const Output& o) : warp(__activemask()), next(0), end(0)
+    {
+        const i64 warps = (i64)gridDim.x * ((blockDim.x + 31) / 32);
+        many = max(min((o.end - o.begin) / (16 * warps), 64ll), 32ll);  // few of all that a warp draws, so that warps end together
+    }
+
+    // A walker for each lane that `asks`, the end of all or more where none is left. All lanes of the warp.
+    __device__ __forceinline__ i64 take(const Output& o, bool asks)
+    {
+        const u32 asking = __ballot_sync(warp, asks);
+        if (asking == 0) return 0;
+        i64 number = next + __popc(asking & lanes_below());
+        next += __popc(asking);
+        if (next <= end) return number;
+        const int leader = __ffs(warp) - 1;
+        u64 first = 0;
+        if (lane_of() == leader) first = atomicAdd(o.taken, (u64)many);
+        const i64 begin = o.begin + (i64)gridDim.x * blockDim.x + (i64)__shfl_sync(warp, first, leader);
+        if (number >= end) number += begin - end;
+        next += begin - end;
+        end = begin + many;
+        return number;
+    }
+};
+
 // Take this thread's next walk, as begin does. Its place is the range of edges that may be next, from here on.
 __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
@@ -54,20 +82,25 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
     __shared__ i64 staged_times[TimeTrack::LINE][WALK_BLOCK];
     const Track track = {staged};
     const TimeTrack times = {staged_times};
+    Reserve reserve(o);
     Walker w;
     bool going = begin_in_time(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
-    while (going) {
-        const bool ended = w.count == 0;
-        if (!ended) {
-            const TimeSpan all = {0, (i64)w.count};
-            const i64 k = place_drawn(w.place(), all, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);
-            const TimedEdge e = event_at(w.row + k);
-            move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
-            times.put(o, w.number, w.step - 1, e.time);
+    while (__any_sync(reserve.warp, going)) {
+        bool ends = false;
+        if (going) {
+            const bool stuck = w.count == 0;
+            if (!stuck) {
+                const TimeSpan all = {0, (i64)w.count};
+                const i64 k = place_drawn(w.place(), all, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);
+                const TimedEdge e = event_at(w.row + k);
+                move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
+                times.put(o, w.number, w.step - 1, e.time);
+            }
+            ends = !note(w, stuck, o, track);
+            if (ends) times.end(o, w.number, w.step);
         }
-        if (note(w, ended, o, track)) continue;
-        times.end(o, w.number, w.step);
-        going = begin_in_time(w, next_walker(o, w.number), o, source, track);
+        const i64 number = reserve.take(o, ends);
+        if (ends) going = begin_in_time(w, number, o, source, track);
     }
 }
 #else
