@@ -3,6 +3,8 @@
 #include "busy.cuh"
 
 #if LAYOUT == EVENTS
+constexpr bool BY_ENVELOPE = TIME_BIAS == 2;
+
 // Take this thread's next walk, as begin does. Its place is the range of edges that may be next, from here on.
 __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
@@ -12,7 +14,8 @@ __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Outpu
     return true;
 }
 
-// Walks that read an event a step: a lane a walker. No hook of theirs decides or reads anything.
+// Walks that read an event a step: a lane a walker. No hook of theirs decides or reads anything. Where biases are exponential, a turn of a lane is one
+// trial under the envelope that its last edge knows, so that lanes whose edges are accepted do not wait for others.
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
     const Working working;
@@ -20,16 +23,36 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
     const Track track = {staged};
     Walker w;
     bool going = begin_in_time(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
+    u64 envelope = 0;  // not known
+    u32 draw = 0;
     while (going) {
         const bool ended = w.count == 0;
         if (!ended) {
             const TimeSpan all = {0, (i64)w.count};
-            const i64 k = place_drawn(w.place(), all, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);
-            const TimedEdge e = event_at(w.row + k);
+            const bool any_edge = FROM_EDGES && w.step == 0;
+            TimedEdge e;
+            if (BY_ENVELOPE && !any_edge) {
+                const i64 preferred = time_of(w.place(), counted_from(all, 0));
+                if (envelope == 0) envelope = envelope_of(w.place(), all, preferred, o.scale);
+                const Words words = philox(seed, first + w.number, w.step, draw);
+                const Under under = number_under(envelope, all.high, word64(words, 0));
+                e = event_at(w.row + counted_from(all, under.number));
+                if (under.number != 0 && !is_accepted(word64(words, 1), under.halvings, preferred, e.time, o.scale)) {
+                    ++draw;
+                    continue;
+                }
+                draw = 0;
+            } else {
+                e = event_at(w.row + place_drawn(w.place(), all, seed, first + w.number, w.step, any_edge, o.scale));
+            }
+            envelope = e.envelope;
             move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
             note_time(o, w.number, w.step - 1, e.time);
         }
-        if (!note(w, ended, o, track)) going = begin_in_time(w, next_walker(o, w.number), o, source, track);
+        if (!note(w, ended, o, track)) {
+            going = begin_in_time(w, next_walker(o, w.number), o, source, track);
+            envelope = 0;
+        }
     }
 }
 #else

@@ -1,0 +1,72 @@
+// An envelope over the exponential biases of a range of edges by time: the twin of engine/cpu/kernels/envelopes.py, where it is explained.
+#pragma once
+#include "by_time.cuh"
+
+#if BY_TIME
+constexpr int LAST_HALVING = 31;  // with 33 levels, which a row of 2^32 edges has, it fills the word
+constexpr int HEADS = 4;          // first numbers of levels that are asked for together
+
+// The place number k of a range, from the end that is preferred.
+__device__ __forceinline__ i64 counted_from(const TimeSpan& range, i64 k) { return BACKWARD != FAR ? range.high - 1 - k : range.low + k; }
+
+// How often an exponential bias halves from the time `first` to another, in whichever direction.
+__device__ __forceinline__ double halvings_between(i64 first, i64 time, double scale)
+{
+    const u64 apart = first > time ? (u64)first - (u64)time : (u64)time - (u64)first;
+    return (double)apart / (scale * LN2);
+}
+
+// The envelope of a range that has an edge, whose number 0 has the time `first`.
+__device__ __forceinline__ u64 envelope_of(const Place& here, const TimeSpan& range, i64 first, double scale)
+{
+    const i64 size = range.high - range.low;
+    u64 envelope = 1;
+    int level = 1;
+    for (i64 begin = 1; begin < size; begin <<= HEADS) {
+        i64 times[HEADS];
+#pragma unroll
+        for (int k = 0; k < HEADS; ++k) times[k] = time_of(here, counted_from(range, min(begin << k, size - 1)));
+#pragma unroll
+        for (int k = 0; k < HEADS; ++k) {
+            if (begin << k >= size) break;
+            const double halvings = halvings_between(first, times[k], scale);
+            envelope |= 1ull << ((halvings < (double)LAST_HALVING ? (int)halvings : LAST_HALVING) + level);
+            ++level;
+        }
+    }
+    return envelope;
+}
+
+struct Under { i64 number; int halvings; };
+
+// A number below `size` by the envelope of a range of so many edges, and the halvings there.
+__device__ __forceinline__ Under number_under(u64 envelope, i64 size, u64 word)
+{
+    u64 total = 0, begin = 0, held = 1;
+    int level = 0;
+    for (u64 rest = envelope; rest != 0; rest &= rest - 1) {
+        total += held << (LAST_HALVING + level - (__ffsll((i64)rest) - 1));
+        begin += held;
+        ++level;
+        held = min(begin, (u64)size - begin);
+    }
+    u64 target = below(word, total);
+    begin = 0;
+    held = 1;
+    level = 0;
+    for (u64 rest = envelope;; rest &= rest - 1) {
+        const int shift = LAST_HALVING + level - (__ffsll((i64)rest) - 1);
+        if (target < held << shift) return {(i64)(begin + (target >> shift)), LAST_HALVING - shift};
+        target -= held << shift;
+        begin += held;
+        ++level;
+        held = min(begin, (u64)size - begin);
+    }
+}
+
+// Whether the edge of a time is taken where the envelope has `halvings`: by its bias over that.
+__device__ __forceinline__ bool is_accepted(u64 coin, int halvings, i64 first, i64 time, double scale)
+{
+    return fraction(coin) < halved(halvings_between(first, time, scale) - (double)halvings);
+}
+#endif
