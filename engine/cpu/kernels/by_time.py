@@ -68,6 +68,18 @@ def event_time(graph, event):
 
 
 @inner(forceinline=True)
+def envelope_after(graph, event):
+    """The envelope of the exponential biases of those that may follow an edge; 0 where there is none."""
+    return graph.event_times[uint64(EVENT_WORDS // 2) * uint64(event) + uint64(2)]
+
+
+@inner(forceinline=True)
+def time_after(graph, event):
+    """The time of number 0 of those that may follow an edge."""
+    return graph.event_times[uint64(EVENT_WORDS // 2) * uint64(event) + uint64(3)]
+
+
+@inner(forceinline=True)
 def request_event(graph, event):
     """Ask for the memory line of an edge in the order by time."""
     prefetch(graph.events, uint64(EVENT_WORDS) * uint64(event))

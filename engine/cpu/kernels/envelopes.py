@@ -1,15 +1,15 @@
-"""An envelope over the exponential biases of a range of edges by time, by which they are drawn without any table.
+"""An envelope over the exponential biases of a range of edges by time, under which one is drawn without any table.
 
-Number 0 of a range is a level of its own; level j has the numbers from 2^(j-1) up to 2^j. Biases fall along a range, so
-none of a level is above that of its first number, which has halved a whole number of times or more since number 0: at
-most LAST_HALVING of them count. An edge is drawn in proportion to the envelope, from integers alone, and accepted by
-its bias over that: at least once in four trials on average where a row has less than 2^30 edges, because what a level
-counts for is at most four times the biases of the level before, and twice in four where times lie as at random. See
-Devroye, Non-Uniform Random Variate Generation (1986), section II.3.
+Number 0 of a range is a level of its own, and level j has the numbers from 2^(j-1) up to 2^j. Biases fall along it, so
+the first of a level is the largest there, and the envelope of the level is 2^-h, where h counts the whole times that
+biases have halved until then, at most LAST_HALVING. A number is drawn in proportion to the envelope, by integers alone,
+and accepted by its bias over the envelope: at least once in five trials on average in a row of up to 2^30 edges, as a
+level counts for at most four times the biases of the level before; where times lie at random, once in 1.3 to 1.8.
+(Devroye, Non-Uniform Random Variate Generation, 1986, section II.3.)
 
-The halvings of all levels make one word, in which bit ``halvings + j`` is set for level j: it is read of the row once
-for each step, or once for each edge that such a step may follow. Biases are relative to number 0, so that no span of
-times is too long. The twin of cuda/kernels/envelopes.cuh.
+The h of all levels make one word, in which bit h + j is set for level j. A row is read for it once in a step, or once
+for each edge that such a step may follow. Biases are relative to number 0, so no span of times is too long. The twin of
+cuda/kernels/envelopes.cuh.
 """
 
 from numba import int64, uint64
@@ -91,24 +91,33 @@ def find_envelopes(lanes, state, graph, scale):
 
 @inner(forceinline=True)
 def number_under(envelope, size, word):
-    """A number below ``size`` by the envelope of a range of so many edges, and the halvings there, which are int64."""
-    total, level, rest, held = uint64(0), uint64(0), uint64(envelope), uint64(1)
-    begin = uint64(0)
+    """A number below ``size`` by the envelope of a range of so many edges, and the halvings there, which are int64.
+
+    Levels without halvings, which come first, count as one.
+    """
+    size, levels = uint64(size), lowest(~uint64(envelope))
+    before, first = uint64(envelope) >> levels << levels, min(uint64(1) << (levels - uint64(1)), size)
+    begin, rest, shift = first, before, uint64(LAST_HALVING) + levels
+    total = first << uint64(LAST_HALVING)
     while rest != uint64(0):
-        total += held << (uint64(LAST_HALVING) + level - lowest(rest))
+        held = min(begin, size - begin)
+        total += held << (shift - lowest(rest))
         rest &= rest - uint64(1)
-        begin, level = begin + held, level + uint64(1)
-        held = min(begin, uint64(size) - begin)
+        begin += held
+        shift += uint64(1)
     target = below_wide(word, total)
-    level, rest, held, begin = uint64(0), uint64(envelope), uint64(1), uint64(0)
+    if target < first << uint64(LAST_HALVING):
+        return int64(target >> uint64(LAST_HALVING)), int64(0)
+    target -= first << uint64(LAST_HALVING)
+    begin, rest, shift = first, before, uint64(LAST_HALVING) + levels
     while True:
-        shift = uint64(LAST_HALVING) + level - lowest(rest)
-        if target < held << shift:
-            return int64(begin + (target >> shift)), int64(uint64(LAST_HALVING) - shift)
-        target -= held << shift
+        held, by = min(begin, size - begin), shift - lowest(rest)
+        if target < held << by:
+            return int64(begin + (target >> by)), int64(uint64(LAST_HALVING) - by)
+        target -= held << by
         rest &= rest - uint64(1)
-        begin, level = begin + held, level + uint64(1)
-        held = min(begin, uint64(size) - begin)
+        begin += held
+        shift += uint64(1)
 
 
 @inner(forceinline=True)

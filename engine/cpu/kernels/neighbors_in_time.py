@@ -25,6 +25,7 @@ from csaw.engine.cpu.kernels.by_time import (
     event_time,
     find_candidates,
     place_at,
+    request_event,
 )
 from csaw.engine.cpu.kernels.constants import EVENTS, LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
 from csaw.engine.cpu.kernels.memory import borrow, prefetch

@@ -33,6 +33,7 @@ from csaw.engine.cpu.kernels.by_time import (
     L_WALKER,
     L_WORD,
     LARGEST,
+    envelope_after,
     event_neighbor,
     event_time,
     far_end,
@@ -42,10 +43,10 @@ from csaw.engine.cpu.kernels.by_time import (
     place_at,
     request_event,
     take_known,
+    time_after,
 )
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
-    EVENT_WORDS,
     EVENTS,
     FROM_EDGES,
     FROM_TIMES,
@@ -222,12 +223,14 @@ def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
     w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
     now, began, back = state[L_NOW + j], state[L_BEGAN + j], state[L_BACK + j]
     seen = at_edge(with_times(with_path(graph, out, w), now, began), edge_of(graph, state, j))
-    dst, near, far = int64(-1), int64(-1), int64(-1)
+    dst, near, far, envelope, following = int64(-1), int64(-1), int64(-1), int64(0), int64(0)
     if position >= 0:
         dst = event_neighbor(graph, position) if EVENTS else neighbor_at(graph, position)
         now = event_time(graph, position) if EVENTS else time_at(graph, position)
         near = near_end(graph, position) if EVENTS else int64(-1)
         far = far_end(graph, position) if EVENTS else int64(-1)
+        envelope = envelope_after(graph, position) if TIME_BIAS == 2 and EVENTS else int64(0)
+        following = time_after(graph, position) if TIME_BIAS == 2 and EVENTS else int64(0)
     then = after(params, seen, seed, first + w, t, walkers.source[w], back, v, dst, 1.0, bad)
     if then >= 0:
         t += 1
@@ -242,9 +245,7 @@ def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
     state[L_NOW + j], state[L_BEGAN + j] = now, began
     state[L_NEAR + j], state[L_FAR + j] = near if then == dst else -1, far
     if TIME_BIAS == 2 and EVENTS:
-        spot = uint64(EVENT_WORDS // 2) * uint64(position)
-        state[L_DRAW + j], state[L_ENVELOPE + j] = 0, 0 if then != dst else graph.event_times[spot + uint64(2)]
-        state[L_NEXT + j] = graph.event_times[spot + uint64(3)]
+        state[L_DRAW + j], state[L_ENVELOPE + j], state[L_NEXT + j] = 0, envelope if then == dst else 0, following
     return True
 
 

@@ -39,28 +39,29 @@ __device__ __forceinline__ u64 envelope_of(const Place& here, const TimeSpan& ra
 
 struct Under { i64 number; int halvings; };
 
-// A number below `size` by the envelope of a range of so many edges, and the halvings there.
-__device__ __forceinline__ Under number_under(u64 envelope, i64 size, u64 word)
+// A number below `size` by the envelope of a range of so many edges, and the halvings there. Levels without halvings, which come first, count as one.
+__device__ __forceinline__ Under number_under(u64 envelope, u64 size, u64 word)
 {
-    u64 total = 0, begin = 0, held = 1;
-    int level = 0;
-    for (u64 rest = envelope; rest != 0; rest &= rest - 1) {
-        total += held << (LAST_HALVING + level - (__ffsll((i64)rest) - 1));
+    const int levels = __ffsll((i64)~envelope) - 1;
+    const u64 before = envelope >> levels << levels, first = min(1ull << (levels - 1), size);
+    u64 begin = first, total = first << LAST_HALVING;
+    int shift = LAST_HALVING + levels;
+    for (u64 rest = before; rest != 0; rest &= rest - 1, ++shift) {
+        const u64 held = min(begin, size - begin);
+        total += held << (shift - (__ffsll((i64)rest) - 1));
         begin += held;
-        ++level;
-        held = min(begin, (u64)size - begin);
     }
     u64 target = below(word, total);
-    begin = 0;
-    held = 1;
-    level = 0;
-    for (u64 rest = envelope;; rest &= rest - 1) {
-        const int shift = LAST_HALVING + level - (__ffsll((i64)rest) - 1);
-        if (target < held << shift) return {(i64)(begin + (target >> shift)), LAST_HALVING - shift};
-        target -= held << shift;
+    if (target < first << LAST_HALVING) return {(i64)(target >> LAST_HALVING), 0};
+    target -= first << LAST_HALVING;
+    begin = first;
+    shift = LAST_HALVING + levels;
+    for (u64 rest = before;; rest &= rest - 1, ++shift) {
+        const u64 held = min(begin, size - begin);
+        const int by = shift - (__ffsll((i64)rest) - 1);
+        if (target < held << by) return {(i64)(begin + (target >> by)), LAST_HALVING - by};
+        target -= held << by;
         begin += held;
-        ++level;
-        held = min(begin, (u64)size - begin);
     }
 }
 

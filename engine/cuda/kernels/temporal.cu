@@ -35,7 +35,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
                 const i64 preferred = time_of(w.place(), counted_from(all, 0));
                 if (envelope == 0) envelope = envelope_of(w.place(), all, preferred, o.scale);
                 const Words words = philox(seed, first + w.number, w.step, draw);
-                const Under under = number_under(envelope, all.high, word64(words, 0));
+                const Under under = number_under(envelope, w.count, word64(words, 0));
                 e = event_at(w.row + counted_from(all, under.number));
                 if (under.number != 0 && !is_accepted(word64(words, 1), under.halvings, preferred, e.time, o.scale)) {
                     ++draw;

@@ -23,7 +23,7 @@ __device__ __forceinline__ i64 exponential_place(const Place& here, const TimeSp
     const u64 envelope = envelope_of(here, range, first, scale);
     for (u64 draw = 0;; ++draw) {
         const Words words = philox(seed, instance, step, draw);
-        const Under under = number_under(envelope, range.high - range.low, word64(words, 0));
+        const Under under = number_under(envelope, (u64)(range.high - range.low), word64(words, 0));
         if (under.number == 0) return 0;
         const i64 time = time_of(here, counted_from(range, under.number));
         if (is_accepted(word64(words, 1), under.halvings, first, time, scale)) return under.number;
