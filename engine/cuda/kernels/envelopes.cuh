@@ -4,7 +4,7 @@
 
 #if BY_TIME
 constexpr int LAST_HALVING = 31;  // with 33 levels, which a row of 2^32 edges has, it fills the word
-constexpr int HEADS = 4;          // first numbers of levels that are asked for together
+constexpr int HEADS = 8;          // first numbers of levels that are asked for together: one wait for a range of up to 256
 
 // The place number k of a range, from the end that is preferred.
 __device__ __forceinline__ i64 counted_from(const TimeSpan& range, i64 k) { return BACKWARD != FAR ? range.high - 1 - k : range.low + k; }
