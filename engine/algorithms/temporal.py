@@ -71,5 +71,9 @@ class Temporal(EdgeStarts):
     def bounded_in_time(self):
         return self.time_window is not None or self.last_time is not None
 
+    @property
+    def exponential_in_time(self):
+        return self.time_bias == "exponential"
+
     def edge_bias(self, e):
         return 1.0

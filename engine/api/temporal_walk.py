@@ -26,6 +26,8 @@ class TemporalWalk(Walk):
     """Whether walks go back in time, so that a walk without a ``start_time`` begins after all edges."""
     bounded_in_time: ClassVar[bool] = False
     """Whether there is a longest time between edges that follow each other, or a time after which none is taken."""
+    exponential_in_time: ClassVar[bool] = False
+    """Whether steps have an exponential bias of times, of which each edge then keeps an envelope."""
     walk_length: int = option(80, help=LENGTH_HELP.partition(";")[0], low=0, high=MOST_STEPS)  # type: ignore[assignment]
     start_time: int | None = option(
         None,

@@ -27,7 +27,6 @@ from csaw.partition import Partition
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.store import INDICES
 
-EVENT_WORDS = 4  # of an edge in the order by time: see kernels/access.py
 PIECES = 32  # tasks of a partition
 PIECE_EDGES = 1 << 12  # least edges of a task: a smaller one takes less time than handing it to a thread
 
@@ -63,7 +62,8 @@ class HostGraph(Partitions):
         self.table, self.summed = layout.has_alias_tables, layout.has_sums
         self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
         parts = (store.edges, store.largest_partition, len(store.partitions))
-        self.events = Reserved(EVENT_WORDS * store.edges if events is not None else 0, np.dtype(np.uint32))
+        words = 0 if events is None else events.event_words
+        self.events = Reserved(words * store.edges, np.dtype(np.uint32))
         bounded = events is not None and events.bounded
         self.far_ends, self.time_rules = Reserved(store.edges if bounded else 0, np.dtype(np.uint32)), events
         self._reserve(needs, membership, weighs_members, Slots.places(*parts) if streamed else store.edges)
@@ -176,14 +176,15 @@ class HostGraph(Partitions):
         for number in range(len(self.store.partitions)):
             self.load(number)
         if self.time_rules is not None:
-            self._build_events(self.time_rules.numbers)
+            self._build_events(self.time_rules)
 
-    def _build_events(self, rules: np.ndarray) -> None:
+    def _build_events(self, rules: TimeRules) -> None:
         """Bring the edges into the order by time, and note of each which may follow it."""
         for part in self.store.partitions:
             self._over_vertices(part, lambda first, last, bad: self.kernels.sort_events(self.arrays, first, last))
+        given = rules.numbers, rules.scale
         cuts = np.linspace(0, self.store.edges, PIECES + 1).astype(np.int64).tolist()
-        list(self.threads.map(lambda ends: self.kernels.find_followers(self.arrays, *ends, rules), pairwise(cuts)))
+        list(self.threads.map(lambda ends: self.kernels.find_followers(self.arrays, *ends, *given), pairwise(cuts)))
 
     def load(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""

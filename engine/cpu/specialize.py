@@ -32,6 +32,7 @@ FILES = (
     "times.py",
     "walk.py",
     "by_time.py",
+    "envelopes.py",
     "time_biases.py",
     "temporal.py",
     "events.py",
@@ -67,6 +68,7 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import GraphArrays, borrowed
 from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
 from csaw.engine.draws.addresses import *
+from csaw.engine.draws.portable import LN2, halved
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.draws.random import *
 from csaw.partition.base.compile import inner, njit

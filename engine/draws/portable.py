@@ -12,6 +12,7 @@ import numpy as np
 
 from csaw.partition.base.compile import njit
 
+LN2 = 0.6931471805599453
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROOT_HALF = 0.7071067811865476
 FRACTION, HALF = np.uint64((1 << 52) - 1), np.uint64(1022 << 52)  # the fraction of a float64, and the other bits of .5
@@ -75,6 +76,19 @@ def exponential(x):
     for k in range(17, 0, -1):
         series = 1.0 + series * rest / k
     return math.ldexp(series, int(steps))
+
+
+@njit
+def halved(x):
+    """2^-x for x from 0 on; 0 from 64 on, below what a random number of 53 bits can tell from 0."""
+    if not x < 64.0:
+        return 0.0
+    steps = math.floor(x + 0.5)
+    rest = (steps - x) * LN2
+    series = 1.0
+    for k in range(13, 0, -1):
+        series = series * (rest * (1.0 / k)) + 1.0
+    return series * np.uint64(np.uint64(1023 - int(steps)) << np.uint64(52)).view(np.float64)
 
 
 @njit

@@ -29,7 +29,8 @@ PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that wri
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
-EVENT_BYTES, FAR_BYTES = 16, 4  # of an edge in the order by time, and where time is bounded: see kernels/access.py
+# Of an edge in the order by time, of one with an envelope, and beside it where time is bounded: see kernels/access.py.
+EVENT_BYTES, ENVELOPE_BYTES, FAR_BYTES = 16, 32, 4
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -89,8 +90,11 @@ def _events(shape: Shape, room: int) -> int:
     algorithm = shape.algorithm
     if algorithm.layout == "batches" or shape.needs.edge.id != 4 or not events_pay(shape):
         return 0  # the edges of mini-batches are numbered in the order of rows
-    bounded = isinstance(algorithm, TemporalWalk) and algorithm.bounded_in_time
-    size = (EVENT_BYTES + (FAR_BYTES if bounded else 0)) * shape.store.edges
+    each = EVENT_BYTES
+    if isinstance(algorithm, TemporalWalk):
+        each = ENVELOPE_BYTES if algorithm.exponential_in_time else EVENT_BYTES
+        each += FAR_BYTES if algorithm.bounded_in_time else 0
+    size = each * shape.store.edges
     return size if size <= room else 0
 
 

@@ -20,7 +20,7 @@ PARTS = {
     "filters": "filters of edges, a byte an edge",
     "members": "hash tables of rows, 8 bytes an edge, 16 with weights",
     "table_scratch": "making the tables of a piece",
-    "events": "edges in the order by time, and which may follow each, 16 or 20 bytes an edge",
+    "events": "edges in the order by time, and which may follow each, 16 to 36 bytes an edge",
     "landing": "the piece that comes next",
     "start_edges": "edges by time, at which walks start",
     "paths": "steps of walks on their way to disk",

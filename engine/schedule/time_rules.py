@@ -50,6 +50,14 @@ class TimeRules(NamedTuple):
     bounded: bool
     """Whether there is a longest time between edges, or a last time."""
 
+    exponential: bool
+    """Whether steps have an exponential bias of times."""
+
+    @property
+    def event_words(self) -> int:
+        """Words of 32 bits of an edge in the order by time on a CPU: see cpu/kernels/access.py."""
+        return 8 if self.exponential else 4
+
     @property
     def numbers(self) -> np.ndarray:
         """int64 [3]: start, window, last."""
@@ -113,6 +121,7 @@ def time_rules(walk: Algorithm) -> TimeRules:
         (LEAST if backward else LARGEST) if last is None else last,
         float(getattr(walk, "time_scale", 1.0)),
         getattr(walk, "bounded_in_time", False),
+        getattr(walk, "exponential_in_time", False),
     )
 
 

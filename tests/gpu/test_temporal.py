@@ -23,6 +23,7 @@ CASES = {
     "linear far backward": ("temporal", {"time_bias": "linear", "prefer": "far", "direction": "backward"}),
     "exponential": ("temporal", EXPONENTIAL),
     "exponential far": ("temporal", EXPONENTIAL | {"prefer": "far", "time_order": "monotone"}),
+    "exponential backward in a window": ("temporal", EXPONENTIAL | {"direction": "backward", "time_window": 70}),
     "per time": ("temporal", {"per": "time", "time_bias": "linear"}),
     "from edges": ("temporal", EXPONENTIAL | {"start": "edge", "instances": 900}),
     "exponential rank": ("temporal", {"time_bias": "exponential-rank", "time_scale": 2.5}),

@@ -11,10 +11,12 @@ strength      f64   [V]       sum of a row's biases, if the return edge is drawn
 bloom         u64   [E / 8]   8 bits an edge, row after row; empty when there is none
 members       u32   [2 E + 8 V]  rows as hash tables, in place of filters: see members.py
 member_weights  f32       the same memory as floats
-events        u32   [4 E]     edges in the order by time of their row: {neighbor, where those that may follow the edge
-                              begin, or end if time goes backward, in the neighbor's order, time}; empty when steps
+events        u32   [EVENT_WORDS E]  edges in the order by time of their row: {neighbor, where those that may follow the
+                              edge begin, or end if time goes backward, in the neighbor's order, time}; empty when steps
                               read the order and then the edge. Neighbors in time know of none that follow
-event_times   i64   [2 E]     the same memory: the time of event k is number 2 k + 1
+event_times   i64   [EVENT_WORDS / 2 E]  the same memory: of 4 words, the time of event k is number 2 k + 1. Of 8,
+                              where biases are exponential, it is number 4 k + 1, then come the envelope of the edges
+                              that may follow, 0 where there is none (envelopes.py), and the time of their number 0
 far_ends      u32   [E]       where those that may follow event k end, or begin if time goes backward; empty where they
                               reach to the end of the row
 moved         i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it

@@ -9,6 +9,7 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import degree, row_of
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
+    EVENT_WORDS,
     EVENTS,
     FROM_TIMES,
     HAS_LAST,
@@ -17,18 +18,21 @@ from csaw.engine.cpu.kernels.constants import (
     STRICT,
     TIME_ORDER,
 )
+from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import inner
 
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
 BESIDE = 32  # walkers side by side
-FIELDS = 640  # all numbers of theirs, which are 32 of each kind from these places on:
+FIELDS = 768  # all numbers of theirs, which are 32 of each kind from these places on:
 L_WALKER, L_HERE, L_BACK = 0, 32, 64  # -1 for none; where it is, and was
 L_STEP, L_NOW, L_BEGAN = 96, 128, 160  # its clock
 L_ROW, L_COUNT, L_LOW, L_HIGH, L_GOAL, L_LAST = 192, 224, 256, 288, 320, 352  # its row, and what is searched for there
 L_FIRST, L_PLACE, L_POSITION = 384, 416, 448  # a place in the order by time, and the edge there
 L_NEAR, L_FAR = 480, 512  # the ends of the range that may follow, near in time and far; -1 where they are not known
-L_WORD, L_OTHER, L_COIN = 544, 576, 608  # the random words of its step
+L_WORD, L_OTHER, L_DRAW = 544, 576, 608  # the random words of its step, and the number of their draw
+L_ENVELOPE, L_NEXT = 640, 672  # of the exponential biases that may follow, and the time of number 0; 0: not known
+L_NUMBER, L_HALVINGS = 704, 736  # the number of a trial, and the halvings of the envelope there
 
 
 @inner(forceinline=True)
@@ -40,13 +44,13 @@ def place_at(graph, row, count, k):
 @inner(forceinline=True)
 def event_neighbor(graph, event):
     """The neighbor at an edge in the order by time."""
-    return int64(graph.events[uint64(4) * uint64(event)])
+    return int64(graph.events[uint64(EVENT_WORDS) * uint64(event)])
 
 
 @inner(forceinline=True)
 def near_end(graph, event):
     """Where those begin, or end backward in time, that may follow an edge, in the order by time of its end."""
-    return int64(graph.events[uint64(4) * uint64(event) + uint64(1)])
+    return int64(graph.events[uint64(EVENT_WORDS) * uint64(event) + uint64(1)])
 
 
 @inner(forceinline=True)
@@ -60,7 +64,25 @@ def far_end(graph, event):
 @inner(forceinline=True)
 def event_time(graph, event):
     """The time of an edge in the order by time."""
-    return graph.event_times[uint64(2) * uint64(event) + uint64(1)]
+    return graph.event_times[uint64(EVENT_WORDS // 2) * uint64(event) + uint64(1)]
+
+
+@inner(forceinline=True)
+def envelope_after(graph, event):
+    """The envelope of the exponential biases of those that may follow an edge; 0 where there is none."""
+    return graph.event_times[uint64(EVENT_WORDS // 2) * uint64(event) + uint64(2)]
+
+
+@inner(forceinline=True)
+def time_after(graph, event):
+    """The time of number 0 of those that may follow an edge."""
+    return graph.event_times[uint64(EVENT_WORDS // 2) * uint64(event) + uint64(3)]
+
+
+@inner(forceinline=True)
+def request_event(graph, event):
+    """Ask for the memory line of an edge in the order by time."""
+    prefetch(graph.events, uint64(EVENT_WORDS) * uint64(event))
 
 
 @inner(forceinline=True)

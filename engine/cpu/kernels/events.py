@@ -10,9 +10,11 @@ from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
 from csaw.engine.cpu.kernels.by_time import (
     BESIDE,
     FIELDS,
+    L_ENVELOPE,
     L_FAR,
     L_HERE,
     L_NEAR,
+    L_NEXT,
     L_NOW,
     L_STEP,
     L_WALKER,
@@ -21,7 +23,8 @@ from csaw.engine.cpu.kernels.by_time import (
     note_ranges,
     place_at,
 )
-from csaw.engine.cpu.kernels.constants import HAS_LAST, HAS_WINDOW, TIMED
+from csaw.engine.cpu.kernels.constants import EVENT_WORDS, HAS_LAST, HAS_WINDOW, TIME_BIAS, TIMED
+from csaw.engine.cpu.kernels.envelopes import find_envelopes
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_arrays import full
@@ -35,16 +38,16 @@ def sort_events(graph, first, last):
         row, count = row_of(graph, v), degree(graph, v)
         for k in range(count):
             position = place_at(graph, row, count, k)
-            graph.events[uint64(4) * uint64(row + k)] = neighbor_at(graph, position)
-            graph.event_times[uint64(2) * uint64(row + k) + uint64(1)] = time_at(graph, position)
+            graph.events[uint64(EVENT_WORDS) * uint64(row + k)] = neighbor_at(graph, position)
+            graph.event_times[uint64(EVENT_WORDS // 2) * uint64(row + k) + uint64(1)] = time_at(graph, position)
 
 
 @njit(nogil=True)
-def find_followers(graph, first, last, rules):
+def find_followers(graph, first, last, rules, scale):
     """Note which edges may follow the events ``first`` .. ``last`` - 1 of a graph that is all in memory.
 
-    They are a range in the order by time of an edge's end: see near_end and far_end. ``rules``: the numbers of a run in
-    time.
+    They are a range in the order by time of an edge's end: see near_end and far_end. ``rules`` and ``scale``: the
+    numbers of a run in time.
     """
     if not TIMED:
         return  # neighbors in time follow the time of a seed, or of an edge whose place is not kept
@@ -56,6 +59,12 @@ def find_followers(graph, first, last, rules):
             state[L_NOW + j] = event_time(graph, begin + j)
         note_ranges(lanes, state, graph, rules)
         for j in range(lanes):
-            graph.events[uint64(4) * uint64(begin + j) + uint64(1)] = np.uint32(state[L_NEAR + j])
+            graph.events[uint64(EVENT_WORDS) * uint64(begin + j) + uint64(1)] = np.uint32(state[L_NEAR + j])
             if HAS_WINDOW or HAS_LAST:
                 graph.far_ends[begin + j] = np.uint32(state[L_FAR + j])
+        if TIME_BIAS == 2:
+            find_envelopes(lanes, state, graph, scale)
+            for j in range(lanes):
+                spot = uint64(EVENT_WORDS // 2) * uint64(begin + j)
+                graph.event_times[spot + uint64(2)] = state[L_ENVELOPE + j]
+                graph.event_times[spot + uint64(3)] = state[L_NEXT + j]

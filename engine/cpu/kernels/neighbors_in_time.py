@@ -25,6 +25,7 @@ from csaw.engine.cpu.kernels.by_time import (
     event_time,
     find_candidates,
     place_at,
+    request_event,
 )
 from csaw.engine.cpu.kernels.constants import EVENTS, LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
@@ -102,7 +103,7 @@ def select_in_time(entries, graph, seed, frontier, now, time, rules):
             frontier.found[i] = size
             for n in range(begin, begin + size):
                 if EVENTS:
-                    prefetch(graph.events, uint64(4) * uint64(state[L_ROW + j] + time[n]))
+                    request_event(graph, state[L_ROW + j] + time[n])
                 else:
                     prefetch(graph.edge_columns[TIME_ORDER], uint64(state[L_ROW + j] + time[n]))
         if not EVENTS:

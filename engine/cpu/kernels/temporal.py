@@ -13,14 +13,18 @@ from csaw.engine.cpu.kernels.by_time import (
     FIELDS,
     L_BACK,
     L_BEGAN,
-    L_COIN,
     L_COUNT,
+    L_DRAW,
+    L_ENVELOPE,
     L_FAR,
+    L_HALVINGS,
     L_HERE,
     L_HIGH,
     L_LOW,
     L_NEAR,
+    L_NEXT,
     L_NOW,
+    L_NUMBER,
     L_OTHER,
     L_PLACE,
     L_POSITION,
@@ -29,6 +33,7 @@ from csaw.engine.cpu.kernels.by_time import (
     L_WALKER,
     L_WORD,
     LARGEST,
+    envelope_after,
     event_neighbor,
     event_time,
     far_end,
@@ -36,11 +41,14 @@ from csaw.engine.cpu.kernels.by_time import (
     near_end,
     note_ranges,
     place_at,
+    request_event,
     take_known,
+    time_after,
 )
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
     EVENTS,
+    FROM_EDGES,
     FROM_TIMES,
     HAS_LAST,
     HAS_START,
@@ -49,11 +57,18 @@ from csaw.engine.cpu.kernels.constants import (
     PER_TIME,
     TIME_BIAS,
 )
+from csaw.engine.cpu.kernels.envelopes import (
+    counted_from,
+    find_envelope,
+    is_accepted,
+    number_under,
+    request_envelope,
+)
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.time_biases import LEVELS, place_drawn, request_biases
+from csaw.engine.cpu.kernels.time_biases import place_drawn
 from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, borrowed_out, goes_on, put, put_source, save, with_path
-from csaw.engine.draws.random import SHIFT, below_wide, draw64, philox
+from csaw.engine.draws.random import SHIFT, below_wide, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import empty, full
 
@@ -68,20 +83,51 @@ def draw_step_words(lanes, state, seed, first):
     """
     for j in range(uint64(lanes)):
         instance, step = uint64(first + state[uint64(L_WALKER) + j]), uint64(state[uint64(L_STEP) + j])
-        w0, w1, w2, w3 = philox(seed, instance, step, uint64(0))
+        draw = uint64(state[uint64(L_DRAW) + j]) if TIME_BIAS == 2 and EVENTS else uint64(0)
+        w0, w1, w2, w3 = philox(seed, instance, step, draw)
         state[uint64(L_WORD) + j] = int64((w0 << SHIFT) | w1)
         if PER_TIME or TIME_BIAS == 2:
             state[uint64(L_OTHER) + j] = int64((w2 << SHIFT) | w3)
-        if TIME_BIAS == 2:
-            state[uint64(L_COIN) + j] = int64(draw64(seed, instance, step, uint64(1)))
 
 
 @inner(forceinline=True)
-def draw_steps(lanes, state, graph, seed, first, scale, biases):
+def draw_under_envelopes(lanes, state, graph, seed, first, scale):
+    """Set PLACE of each lane to that of an edge under its envelope; -1 where none may follow.
+
+    What the envelope is made of is read where the walk has just begun; else its last edge knows it.
+    """
+    for j in range(lanes):
+        if state[L_ENVELOPE + j] == 0:
+            request_envelope(graph, state, j)
+    draw_step_words(lanes, state, seed, first)
+    for j in range(lanes):
+        low, high = state[L_LOW + j], state[L_HIGH + j]
+        state[L_PLACE + j], state[L_NUMBER + j] = -1, 0
+        if low < high:
+            word, any_edge = uint64(state[L_WORD + j]), FROM_EDGES and state[L_STEP + j] == 0
+            if any_edge:
+                state[L_PLACE + j] = low + int64(below_wide(word, uint64(high - low)))
+            else:
+                if state[L_ENVELOPE + j] == 0:
+                    find_envelope(graph, state, j, scale)
+                number, halvings = number_under(state[L_ENVELOPE + j], high - low, word)
+                state[L_PLACE + j] = counted_from(low, high, number)
+                state[L_NUMBER + j], state[L_HALVINGS + j] = number, halvings
+
+
+@inner(forceinline=True)
+def takes_edge(j, state, graph, scale):
+    """Whether a lane takes the edge of its trial, if any; number 0 is always taken."""
+    position = state[L_POSITION + j]
+    if position < 0 or state[L_NUMBER + j] == 0:
+        return True
+    time = event_time(graph, position)
+    return is_accepted(state[L_OTHER + j], state[L_HALVINGS + j], state[L_NEXT + j], time, scale)
+
+
+@inner(forceinline=True)
+def draw_steps(lanes, state, graph, seed, first, scale):
     """Set PLACE of each lane to that of the edge that its step draws; -1 where none may follow."""
-    if TIME_BIAS == 2 and EVENTS:
-        for j in range(lanes):
-            request_biases(graph, state[L_ROW + j], state[L_LOW + j], state[L_HIGH + j])
     draw_step_words(lanes, state, seed, first)
     for j in range(lanes):
         low, high, step = state[L_LOW + j], state[L_HIGH + j], uint64(state[L_STEP + j])
@@ -92,7 +138,7 @@ def draw_steps(lanes, state, graph, seed, first, scale, biases):
             state[L_PLACE + j] = -1
             if low < high:
                 instance = uint64(first + state[L_WALKER + j])
-                state[L_PLACE + j] = place_drawn(graph, state, j, low, high, seed, instance, step, scale, biases)
+                state[L_PLACE + j] = place_drawn(graph, state, j, low, high, seed, instance, step, scale)
 
 
 @inner(forceinline=True)
@@ -103,7 +149,7 @@ def request_places(lanes, state, graph):
         if EVENTS:
             event = row + place
             state[L_POSITION + j] = event if place >= 0 else -1
-            prefetch(graph.events, uint64(4) * uint64(event))
+            request_event(graph, event)
             if HAS_WINDOW or HAS_LAST:
                 prefetch(graph.far_ends, uint64(event))
         else:
@@ -114,11 +160,14 @@ def request_places(lanes, state, graph):
 
 
 @inner(forceinline=True)
-def request_steps(state, graph, seed, first, walkers, biases):
+def request_steps(state, graph, seed, first, walkers):
     """Draw the next edge of each lane of a group, and ask for its memory line."""
     if not (EVENTS and take_known(TOGETHER, state, graph)):
         find_candidates(TOGETHER, state, graph, walkers.rules)
-    draw_steps(TOGETHER, state, graph, seed, first, walkers.scale[0], biases)
+    if TIME_BIAS == 2 and EVENTS:
+        draw_under_envelopes(TOGETHER, state, graph, seed, first, walkers.scale[0])
+    else:
+        draw_steps(TOGETHER, state, graph, seed, first, walkers.scale[0])
     request_places(TOGETHER, state, graph)
 
 
@@ -149,6 +198,7 @@ def take_walker(j, w, state, graph, walkers, out):
     """Let a lane go on with walker w."""
     state[L_WALKER + j], state[L_HERE + j], state[L_BACK + j] = w, walkers.at[w], walkers.previous[w]
     state[L_STEP + j], state[L_NOW + j], state[L_BEGAN + j] = walkers.step[w], walkers.clock[w, 0], walkers.clock[w, 1]
+    state[L_DRAW + j] = state[L_ENVELOPE + j] = 0
     put_source(out, w, walkers.source[w])
     prefetch(graph.indptr, uint64(state[L_HERE + j]))
 
@@ -163,16 +213,24 @@ def edge_of(graph, state, j):
 
 @inner(forceinline=True)
 def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
-    """Take a lane along the edge that it has drawn; returns whether its walk goes on."""
+    """Take a lane along the edge that it has drawn; returns whether its walk goes on.
+
+    A lane that does not take the edge of its trial stays, for another one.
+    """
+    if TIME_BIAS == 2 and EVENTS and not takes_edge(j, state, graph, walkers.scale[0]):
+        state[L_DRAW + j] += 1
+        return True
     w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
     now, began, back = state[L_NOW + j], state[L_BEGAN + j], state[L_BACK + j]
     seen = at_edge(with_times(with_path(graph, out, w), now, began), edge_of(graph, state, j))
-    dst, near, far = int64(-1), int64(-1), int64(-1)
+    dst, near, far, envelope, following = int64(-1), int64(-1), int64(-1), int64(0), int64(0)
     if position >= 0:
         dst = event_neighbor(graph, position) if EVENTS else neighbor_at(graph, position)
         now = event_time(graph, position) if EVENTS else time_at(graph, position)
         near = near_end(graph, position) if EVENTS else int64(-1)
         far = far_end(graph, position) if EVENTS else int64(-1)
+        envelope = envelope_after(graph, position) if TIME_BIAS == 2 and EVENTS else int64(0)
+        following = time_after(graph, position) if TIME_BIAS == 2 and EVENTS else int64(0)
     then = after(params, seen, seed, first + w, t, walkers.source[w], back, v, dst, 1.0, bad)
     if then >= 0:
         t += 1
@@ -186,6 +244,8 @@ def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
     state[L_HERE + j], state[L_BACK + j], state[L_STEP + j] = then, v, t
     state[L_NOW + j], state[L_BEGAN + j] = now, began
     state[L_NEAR + j], state[L_FAR + j] = near if then == dst else -1, far
+    if TIME_BIAS == 2 and EVENTS:
+        state[L_DRAW + j], state[L_ENVELOPE + j], state[L_NEXT + j] = 0, envelope if then == dst else 0, following
     return True
 
 
@@ -197,7 +257,7 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
     ago, and then the group before it, whose rows have come meanwhile, draws its next one.
     """
     graph, out, walkers = borrowed(graph), borrowed_out(out), borrow(walkers)
-    states, biases = full(GROUPS * FIELDS, -1, np.int64), empty(LEVELS, np.float64)
+    states = full(GROUPS * FIELDS, -1, np.int64)
     near, far = empty(todo.size if EVENTS else 0, np.int64), empty(todo.size if EVENTS else 0, np.int64)
     if EVENTS:
         find_first(todo, graph, walkers, near, far)
@@ -219,5 +279,5 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
                     take_walker(j, todo[taken], state, graph, walkers, out)
                     state[L_NEAR + j], state[L_FAR + j] = (near[taken], far[taken]) if EVENTS else (-1, -1)
                     taken += 1
-            request_steps(borrow(states[FIELDS * before : FIELDS * (before + 1)]), graph, seed, first, walkers, biases)
+            request_steps(borrow(states[FIELDS * before : FIELDS * (before + 1)]), graph, seed, first, walkers)
             before = group

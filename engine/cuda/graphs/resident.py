@@ -121,7 +121,7 @@ class DeviceGraph:
         elif self.layout is GraphLayout.EVENTS:
             self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
             for block, blocks in rows_of.items():
-                launch("build_events", blocks, block, 0, vertices, rules.window, rules.last, self.entries)
+                launch("build_events", blocks, block, 0, vertices, *rules[1:4], self.entries)
         elif self.layout.has_sums:
             self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
             build_sums(self.builder, 0, vertices, None, self.possible, self.check, self.entries)

@@ -21,14 +21,15 @@ __device__ __forceinline__ i64 place_at(const Place& here, i64 k)
     return here.row + min((i64)column_at<u32>(here.row + k, TIME_ORDER), here.count - 1);
 }
 
-// LAYOUT EVENTS: an edge in the order by time of its row, with the range that may follow it: where that begins, in the order of its end, and its edges.
-struct alignas(32) TimedEdge { u32 neighbor, count; i64 begin, time; };
+// LAYOUT EVENTS: an edge in the order by time of its row, with the range that may follow it: where that begins, in the order of its end, its edges, and
+// where biases are exponential the envelope of these (envelopes.cuh).
+struct alignas(32) TimedEdge { u32 neighbor, count; i64 begin, time; u64 envelope; };
 
 __device__ __forceinline__ TimedEdge event_at(i64 position)
 {
     const uint4* const at = (const uint4*)GRAPH.entries + 2 * position;
     const uint4 a = __ldg(at), b = __ldg(at + 1);
-    return {a.x, a.y, (i64)((u64)a.w << 32 | a.z), (i64)((u64)b.y << 32 | b.x)};
+    return {a.x, a.y, (i64)((u64)a.w << 32 | a.z), (i64)((u64)b.y << 32 | b.x), (u64)b.w << 32 | b.z};
 }
 
 // The time of the edge that is k-th by time in a row. Events are made of the columns.

@@ -1,6 +1,7 @@
 // Powers, exponentials and logarithms: the twin of engine/draws/portable.py, bit for bit. Compile without fused multiply-add.
 #pragma once
 
+constexpr double LN2 = 0.6931471805599453;
 constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10, ROOT_HALF = 0.7071067811865476;
 #define PORTABLE_INFINITY (1.0 / 0.0)
 constexpr double LARGEST_INTEGER_POWER = 64.0;
@@ -40,6 +41,17 @@ extern "C" __device__ double csaw_exponential(double x)
     double series = 1.0;
     for (int k = 17; k > 0; --k) series = 1.0 + series * rest / k;
     return ldexp(series, (int)steps);
+}
+
+// 2^-x for x from 0 on; 0 from 64 on, below what a random number of 53 bits can tell from 0.
+__device__ inline double halved(double x)
+{
+    if (!(x < 64.0)) return 0.0;
+    const double steps = floor(x + 0.5), rest = (steps - x) * LN2;
+    double series = 1.0;
+#pragma unroll
+    for (int k = 13; k > 0; --k) series = series * (rest * (1.0 / k)) + 1.0;
+    return series * __longlong_as_double((1023ll - (int)steps) << 52);
 }
 
 extern "C" __device__ double csaw_power(double x, double y)

@@ -64,7 +64,6 @@ struct Reserve {
         return number;
     }
 };
-
 // Take this thread's next walk, as begin does. Its place is the range of edges that may be next, from here on.
 __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
@@ -74,9 +73,46 @@ __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Outpu
     return true;
 }
 
-// Walks that read an event a step: a lane a walker. No hook of theirs decides or reads anything.
+// Fill what is left of the walks of lanes that `end`, all lanes of the warp together: memory is written in whole lines, and no line twice.
+__device__ __forceinline__ void fill_rest(const Output& o, u32 warp, const Walker& w, bool ends)
+{
+    const int lanes = __popc(warp);
+    for (u32 left = __ballot_sync(warp, ends); left != 0; left &= left - 1) {
+        const int lane = __ffs(left) - 1;
+        const i64 number = __shfl_sync(warp, (i64)w.number, lane), step = __shfl_sync(warp, w.step, lane);
+        for (i64 i = step + 1 + lane_of(); i <= o.length; i += lanes) o.walks[number * (o.length + 1) + i] = NONE;
+        for (i64 i = step + lane_of(); i < o.length; i += lanes) o.times[number * o.length + i] = LEAST_TIME;
+    }
+}
+
+// The event that a step draws of those that may follow; where biases are exponential, one trial under the envelope that the last edge knows, `trial` of this
+// step. Returns whether it is taken.
+__device__ __forceinline__ bool draw_event(const Walker& w, u64 seed, i64 first, double scale, u64& envelope, u32& trial, TimedEdge& e)
+{
+    const TimeSpan all = {0, (i64)w.count};
+    const bool any_edge = FROM_EDGES && w.step == 0;
+    if (TIME_BIAS != 2 || any_edge) {
+        e = event_at(w.row + place_drawn(w.place(), all, seed, first + w.number, w.step, any_edge, scale));
+        return true;
+    }
+    const i64 preferred = time_of(w.place(), counted_from(all, 0));
+    if (envelope == 0) envelope = envelope_of(w.place(), all, preferred, scale);
+    const Words words = philox(seed, first + w.number, w.step, trial);
+    const Under under = number_under(envelope, w.count, word64(words, 0));
+    e = event_at(w.row + counted_from(all, under.number));
+    if (under.number != 0 && !is_accepted(word64(words, 1), under.halvings, preferred, e.time, scale)) {
+        ++trial;
+        return false;
+    }
+    trial = 0;
+    return true;
+}
+
+// Walks that read an event a step: a lane a walker, which makes one trial a turn, so that none waits for another's. No hook of theirs decides or reads
+// anything.
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
+    static_assert(!RESUMES, "a walk is drawn in one launch");
     const Working working;
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
     __shared__ i64 staged_times[TimeTrack::LINE][WALK_BLOCK];
@@ -84,23 +120,26 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
     const TimeTrack times = {staged_times};
     Reserve reserve(o);
     Walker w;
+    u64 envelope = 0;  // of the edges that may follow; 0 where it is not known
+    u32 trial = 0;
     bool going = begin_in_time(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
     while (__any_sync(reserve.warp, going)) {
-        bool ends = false;
-        if (going) {
-            const bool stuck = w.count == 0;
-            if (!stuck) {
-                const TimeSpan all = {0, (i64)w.count};
-                const i64 k = place_drawn(w.place(), all, seed, first + w.number, w.step, FROM_EDGES && w.step == 0, o.scale);
-                const TimedEdge e = event_at(w.row + k);
-                move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
-                times.put(o, w.number, w.step - 1, e.time);
-            }
-            ends = !note(w, stuck, o, track);
-            if (ends) times.end(o, w.number, w.step);
+        const bool stuck = going && w.count == 0;
+        TimedEdge e;
+        const bool moves = going && !stuck && draw_event(w, seed, first, o.scale, envelope, trial, e);
+        if (moves) {
+            envelope = e.envelope;
+            move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
+            times.put(o, w.number, w.step - 1, e.time);
         }
+        const bool ends = (moves || stuck) && !note(w, stuck, o, track);
+        if (ends) times.end(o, w.number, w.step);
+        fill_rest(o, reserve.warp, w, ends);
         const i64 number = reserve.take(o, ends);
-        if (ends) going = begin_in_time(w, number, o, source, track);
+        if (ends) {
+            going = begin_in_time(w, number, o, source, track);
+            envelope = 0;
+        }
     }
 }
 #else

@@ -2,7 +2,7 @@
 // the way of drawing is explained; numbers and words are the same, in the same order.
 #pragma once
 #include "walker.cuh"
-#include "by_time.cuh"
+#include "envelopes.cuh"
 
 #if BY_TIME
 // A number below `count` with bias count - k for number k.
@@ -16,43 +16,17 @@ __device__ __forceinline__ i64 triangular(u64 word, i64 count)
     return count - 1 - from_end;
 }
 
-// The place number k of a range, from the end that is preferred.
-__device__ __forceinline__ i64 counted_from(const TimeSpan& range, i64 k) { return BACKWARD != FAR ? range.high - 1 - k : range.low + k; }
-
-// The exponential bias of number k of a range, relative to its number 0, which has the time `first`.
-__device__ __forceinline__ double lasting(const Place& here, const TimeSpan& range, i64 first, i64 k, double scale)
-{
-    const i64 time = time_of(here, counted_from(range, k));
-    const u64 apart = first > time ? (u64)first - (u64)time : (u64)time - (u64)first;
-    return csaw_exponential(-((double)apart / scale));
-}
-
-// A number in a range by its exponential bias.
+// A number in a range by its exponential bias: see envelopes.cuh.
 __device__ __forceinline__ i64 exponential_place(const Place& here, const TimeSpan& range, u64 seed, u64 instance, u64 step, double scale)
 {
-    const i64 size = range.high - range.low;
-    const int bits = 64 - __clzll(size);
     const i64 first = time_of(here, counted_from(range, 0));
-    const double unit = ldexp(1.0, 61 - bits);
-    i64 total = 0;
-    for (i64 begin = 0, wide = 1; begin < size; begin += wide, wide *= 4) {
-        const double bias = lasting(here, range, first, begin, scale);
-        if (bias == 0.0) break;
-        total += (i64)(bias * (double)min(wide, size - begin) * unit);
-    }
-    for (u64 draw = 0;; draw += 2) {
+    const u64 envelope = envelope_of(here, range, first, scale);
+    for (u64 draw = 0;; ++draw) {
         const Words words = philox(seed, instance, step, draw);
-        i64 target = (i64)below(word64(words, 0), (u64)total), begin = 0, held;
-        double whole;
-        for (i64 wide = 1;; begin += wide, wide *= 4) {
-            whole = lasting(here, range, first, begin, scale);
-            held = min(wide, size - begin);
-            target -= (i64)(whole * (double)held * unit);
-            if (target < 0) break;
-        }
-        if (held == 1) return begin;
-        const i64 number = begin + (i64)below(word64(words, 1), (u64)held);
-        if (fraction(draw64(seed, instance, step, draw + 1)) * whole < lasting(here, range, first, number, scale)) return number;
+        const Under under = number_under(envelope, (u64)(range.high - range.low), word64(words, 0));
+        if (under.number == 0) return 0;
+        const i64 time = time_of(here, counted_from(range, under.number));
+        if (is_accepted(word64(words, 1), under.halvings, first, time, scale)) return under.number;
     }
 }
 

@@ -25,6 +25,7 @@ HOST = f"""
 #include <cmath>
 #define __device__
 #define __forceinline__ inline
+#define __longlong_as_double(bits) __builtin_bit_cast(double, bits)
 #define __umul64hi(a, b) (unsigned long long)((unsigned __int128)(a) * (b) >> 64)
 using std::frexp, std::ldexp, std::floor, std::fabs, std::sqrt;
 #include "{HEADER}"
