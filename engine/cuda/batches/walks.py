@@ -9,7 +9,6 @@ from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
@@ -41,8 +40,7 @@ class Walks(WaitingWalks):
         self.clock: Array = None
         if timed:
             self.times = cupy.empty((sources.size, self.length), np.int64)
-            if not self._fills:
-                backend.kernels.over("fill_times", -(-self.times.size // 2), self.times.size, self.times)
+            backend.kernels.over("fill_times", -(-self.times.size // 2), self.times.size, self.times)
             self.clock = cupy.empty((sources.size, 2), np.int64)
             self.clock[...] = cupy.asarray(starts)
         self.lengths = cupy.empty(sources.size, np.int32)
@@ -69,11 +67,6 @@ class Walks(WaitingWalks):
         if backend.streamed and not backend.unlimited:
             self.walks.data.memset_async(255, self.walks.nbytes)
             self.walks[:, 0] = self.source
-
-    @property
-    def _fills(self) -> bool:
-        """Whether kernels also write what follows the end of a walk."""
-        return self.backend.plan.graph_layout is GraphLayout.EVENTS
 
     def _room(self, walkers: int) -> Array:
         """An array for the walks of so many walkers."""
@@ -105,7 +98,7 @@ class Walks(WaitingWalks):
 
     def advance(self) -> None:
         backend = self.backend
-        if backend.ends_early and not backend.streamed and not self._fills:
+        if backend.ends_early and not backend.streamed:
             self.walks.data.memset_async(255, self.walks.nbytes)  # PREFILLED in walk.cu
         if backend.streamed:
             self._serve_loaded()

@@ -73,18 +73,6 @@ __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Outpu
     return true;
 }
 
-// Fill what is left of the walks of lanes that `end`, all lanes of the warp together: memory is written in whole lines, and no line twice.
-__device__ __forceinline__ void fill_rest(const Output& o, u32 warp, const Walker& w, bool ends)
-{
-    const int lanes = __popc(warp);
-    for (u32 left = __ballot_sync(warp, ends); left != 0; left &= left - 1) {
-        const int lane = __ffs(left) - 1;
-        const i64 number = __shfl_sync(warp, (i64)w.number, lane), step = __shfl_sync(warp, w.step, lane);
-        for (i64 i = step + 1 + lane_of(); i <= o.length; i += lanes) o.walks[number * (o.length + 1) + i] = NONE;
-        for (i64 i = step + lane_of(); i < o.length; i += lanes) o.times[number * o.length + i] = LEAST_TIME;
-    }
-}
-
 // The event that a step draws of those that may follow; where biases are exponential, one trial under the envelope that the last edge knows, `trial` of this
 // step. Returns whether it is taken.
 __device__ __forceinline__ bool draw_event(const Walker& w, u64 seed, i64 first, double scale, u64& envelope, u32& trial, TimedEdge& e)
@@ -134,7 +122,6 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
         }
         const bool ends = (moves || stuck) && !note(w, stuck, o, track);
         if (ends) times.end(o, w.number, w.step);
-        fill_rest(o, reserve.warp, w, ends);
         const i64 number = reserve.take(o, ends);
         if (ends) {
             going = begin_in_time(w, number, o, source, track);
