@@ -23,6 +23,7 @@ CASES = {
     "window": ("neighbor", {"fanout": (4, 3), "time_strategy": "uniform", "time_window": 40}),
     "previous": ("neighbor", {"fanout": (4, 3), "time_strategy": "uniform", "time_against": "previous"}),
     "last": ("neighbor", {"fanout": (40, 3), "time_strategy": "last", "time_order": "strict"}),
+    "last few": ("neighbor", {"fanout": (5, 32, 1), "time_strategy": "last", "time_against": "previous"}),
     "replace": ("neighbor", {"fanout": (40, 3), "time_strategy": "uniform", "replace": True}),
     "many": ("neighbor", {"fanout": (90, 2), "time_strategy": "uniform"}),
     "hub": (
@@ -101,6 +102,17 @@ def test_edges_in_the_order_by_time_change_nothing(tmp_path, stores, case, layou
     algo, options = run_of(case)
     wanted = expected(stores, tmp_path, case)
     assert_same(wanted, arrays_of(stores[6], tmp_path / "t.zarr", algo, device="cuda", layout=layout, **options))
+
+
+@pytest.mark.parametrize("case", ["uniform", "window", "previous", "replace", "last few"])
+@pytest.mark.parametrize("layout", ["events", "csr"])
+def test_grouped_parents_change_nothing(tmp_path, stores, case, layout):
+    algo, options = run_of(case)
+    if "replace" in case:
+        options["fanout"] = (30, 3)
+    wanted = arrays_of(stores[1], tmp_path / "s.zarr", algo, **options)
+    grouped = options | {"device": "cuda", "layout": layout, "transit_parallel": "on"}
+    assert_same(wanted, arrays_of(stores[6], tmp_path / "t.zarr", algo, **grouped))
 
 
 @every_case

@@ -12,8 +12,8 @@ from csaw.engine.schedule.time_rules import time_rules
 class HopsInTime(Hops):
     """Instances ``first ..``, whose vertices pick among their edges before a time that they know.
 
-    ``sources`` int64 [instances, frontier size, 2]: the vertices that they start from, and their times. ``times``: int64
-    tables of the shapes of ``tables``, the times of sources, and of the edges to the vertices of each hop.
+    ``sources`` int64 [instances, frontier size, 2]: the vertices that they start from, and their times. ``times``:
+    int64 tables of the shapes of ``tables``, the times of sources, and of the edges to the vertices of each hop.
     """
 
     ungroups = "ungroup_in_time"

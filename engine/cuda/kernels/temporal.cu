@@ -34,17 +34,13 @@ struct TimeTrack {
     }
 };
 
-// Walkers that the lanes of a warp take next. A warp takes many at a time: all lanes of a GPU share one counter, which answers less than one of them in a
-// nanosecond, and walks in time end after a few steps.
+// Walkers that the lanes of a warp take next. A warp takes as many as it has lanes at a time: all lanes of a GPU share one counter, which answers about two
+// of them in a nanosecond, and walks in time end after a few steps.
 struct Reserve {
     u32 warp;  // the lanes that there are
-    i64 next, end, many;
+    i64 next, end;
 
-    __device__ __forceinline__ explicit Reserve(const Output& o) : warp(__activemask()), next(0), end(0)
-    {
-        const i64 warps = (i64)gridDim.x * ((blockDim.x + 31) / 32);
-        many = max(min((o.end - o.begin) / (16 * warps), 64ll), 32ll);  // few of all that a warp draws, so that warps end together
-    }
+    __device__ __forceinline__ Reserve() : warp(__activemask()), next(0), end(0) {}
 
     // A walker for each lane that `asks`, the end of all or more where none is left. All lanes of the warp.
     __device__ __forceinline__ i64 take(const Output& o, bool asks)
@@ -56,14 +52,15 @@ struct Reserve {
         if (next <= end) return number;
         const int leader = __ffs(warp) - 1;
         u64 first = 0;
-        if (lane_of() == leader) first = atomicAdd(o.taken, (u64)many);
+        if (lane_of() == leader) first = atomicAdd(o.taken, 32ull);
         const i64 begin = o.begin + (i64)gridDim.x * blockDim.x + (i64)__shfl_sync(warp, first, leader);
         if (number >= end) number += begin - end;
         next += begin - end;
-        end = begin + many;
+        end = begin + 32;
         return number;
     }
 };
+
 // Take this thread's next walk, as begin does. Its place is the range of edges that may be next, from here on.
 __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
@@ -106,7 +103,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
     __shared__ i64 staged_times[TimeTrack::LINE][WALK_BLOCK];
     const Track track = {staged};
     const TimeTrack times = {staged_times};
-    Reserve reserve(o);
+    Reserve reserve;
     Walker w;
     u64 envelope = 0;  // of the edges that may follow; 0 where it is not known
     u32 trial = 0;
