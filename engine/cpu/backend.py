@@ -8,6 +8,7 @@ import numpy as np
 from csaw.engine.batches.backend import ANYWHERE
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
+from csaw.engine.cpu.batches.hops_in_time import HopTablesInTime
 from csaw.engine.cpu.batches.layers import HostLayers
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.cpu.batches.rounds import UnlimitedWalks
@@ -32,4 +33,5 @@ class CpuBackend(CpuSelector):
         BatchKind.WHOLE_IN_TIME: WholeMiniBatches,
         BatchKind.LAYERS: HostLayers,
         BatchKind.HOP_TABLES: HopTables,
+        BatchKind.HOP_TABLES_IN_TIME: HopTablesInTime,
     }

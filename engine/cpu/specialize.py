@@ -48,6 +48,7 @@ FILES = (
     "pools.py",
     "rows.py",
     "hops.py",
+    "hops_in_time.py",
     "nodes.py",
     "minibatches_in_time.py",
     "minibatches.py",

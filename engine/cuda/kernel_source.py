@@ -22,8 +22,8 @@ from csaw.partition.graph.edge_columns import DTYPES, EdgeColumn
 
 MOST_COLUMNS = 15  # whose types fit a constant of 64 bits
 FILES = {
-    BatchKind.WALKS: ("walk.cu",),
-    BatchKind.UNLIMITED_WALKS: ("walk.cu",),
+    BatchKind.WALKS: ("walk.cu", "walk_arrays.cu"),
+    BatchKind.UNLIMITED_WALKS: ("walk.cu", "walk_arrays.cu"),
     BatchKind.CLUSTERS: (),
     BatchKind.CLOCK_WALKS: ("clocks.cu",),
     BatchKind.WHOLE_MINIBATCHES: ("minibatches.cu",),

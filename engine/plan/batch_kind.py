@@ -37,7 +37,7 @@ class BatchKind(StrEnum):
     IN_TIME = "in-time"
     """Frontiers whose vertices select among edges before a time."""
     HOP_TABLES_IN_TIME = "hop-tables-in-time"
-    """Hops of a fixed size, each drawn on a GPU from the one before and the times that it knows."""
+    """Hops of a fixed size, each drawn from the one before and the times that it knows."""
     SHARED_DRAWS_IN_TIME = "shared-draws-in-time"
     """Frontiers of copies, vertices with times, that decide on their edges to a vertex by one random number."""
     POOLS_IN_TIME = "pools-in-time"

@@ -25,7 +25,7 @@ def in_tables(shape: Shape, memory: MemoryPlan) -> bool:
 
 
 def in_tables_of_times(shape: Shape, memory: MemoryPlan) -> bool:
-    """Whether a GPU draws each hop of a run in time from the one before and its times alone."""
-    if not (shape.on_gpu and isinstance(shape.drawn_layout, Hops)) or memory.residency.streams:
+    """Whether each hop of a run in time is drawn from the one before and its times alone."""
+    if not isinstance(shape.drawn_layout, Hops) or memory.residency.streams:
         return False
-    return max(shape.sizes, default=0) <= MOST_PICKS[True]
+    return max(shape.sizes, default=0) <= MOST_PICKS[shape.on_gpu]

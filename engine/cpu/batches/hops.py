@@ -1,5 +1,7 @@
 """A batch of neighbor samples on the CPU with uniform picks, drawn hop by hop; see kernels/hops.py."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from csaw.engine.cpu.runner import CpuRunner
@@ -21,19 +23,21 @@ class HopTables:
         for size in self.backend.plan.sizes:
             parents = self.tables[-1]
             children = np.empty((len(parents), parents.shape[1] * size), parents.dtype)
-            if size:
-                self._hop(parents, children, size, slot)
+            self._hop(parents, children, size, slot)
             self.tables.append(children)
             slot += parents.shape[1]
 
     def _hop(self, parents: np.ndarray, children: np.ndarray, size: int, slot: int) -> None:
+        if not size:
+            return
         backend, begins = self.backend, np.arange(0, parents.size, SLICE)
+        kernel, beside, behind = self._kernel(parents, children)
         width = max(parents.shape[1], 1)
         found = np.zeros((len(begins) + 1, 2), np.int64)
 
         def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             begin = int(piece[0]) if piece.size else parents.size  # an empty slice compiles the kernel
-            backend.kernels.hop(
+            kernel(
                 begin,
                 min(begin + SLICE, parents.size),
                 backend.graph.arrays,
@@ -43,12 +47,18 @@ class HopTables:
                 slot,
                 size,
                 parents.reshape(-1),
+                *beside,
                 children.reshape(-1),
+                *behind,
                 found[begin // SLICE],
             )
 
         backend.in_slices(begins, 1, task)
         self.counts += found.sum(axis=0)
+
+    def _kernel(self, parents: np.ndarray, children: np.ndarray) -> tuple[Callable, tuple, tuple]:
+        """The kernel that draws a hop, and what it takes beside the parents and behind their children."""
+        return self.backend.kernels.hop, (), ()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return {f"hop_{i}": table[rows] for i, table in enumerate(self.tables)}

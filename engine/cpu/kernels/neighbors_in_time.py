@@ -98,41 +98,48 @@ def select_in_time(entries, graph, seed, frontier, now, time, rules):
         for j in range(lanes):
             i, begin = state[L_WALKER + j], frontier.start[state[L_WALKER + j]]
             k, instance, slot = frontier.capacity[i], uint64(frontier.instance[i]), uint64(frontier.slot[i])
-            low, high = state[L_LOW + j], max(state[L_LOW + j], state[L_HIGH + j])
-            size = draw_places(seed, instance, slot, low, high, k, time[begin : begin + k])
-            frontier.found[i] = size
-            for n in range(begin, begin + size):
-                if EVENTS:
-                    request_event(graph, state[L_ROW + j] + time[n])
-                else:
-                    prefetch(graph.edge_columns[TIME_ORDER], uint64(state[L_ROW + j] + time[n]))
-        if not EVENTS:
-            find_timed_edges(lanes, state, graph, frontier, time)
-        note_edges(lanes, state, graph, frontier, time)
-
-
-@inner
-def find_timed_edges(lanes, state, graph, frontier, time):
-    """Put the position of each edge of a group in the place of its place, and ask for what is read there."""
-    for j in range(lanes):
-        i = state[L_WALKER + j]
-        for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
-            time[n] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], time[n])
-            prefetch_edge(graph, uint64(time[n]))
-            prefetch(graph.edge_columns[TIME_COLUMN], uint64(time[n]))
-
-
-@inner
-def note_edges(lanes, state, graph, frontier, time):
-    """Note the neighbor and the time of each edge of a group, whose positions ``time`` holds, or places of events."""
-    for j in range(lanes):
-        i = state[L_WALKER + j]
-        for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
-            position = time[n]
-            if EVENTS:
-                event = state[L_ROW + j] + position
-                frontier.out[n], time[n] = event_neighbor(graph, event), event_time(graph, event)
-            else:
-                frontier.out[n], time[n] = neighbor_at(graph, position), time_at(graph, position)
+            frontier.found[i] = pick_in_time(j, state, graph, seed, instance, slot, k, begin, time)
+        for j in range(0 if EVENTS else lanes):
+            i = state[L_WALKER + j]
+            find_timed_edges(j, state, graph, frontier.start[i], frontier.found[i], time)
+        for j in range(lanes):
+            i = state[L_WALKER + j]
             if PLACED:
-                frontier.edge[n] = position - away(graph, frontier.vertex[i])
+                for n in range(frontier.start[i], frontier.start[i] + frontier.found[i]):
+                    frontier.edge[n] = time[n] - away(graph, frontier.vertex[i])
+            note_edges(j, state, graph, frontier.start[i], frontier.found[i], frontier.out, time)
+
+
+@inner
+def pick_in_time(j, state, graph, seed, instance, slot, k, begin, time):
+    """Put the places of the picks of a lane, at most k, into ``time`` from cell ``begin`` on, and ask for what is read
+    there; returns their number.
+    """
+    low, high = state[L_LOW + j], max(state[L_LOW + j], state[L_HIGH + j])
+    size = draw_places(seed, instance, slot, low, high, k, time[begin : begin + k])
+    for n in range(begin, begin + size):
+        if EVENTS:
+            request_event(graph, state[L_ROW + j] + time[n])
+        else:
+            prefetch(graph.edge_columns[TIME_ORDER], uint64(state[L_ROW + j] + time[n]))
+    return size
+
+
+@inner
+def find_timed_edges(j, state, graph, begin, size, time):
+    """Put the position of each edge of a lane in the place of its place, and ask for what is read there."""
+    for n in range(begin, begin + size):
+        time[n] = place_at(graph, state[L_ROW + j], state[L_COUNT + j], time[n])
+        prefetch_edge(graph, uint64(time[n]))
+        prefetch(graph.edge_columns[TIME_COLUMN], uint64(time[n]))
+
+
+@inner
+def note_edges(j, state, graph, begin, size, out, time):
+    """Note the neighbor and the time of each edge of a lane, whose positions ``time`` holds, or places of events."""
+    for n in range(begin, begin + size):
+        if EVENTS:
+            event = state[L_ROW + j] + time[n]
+            out[n], time[n] = event_neighbor(graph, event), event_time(graph, event)
+        else:
+            out[n], time[n] = neighbor_at(graph, time[n]), time_at(graph, time[n])

@@ -50,8 +50,8 @@ def test_a_plan_knows_the_kind_of_its_batches(tmp_path, algo, options, on_cpu, o
 @pytest.mark.parametrize(
     ("algo", "options", "on_cpu", "on_gpu"),
     [
-        ("neighbor", {}, "in-time", "hop-tables-in-time"),
-        ("neighbor", {"fanout": (40, 3)}, "in-time", "in-time"),
+        ("neighbor", {}, "hop-tables-in-time", "hop-tables-in-time"),
+        ("neighbor", {"fanout": (40, 3)}, "hop-tables-in-time", "in-time"),
         ("neighbor", {"fanout": (-1,), "residency": "disk"}, "in-time", "in-time"),
         ("labor", {"time_strategy": "uniform"}, "shared-draws-in-time", "shared-draws-in-time"),
         ("layer", {"time_strategy": "uniform"}, "pools-in-time", "pools-in-time"),
@@ -70,5 +70,5 @@ def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):
 
 
 def test_every_kind_has_its_batches_on_the_cpu_and_its_kernels_on_a_gpu():
-    assert CpuBackend.batches.keys() == set(BatchKind) - {BatchKind.TREES, BatchKind.HOP_TABLES_IN_TIME}
+    assert CpuBackend.batches.keys() == set(BatchKind) - {BatchKind.TREES}
     assert FILES.keys() == set(BatchKind)
