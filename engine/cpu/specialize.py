@@ -34,6 +34,7 @@ FILES = (
     "by_time.py",
     "envelopes.py",
     "time_biases.py",
+    "event_steps.py",
     "temporal.py",
     "events.py",
     "searches.py",

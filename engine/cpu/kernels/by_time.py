@@ -23,6 +23,9 @@ from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import inner
 
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
+NO_FOLLOWER = (
+    4294967295  # noted in place of where those begin that may follow an edge, where there are none: see events.py
+)
 BESIDE = 32  # walkers side by side
 FIELDS = 768  # all numbers of theirs, which are 32 of each kind from these places on:
 L_WALKER, L_HERE, L_BACK = 0, 32, 64  # -1 for none; where it is, and was
@@ -49,7 +52,10 @@ def event_neighbor(graph, event):
 
 @inner(forceinline=True)
 def near_end(graph, event):
-    """Where those begin, or end backward in time, that may follow an edge, in the order by time of its end."""
+    """Where those begin, or end backward in time, that may follow an edge, in the order by time of its end.
+
+    Where there are none it is NO_FOLLOWER, backward 0.
+    """
     return int64(graph.events[uint64(EVENT_WORDS) * uint64(event) + uint64(1)])
 
 

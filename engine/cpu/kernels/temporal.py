@@ -50,6 +50,7 @@ from csaw.engine.cpu.kernels.constants import (
     EVENTS,
     FROM_EDGES,
     FROM_TIMES,
+    HAS_DEAD_END,
     HAS_LAST,
     HAS_START,
     HAS_UPDATE,
@@ -64,6 +65,7 @@ from csaw.engine.cpu.kernels.envelopes import (
     number_under,
     request_envelope,
 )
+from csaw.engine.cpu.kernels.event_steps import begin_on_events, take_event
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.time_biases import place_drawn
 from csaw.engine.cpu.kernels.times import keep_times, time_at
@@ -162,7 +164,8 @@ def request_places(lanes, state, graph):
 @inner(forceinline=True)
 def request_steps(state, graph, seed, first, walkers):
     """Draw the next edge of each lane of a group, and ask for its memory line."""
-    if not (EVENTS and take_known(TOGETHER, state, graph)):
+    known = EVENTS and take_known(TOGETHER, state, graph)
+    if not known and not (EVENTS and not (HAS_UPDATE or HAS_DEAD_END)):
         find_candidates(TOGETHER, state, graph, walkers.rules)
     if TIME_BIAS == 2 and EVENTS:
         draw_under_envelopes(TOGETHER, state, graph, seed, first, walkers.scale[0])
@@ -175,12 +178,8 @@ def request_steps(state, graph, seed, first, walkers):
 def find_first(todo, graph, walkers, near, far):
     """Find the range of edges that may be next of each walker of ``todo``, as NEAR and FAR of a lane.
 
-    It is all of a row where no time is known, and the edges of the time at which each walk starts where that is.
+    They are not read where walks may start with any edge of a row.
     """
-    for k in range(todo.size):
-        near[k], far[k] = (LARGEST, 0) if BACKWARD else (0, LARGEST)
-    if not (HAS_START or HAS_LAST or FROM_TIMES):
-        return
     state = full(FIELDS, -1, np.int64)
     for begin in range(0, todo.size, BESIDE):
         lanes = min(BESIDE, todo.size - begin)
@@ -194,8 +193,11 @@ def find_first(todo, graph, walkers, near, far):
 
 
 @inner(forceinline=True)
-def take_walker(j, w, state, graph, walkers, out):
+def take_walker(j, w, state, graph, length, walkers, out):
     """Let a lane go on with walker w."""
+    if EVENTS and not (HAS_UPDATE or HAS_DEAD_END):
+        begin_on_events(j, w, state, graph, length, walkers, out)
+        return
     state[L_WALKER + j], state[L_HERE + j], state[L_BACK + j] = w, walkers.at[w], walkers.previous[w]
     state[L_STEP + j], state[L_NOW + j], state[L_BEGAN + j] = walkers.step[w], walkers.clock[w, 0], walkers.clock[w, 1]
     state[L_DRAW + j] = state[L_ENVELOPE + j] = 0
@@ -220,6 +222,8 @@ def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
     if TIME_BIAS == 2 and EVENTS and not takes_edge(j, state, graph, walkers.scale[0]):
         state[L_DRAW + j] += 1
         return True
+    if EVENTS and not (HAS_UPDATE or HAS_DEAD_END):
+        return take_event(j, state, graph, length, walkers, out)
     w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
     now, began, back = state[L_NOW + j], state[L_BEGAN + j], state[L_BACK + j]
     seen = at_edge(with_times(with_path(graph, out, w), now, began), edge_of(graph, state, j))
@@ -258,8 +262,9 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
     """
     graph, out, walkers = borrowed(graph), borrowed_out(out), borrow(walkers)
     states = full(GROUPS * FIELDS, -1, np.int64)
-    near, far = empty(todo.size if EVENTS else 0, np.int64), empty(todo.size if EVENTS else 0, np.int64)
-    if EVENTS:
+    searched = todo.size if EVENTS and (HAS_START or HAS_LAST or FROM_TIMES) else 0
+    near, far = empty(searched, np.int64), empty(searched, np.int64)
+    if searched > 0:
         find_first(todo, graph, walkers, near, far)
     groups = min(GROUPS, -(-todo.size // TOGETHER))
     for group in range(groups):
@@ -276,8 +281,13 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
                     state[L_WALKER + j] = -1
                     ended += 1
                 if taken < todo.size:
-                    take_walker(j, todo[taken], state, graph, walkers, out)
-                    state[L_NEAR + j], state[L_FAR + j] = (near[taken], far[taken]) if EVENTS else (-1, -1)
+                    take_walker(j, todo[taken], state, graph, length, walkers, out)
+                    if EVENTS and (HAS_START or HAS_LAST or FROM_TIMES):
+                        state[L_NEAR + j], state[L_FAR + j] = near[taken], far[taken]
+                    elif EVENTS:  # any edge of the row
+                        state[L_NEAR + j], state[L_FAR + j] = (LARGEST, 0) if BACKWARD else (0, LARGEST)
+                    else:
+                        state[L_NEAR + j], state[L_FAR + j] = -1, -1
                     taken += 1
             request_steps(borrow(states[FIELDS * before : FIELDS * (before + 1)]), graph, seed, first, walkers)
             before = group
