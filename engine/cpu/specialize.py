@@ -35,6 +35,7 @@ FILES = (
     "envelopes.py",
     "time_biases.py",
     "event_steps.py",
+    "envelope_trials.py",
     "temporal.py",
     "events.py",
     "searches.py",
