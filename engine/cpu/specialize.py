@@ -34,6 +34,8 @@ FILES = (
     "by_time.py",
     "envelopes.py",
     "time_biases.py",
+    "event_steps.py",
+    "envelope_trials.py",
     "temporal.py",
     "events.py",
     "searches.py",

@@ -78,17 +78,18 @@ def exponential(x):
     return math.ldexp(series, int(steps))
 
 
-@njit
+@njit(inline="always")
 def halved(x):
     """2^-x for x from 0 on; 0 from 64 on, below what a random number of 53 bits can tell from 0."""
-    if not x < 64.0:
-        return 0.0
-    steps = math.floor(x + 0.5)
-    rest = (steps - x) * LN2
+    small = x < 64.0
+    within = x if small else 0.0  # no branch, for vector registers
+    steps = math.floor(within + 0.5)
+    rest = (steps - within) * LN2
     series = 1.0
     for k in range(13, 0, -1):
         series = series * (rest * (1.0 / k)) + 1.0
-    return series * np.uint64(np.uint64(1023 - int(steps)) << np.uint64(52)).view(np.float64)
+    power = np.uint64(np.uint64(1023 - np.int64(steps)) << np.uint64(52)).view(np.float64)
+    return series * power if small else 0.0
 
 
 @njit

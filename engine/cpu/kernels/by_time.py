@@ -23,8 +23,11 @@ from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import inner
 
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
+NO_FOLLOWER = (
+    4294967295  # noted in place of where those begin that may follow an edge, where there are none: see events.py
+)
 BESIDE = 32  # walkers side by side
-FIELDS = 768  # all numbers of theirs, which are 32 of each kind from these places on:
+FIELDS = 1024  # all numbers of theirs, which are 32 of each kind from these places on:
 L_WALKER, L_HERE, L_BACK = 0, 32, 64  # -1 for none; where it is, and was
 L_STEP, L_NOW, L_BEGAN = 96, 128, 160  # its clock
 L_ROW, L_COUNT, L_LOW, L_HIGH, L_GOAL, L_LAST = 192, 224, 256, 288, 320, 352  # its row, and what is searched for there
@@ -32,7 +35,9 @@ L_FIRST, L_PLACE, L_POSITION = 384, 416, 448  # a place in the order by time, an
 L_NEAR, L_FAR = 480, 512  # the ends of the range that may follow, near in time and far; -1 where they are not known
 L_WORD, L_OTHER, L_DRAW = 544, 576, 608  # the random words of its step, and the number of their draw
 L_ENVELOPE, L_NEXT = 640, 672  # of the exponential biases that may follow, and the time of number 0; 0: not known
-L_NUMBER, L_HALVINGS = 704, 736  # the number of a trial, and the halvings of the envelope there
+L_NUMBER, L_HALVINGS = 704, 736  # the number of a trial, and the halvings of the envelope there,
+L_TIME, L_TAKEN = 768, 800  # the time of its edge, and whether that is taken
+L_REST, L_BEGIN, L_SHIFT, L_TARGET, L_LEVEL = 832, 864, 896, 928, 960  # where each is in its envelope
 
 
 @inner(forceinline=True)
@@ -49,7 +54,10 @@ def event_neighbor(graph, event):
 
 @inner(forceinline=True)
 def near_end(graph, event):
-    """Where those begin, or end backward in time, that may follow an edge, in the order by time of its end."""
+    """Where those begin, or end backward in time, that may follow an edge, in the order by time of its end.
+
+    Where there are none it is NO_FOLLOWER, backward 0.
+    """
     return int64(graph.events[uint64(EVENT_WORDS) * uint64(event) + uint64(1)])
 
 

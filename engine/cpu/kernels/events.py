@@ -13,17 +13,20 @@ from csaw.engine.cpu.kernels.by_time import (
     L_ENVELOPE,
     L_FAR,
     L_HERE,
+    L_HIGH,
+    L_LOW,
     L_NEAR,
     L_NEXT,
     L_NOW,
     L_STEP,
     L_WALKER,
+    NO_FOLLOWER,
     event_neighbor,
     event_time,
     note_ranges,
     place_at,
 )
-from csaw.engine.cpu.kernels.constants import EVENT_WORDS, HAS_LAST, HAS_WINDOW, TIME_BIAS, TIMED
+from csaw.engine.cpu.kernels.constants import BACKWARD, EVENT_WORDS, HAS_LAST, HAS_WINDOW, TIME_BIAS, TIMED
 from csaw.engine.cpu.kernels.envelopes import find_envelopes
 from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import njit
@@ -59,7 +62,8 @@ def find_followers(graph, first, last, rules, scale):
             state[L_NOW + j] = event_time(graph, begin + j)
         note_ranges(lanes, state, graph, rules)
         for j in range(lanes):
-            graph.events[uint64(EVENT_WORDS) * uint64(begin + j) + uint64(1)] = np.uint32(state[L_NEAR + j])
+            near = state[L_NEAR + j] if BACKWARD or state[L_LOW + j] < state[L_HIGH + j] else NO_FOLLOWER
+            graph.events[uint64(EVENT_WORDS) * uint64(begin + j) + uint64(1)] = np.uint32(near)
             if HAS_WINDOW or HAS_LAST:
                 graph.far_ends[begin + j] = np.uint32(state[L_FAR + j])
         if TIME_BIAS == 2:

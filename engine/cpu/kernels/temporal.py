@@ -17,19 +17,18 @@ from csaw.engine.cpu.kernels.by_time import (
     L_DRAW,
     L_ENVELOPE,
     L_FAR,
-    L_HALVINGS,
     L_HERE,
     L_HIGH,
     L_LOW,
     L_NEAR,
     L_NEXT,
     L_NOW,
-    L_NUMBER,
     L_OTHER,
     L_PLACE,
     L_POSITION,
     L_ROW,
     L_STEP,
+    L_TAKEN,
     L_WALKER,
     L_WORD,
     LARGEST,
@@ -48,8 +47,8 @@ from csaw.engine.cpu.kernels.by_time import (
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
     EVENTS,
-    FROM_EDGES,
     FROM_TIMES,
+    HAS_DEAD_END,
     HAS_LAST,
     HAS_START,
     HAS_UPDATE,
@@ -57,13 +56,8 @@ from csaw.engine.cpu.kernels.constants import (
     PER_TIME,
     TIME_BIAS,
 )
-from csaw.engine.cpu.kernels.envelopes import (
-    counted_from,
-    find_envelope,
-    is_accepted,
-    number_under,
-    request_envelope,
-)
+from csaw.engine.cpu.kernels.envelope_trials import LEVELS, judge_trials, place_trials, request_envelopes
+from csaw.engine.cpu.kernels.event_steps import begin_on_events, take_event
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.time_biases import place_drawn
 from csaw.engine.cpu.kernels.times import keep_times, time_at
@@ -88,41 +82,6 @@ def draw_step_words(lanes, state, seed, first):
         state[uint64(L_WORD) + j] = int64((w0 << SHIFT) | w1)
         if PER_TIME or TIME_BIAS == 2:
             state[uint64(L_OTHER) + j] = int64((w2 << SHIFT) | w3)
-
-
-@inner(forceinline=True)
-def draw_under_envelopes(lanes, state, graph, seed, first, scale):
-    """Set PLACE of each lane to that of an edge under its envelope; -1 where none may follow.
-
-    What the envelope is made of is read where the walk has just begun; else its last edge knows it.
-    """
-    for j in range(lanes):
-        if state[L_ENVELOPE + j] == 0:
-            request_envelope(graph, state, j)
-    draw_step_words(lanes, state, seed, first)
-    for j in range(lanes):
-        low, high = state[L_LOW + j], state[L_HIGH + j]
-        state[L_PLACE + j], state[L_NUMBER + j] = -1, 0
-        if low < high:
-            word, any_edge = uint64(state[L_WORD + j]), FROM_EDGES and state[L_STEP + j] == 0
-            if any_edge:
-                state[L_PLACE + j] = low + int64(below_wide(word, uint64(high - low)))
-            else:
-                if state[L_ENVELOPE + j] == 0:
-                    find_envelope(graph, state, j, scale)
-                number, halvings = number_under(state[L_ENVELOPE + j], high - low, word)
-                state[L_PLACE + j] = counted_from(low, high, number)
-                state[L_NUMBER + j], state[L_HALVINGS + j] = number, halvings
-
-
-@inner(forceinline=True)
-def takes_edge(j, state, graph, scale):
-    """Whether a lane takes the edge of its trial, if any; number 0 is always taken."""
-    position = state[L_POSITION + j]
-    if position < 0 or state[L_NUMBER + j] == 0:
-        return True
-    time = event_time(graph, position)
-    return is_accepted(state[L_OTHER + j], state[L_HALVINGS + j], state[L_NEXT + j], time, scale)
 
 
 @inner(forceinline=True)
@@ -160,12 +119,15 @@ def request_places(lanes, state, graph):
 
 
 @inner(forceinline=True)
-def request_steps(state, graph, seed, first, walkers):
+def request_steps(state, graph, seed, first, walkers, room):
     """Draw the next edge of each lane of a group, and ask for its memory line."""
-    if not (EVENTS and take_known(TOGETHER, state, graph)):
+    known = EVENTS and take_known(TOGETHER, state, graph)
+    if not known and not (EVENTS and not (HAS_UPDATE or HAS_DEAD_END)):
         find_candidates(TOGETHER, state, graph, walkers.rules)
     if TIME_BIAS == 2 and EVENTS:
-        draw_under_envelopes(TOGETHER, state, graph, seed, first, walkers.scale[0])
+        request_envelopes(TOGETHER, state, graph)
+        draw_step_words(TOGETHER, state, seed, first)
+        place_trials(TOGETHER, state, graph, walkers.scale[0], room)
     else:
         draw_steps(TOGETHER, state, graph, seed, first, walkers.scale[0])
     request_places(TOGETHER, state, graph)
@@ -175,12 +137,8 @@ def request_steps(state, graph, seed, first, walkers):
 def find_first(todo, graph, walkers, near, far):
     """Find the range of edges that may be next of each walker of ``todo``, as NEAR and FAR of a lane.
 
-    It is all of a row where no time is known, and the edges of the time at which each walk starts where that is.
+    They are not read where walks may start with any edge of a row.
     """
-    for k in range(todo.size):
-        near[k], far[k] = (LARGEST, 0) if BACKWARD else (0, LARGEST)
-    if not (HAS_START or HAS_LAST or FROM_TIMES):
-        return
     state = full(FIELDS, -1, np.int64)
     for begin in range(0, todo.size, BESIDE):
         lanes = min(BESIDE, todo.size - begin)
@@ -194,8 +152,11 @@ def find_first(todo, graph, walkers, near, far):
 
 
 @inner(forceinline=True)
-def take_walker(j, w, state, graph, walkers, out):
+def take_walker(j, w, state, graph, length, walkers, out):
     """Let a lane go on with walker w."""
+    if EVENTS and not (HAS_UPDATE or HAS_DEAD_END):
+        begin_on_events(j, w, state, graph, length, walkers, out)
+        return
     state[L_WALKER + j], state[L_HERE + j], state[L_BACK + j] = w, walkers.at[w], walkers.previous[w]
     state[L_STEP + j], state[L_NOW + j], state[L_BEGAN + j] = walkers.step[w], walkers.clock[w, 0], walkers.clock[w, 1]
     state[L_DRAW + j] = state[L_ENVELOPE + j] = 0
@@ -217,9 +178,11 @@ def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
 
     A lane that does not take the edge of its trial stays, for another one.
     """
-    if TIME_BIAS == 2 and EVENTS and not takes_edge(j, state, graph, walkers.scale[0]):
+    if TIME_BIAS == 2 and EVENTS and state[L_TAKEN + j] == 0:
         state[L_DRAW + j] += 1
         return True
+    if EVENTS and not (HAS_UPDATE or HAS_DEAD_END):
+        return take_event(j, state, graph, length, walkers, out)
     w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
     now, began, back = state[L_NOW + j], state[L_BEGAN + j], state[L_BACK + j]
     seen = at_edge(with_times(with_path(graph, out, w), now, began), edge_of(graph, state, j))
@@ -258,8 +221,10 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
     """
     graph, out, walkers = borrowed(graph), borrowed_out(out), borrow(walkers)
     states = full(GROUPS * FIELDS, -1, np.int64)
-    near, far = empty(todo.size if EVENTS else 0, np.int64), empty(todo.size if EVENTS else 0, np.int64)
-    if EVENTS:
+    room = empty(2 * LEVELS * TOGETHER, np.uint64)
+    searched = todo.size if EVENTS and (HAS_START or HAS_LAST or FROM_TIMES) else 0
+    near, far = empty(searched, np.int64), empty(searched, np.int64)
+    if searched > 0:
         find_first(todo, graph, walkers, near, far)
     groups = min(GROUPS, -(-todo.size // TOGETHER))
     for group in range(groups):
@@ -269,6 +234,8 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
     while ended < todo.size:
         for group in range(groups):
             state = borrow(states[FIELDS * group : FIELDS * (group + 1)])
+            if TIME_BIAS == 2 and EVENTS:
+                judge_trials(TOGETHER, state, graph, walkers.scale[0])
             for j in range(TOGETHER):
                 if state[L_WALKER + j] >= 0:
                     if make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
@@ -276,8 +243,14 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
                     state[L_WALKER + j] = -1
                     ended += 1
                 if taken < todo.size:
-                    take_walker(j, todo[taken], state, graph, walkers, out)
-                    state[L_NEAR + j], state[L_FAR + j] = (near[taken], far[taken]) if EVENTS else (-1, -1)
+                    take_walker(j, todo[taken], state, graph, length, walkers, out)
+                    if EVENTS and (HAS_START or HAS_LAST or FROM_TIMES):
+                        state[L_NEAR + j], state[L_FAR + j] = near[taken], far[taken]
+                    elif EVENTS:  # any edge of the row
+                        state[L_NEAR + j], state[L_FAR + j] = (LARGEST, 0) if BACKWARD else (0, LARGEST)
+                    else:
+                        state[L_NEAR + j], state[L_FAR + j] = -1, -1
                     taken += 1
-            request_steps(borrow(states[FIELDS * before : FIELDS * (before + 1)]), graph, seed, first, walkers)
+            state = borrow(states[FIELDS * before : FIELDS * (before + 1)])
+            request_steps(state, graph, seed, first, walkers, borrow(room[:]))
             before = group
