@@ -109,14 +109,14 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
     u32 trial = 0;
     bool going = begin_in_time(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
     while (__any_sync(reserve.warp, going)) {
-        const bool stuck = going && w.count == 0;
         TimedEdge e;
-        const bool moves = going && !stuck && draw_event(w, seed, first, o.scale, envelope, trial, e);
+        const bool moves = going && w.count > 0 && draw_event(w, seed, first, o.scale, envelope, trial, e);
         if (moves) {
             envelope = e.envelope;
             move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
             times.put(o, w.number, w.step - 1, e.time);
         }
+        const bool stuck = going && w.count == 0;  // also behind an edge that nothing may follow: its walk ends in the same turn
         const bool ends = (moves || stuck) && !note(w, stuck, o, track);
         if (ends) times.end(o, w.number, w.step);
         const i64 number = reserve.take(o, ends);
