@@ -12,8 +12,13 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_events(i64 first, 
             const i64 position = place_at(place, k), neighbor = neighbor_at(position), time = time_at(position);
             const Place there = locate(neighbor);
             const TimeSpan next = TIMED ? candidates_of(there, time, true, window, last_time) : TimeSpan{0, 0};
-            const u64 envelope = TIME_BIAS == 2 && next.low < next.high ? envelope_of(there, next, time_of(there, counted_from(next, 0)), scale) : 0;
-            events[place.row + k] = {(u32)neighbor, (u32)(next.high - next.low), there.row + next.low, time, envelope};
+            u64 envelope = 0, apart = 0;
+            if (TIME_BIAS == 2 && next.low < next.high) {
+                const i64 preferred = time_of(there, counted_from(next, 0));
+                envelope = envelope_of(there, next, preferred, scale);
+                apart = time_between(time, preferred);
+            }
+            events[place.row + k] = {(u32)neighbor, (u32)(next.high - next.low), begin_and_apart(there.row + next.low, apart), time, envelope};
         }
     }
 }

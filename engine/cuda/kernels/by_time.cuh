@@ -22,14 +22,27 @@ __device__ __forceinline__ i64 place_at(const Place& here, i64 k)
 }
 
 // LAYOUT EVENTS: an edge in the order by time of its row, with the range that may follow it: where that begins, in the order of its end, its edges, and
-// where biases are exponential the envelope of these (envelopes.cuh).
-struct alignas(32) TimedEdge { u32 neighbor, count; i64 begin, time; u64 envelope; };
+// where biases are exponential the envelope of these (envelopes.cuh), with how much later, or earlier, the time of number 0 is, if the bits beside `begin`
+// hold that.
+struct alignas(32) TimedEdge {
+    u32 neighbor, count;
+    u64 begin_and_apart;
+    i64 time;
+    u64 envelope;
+
+    __device__ __forceinline__ i64 begin() const { return (i64)begin_and_apart & OFFSET; }
+    __device__ __forceinline__ u32 apart() const { return (u32)(begin_and_apart >> OFFSET_BITS); }
+};
+
+constexpr u32 FAR_APART = (1u << (64 - OFFSET_BITS)) - 1;  // more than the bits hold
+
+__device__ __forceinline__ u64 begin_and_apart(i64 begin, u64 apart) { return (apart < FAR_APART ? apart : FAR_APART) << OFFSET_BITS | (u64)begin; }
 
 __device__ __forceinline__ TimedEdge event_at(i64 position)
 {
     const uint4* const at = (const uint4*)GRAPH.entries + 2 * position;
     const uint4 a = __ldg(at), b = __ldg(at + 1);
-    return {a.x, a.y, (i64)((u64)a.w << 32 | a.z), (i64)((u64)b.y << 32 | b.x), (u64)b.w << 32 | b.z};
+    return {a.x, a.y, (u64)a.w << 32 | a.z, (i64)((u64)b.y << 32 | b.x), (u64)b.w << 32 | b.z};
 }
 
 // The time of the edge that is k-th by time in a row. Events are made of the columns.

@@ -9,11 +9,12 @@ constexpr int HEADS = 8;          // first numbers of levels that are asked for 
 // The place number k of a range, from the end that is preferred.
 __device__ __forceinline__ i64 counted_from(const TimeSpan& range, i64 k) { return BACKWARD != FAR ? range.high - 1 - k : range.low + k; }
 
+__device__ __forceinline__ u64 time_between(i64 one, i64 other) { return one > other ? (u64)one - (u64)other : (u64)other - (u64)one; }
+
 // How often an exponential bias halves from the time `first` to another, in whichever direction.
 __device__ __forceinline__ double halvings_between(i64 first, i64 time, double scale)
 {
-    const u64 apart = first > time ? (u64)first - (u64)time : (u64)time - (u64)first;
-    return (double)apart / (scale * LN2);
+    return (double)time_between(first, time) / (scale * LN2);
 }
 
 // The envelope of a range that has an edge, whose number 0 has the time `first`.

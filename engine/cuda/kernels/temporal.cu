@@ -70,9 +70,32 @@ __device__ __forceinline__ bool begin_in_time(Walker& w, i64 number, const Outpu
     return true;
 }
 
-// The event that a step draws of those that may follow; where biases are exponential, one trial under the envelope that the last edge knows, `trial` of this
-// step. Returns whether it is taken.
-__device__ __forceinline__ bool draw_event(const Walker& w, u64 seed, i64 first, double scale, u64& envelope, u32& trial, TimedEdge& e)
+// What a lane knows of the exponential biases of the edges that may follow.
+struct Followers {
+    u64 envelope;   // 0 where it is not known yet,
+    i64 preferred;  // and the time of number 0
+    u32 trial;
+
+    __device__ __forceinline__ void look_up(const Place& here, const TimeSpan& all, double scale)
+    {
+        preferred = time_of(here, counted_from(all, 0));
+        if (envelope == 0) envelope = envelope_of(here, all, preferred, scale);
+    }
+
+    // Those of an edge that is taken.
+    __device__ __forceinline__ void follow(const TimedEdge& e, const Place& here)
+    {
+        envelope = e.envelope;
+        trial = 0;
+        const u64 apart = e.apart();
+        if (TIME_BIAS != 2 || e.count == 0) return;
+        if (apart == FAR_APART) preferred = time_of(here, counted_from({0, (i64)e.count}, 0));
+        else preferred = BACKWARD ? e.time - (i64)apart : e.time + (i64)apart;
+    }
+};
+
+// The event that a step draws of those that may follow; where biases are exponential, in one trial under their envelope. Returns whether it is taken.
+__device__ __forceinline__ bool draw_event(const Walker& w, u64 seed, i64 first, double scale, Followers& followers, TimedEdge& e)
 {
     const TimeSpan all = {0, (i64)w.count};
     const bool any_edge = FROM_EDGES && w.step == 0;
@@ -80,17 +103,12 @@ __device__ __forceinline__ bool draw_event(const Walker& w, u64 seed, i64 first,
         e = event_at(w.row + place_drawn(w.place(), all, seed, first + w.number, w.step, any_edge, scale));
         return true;
     }
-    const i64 preferred = time_of(w.place(), counted_from(all, 0));
-    if (envelope == 0) envelope = envelope_of(w.place(), all, preferred, scale);
-    const Words words = philox(seed, first + w.number, w.step, trial);
-    const Under under = number_under(envelope, w.count, word64(words, 0));
+    if (followers.envelope == 0) followers.look_up(w.place(), all, scale);
+    const Words words = philox(seed, first + w.number, w.step, followers.trial);
+    const Under under = number_under(followers.envelope, w.count, word64(words, 0));
     e = event_at(w.row + counted_from(all, under.number));
-    if (under.number != 0 && !is_accepted(word64(words, 1), under.halvings, preferred, e.time, scale)) {
-        ++trial;
-        return false;
-    }
-    trial = 0;
-    return true;
+    ++followers.trial;
+    return under.number == 0 || is_accepted(word64(words, 1), under.halvings, followers.preferred, e.time, scale);
 }
 
 // Walks that read an event a step: a lane a walker, which makes one trial a turn, so that none waits for another's. No hook of theirs decides or reads
@@ -105,15 +123,15 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
     const TimeTrack times = {staged_times};
     Reserve reserve;
     Walker w;
-    u64 envelope = 0;  // of the edges that may follow; 0 where it is not known
-    u32 trial = 0;
+    Followers followers = {};
     bool going = begin_in_time(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
     while (__any_sync(reserve.warp, going)) {
         TimedEdge e;
-        const bool moves = going && w.count > 0 && draw_event(w, seed, first, o.scale, envelope, trial, e);
+        const bool moves = going && w.count > 0 && draw_event(w, seed, first, o.scale, followers, e);
         if (moves) {
-            envelope = e.envelope;
-            move_to(w, e.neighbor, {e.begin, (i64)e.count}, true, o.length);
+            const Place there = {e.begin(), (i64)e.count};
+            followers.follow(e, there);
+            move_to(w, e.neighbor, there, true, o.length);
             times.put(o, w.number, w.step - 1, e.time);
         }
         const bool stuck = going && w.count == 0;  // also behind an edge that nothing may follow: its walk ends in the same turn
@@ -122,7 +140,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 3) void walk_by_time(Output 
         const i64 number = reserve.take(o, ends);
         if (ends) {
             going = begin_in_time(w, number, o, source, track);
-            envelope = 0;
+            followers = {};
         }
     }
 }
