@@ -131,9 +131,13 @@ def waiting(context: Context) -> Callable[[], object]:
     """Make a function that returns when the device has done its queued work."""
     if not context.on_gpu:
         return lambda: None
-    import cupy
 
-    return cupy.cuda.get_current_stream().synchronize
+    def wait() -> None:
+        import cupy
+
+        cupy.cuda.get_current_stream().synchronize()
+
+    return wait
 
 
 def copy_rate(context: Context) -> float:
