@@ -29,6 +29,7 @@ PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that wri
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
+NO_PLACE = (1 << 32) - 1  # of an edge in a row: noted where nothing may follow, so rows are shorter
 # Of an edge in the order by time, of one with an envelope, and beside it where time is bounded: see kernels/access.py.
 EVENT_BYTES, ENVELOPE_BYTES, FAR_BYTES = 16, 32, 4
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
@@ -90,6 +91,8 @@ def _events(shape: Shape, room: int) -> int:
     algorithm = shape.algorithm
     if algorithm.layout == "batches" or shape.needs.edge.id != 4 or not events_pay(shape):
         return 0  # the edges of mini-batches are numbered in the order of rows
+    if shape.store.max_degree >= NO_PLACE:
+        return 0
     each = EVENT_BYTES
     if isinstance(algorithm, TemporalWalk):
         each = ENVELOPE_BYTES if algorithm.exponential_in_time else EVENT_BYTES

@@ -56,6 +56,13 @@ class TurnsBack(Temporal):
 """
 """A walk whose second step leads nowhere, so that what may follow its edge is not what may follow the step."""
 
+JUMPS = """
+class Jumps(Temporal):
+    def dead_end(self, e):
+        return e.random_vertex() if e.depth < 4 else -1
+"""
+"""Behind TURNS_BACK: a walk that goes on where no edge may follow, from where its last edge does not lead."""
+
 
 def events_store(path, events, vertices, **how):
     """A directed graph of these events."""

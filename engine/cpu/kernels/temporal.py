@@ -122,7 +122,7 @@ def request_places(lanes, state, graph):
 def request_steps(state, graph, seed, first, walkers, room):
     """Draw the next edge of each lane of a group, and ask for its memory line."""
     known = EVENTS and take_known(TOGETHER, state, graph)
-    if not known and not (EVENTS and not (HAS_UPDATE or HAS_DEAD_END)):
+    if not known and (not EVENTS or HAS_UPDATE or HAS_DEAD_END):
         find_candidates(TOGETHER, state, graph, walkers.rules)
     if TIME_BIAS == 2 and EVENTS:
         request_envelopes(TOGETHER, state, graph)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.graphs import arrays_of, store_of
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
-from helpers.temporal import RECENT, TIED, TURNS_BACK, events_store, random_events, rows_by_time
+from helpers.temporal import JUMPS, RECENT, TIED, TURNS_BACK, events_store, random_events, rows_by_time
 
 import csaw
 from csaw.engine import prepare
@@ -136,6 +136,7 @@ def test_sources_of_edges_are_drawn_as_often_as_they_have_edges(tmp_path, stores
     assert ((seen - expected)[degree > 0] ** 2 / expected[degree > 0]).sum() < 320  # p = 1e-7 of 199 degrees of freedom
 
 
+EXPONENTIAL = {"time_bias": "exponential", "time_scale": 9.0}
 FOLLOWED = [
     {},
     {"time_order": "monotone"},
@@ -143,7 +144,9 @@ FOLLOWED = [
     {"direction": "backward", "time_order": "monotone"},
     {"time_window": 20, "last_time": 60},
     {"direction": "backward", "time_window": 20, "last_time": -60, "time_order": "monotone"},
-    {"time_bias": "exponential", "time_scale": 9.0, "prefer": "far"},
+    EXPONENTIAL | {"prefer": "far"},
+    EXPONENTIAL | {"direction": "backward", "time_window": 50},
+    EXPONENTIAL | {"start": "edge", "instances": 400},
     {"time_bias": "linear", "direction": "backward"},
     {"per": "time", "start_time": -50},
     {"start": "edge", "instances": 400, "time_order": "monotone"},
@@ -151,14 +154,14 @@ FOLLOWED = [
 
 
 @pytest.mark.parametrize("options", FOLLOWED)
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("own", [None, "TurnsBack", "Jumps"])
 def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options, own):
     rng, limits = np.random.default_rng(3), np.iinfo(np.int64)
     events = random_events(60, 2000, 4, span=70)
     ends = [(int(u), int(v), t) for t in (limits.min, limits.max) for u, v in rng.integers(0, 60, (40, 2))]
     store = events_store(tmp_path / "g.zarr", events + ends, 60)
-    (tmp_path / "back.py").write_text(TURNS_BACK)
-    algo = f"{tmp_path / 'back.py'}:TurnsBack" if own else "temporal"
+    (tmp_path / "mine.py").write_text(TURNS_BACK + JUMPS)
+    algo = f"{tmp_path / 'mine.py'}:{own}" if own else "temporal"
     given = {"walk_length": 9, "num_walks": 30, "seed": 5, **options}
     found = {}
     for steps in (0, 1 << 30):
@@ -167,6 +170,13 @@ def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options,
         found[steps] = arrays_of(store, tmp_path / "s.zarr", algo, **given)
     assert_same(found[0], found[1 << 30])
     assert (found[0]["lengths"] > 1).any()
+
+
+def test_an_edge_keeps_an_envelope_where_biases_are_exponential(stores, monkeypatch):
+    monkeypatch.setattr(costs, "EVENT_STEPS", 1 << 30)
+    for options, size in (({}, 16), (EXPONENTIAL, 32), (EXPONENTIAL | {"time_window": 5}, 36)):
+        fixed = prepare(stores[0], "temporal", num_walks=900, **options).plan.fixed
+        assert fixed["events"] == size * stores[0].edges
 
 
 def test_start_edges_take_memory_that_the_plan_counts(stores):
