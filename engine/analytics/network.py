@@ -160,6 +160,12 @@ class Network(RowsInMemory):
         """The module ``what`` of this kind of device, engine/analytics/cpu or cuda."""
         return import_module(f"csaw.engine.analytics.{cls.device}.{what}")
 
+    @classmethod
+    def memory_of(cls, what: str) -> ModuleType | None:
+        """The module that says in how much memory ``what`` is done, without its kernels; None where none says it."""
+        name = f"csaw.engine.analytics.{cls.device}.memory.{what}"
+        return import_module(name) if find_spec(name) else None
+
     def compute(self, what: str, **options: Any) -> Any:
         """Call ``compute(network, **options)`` of the module ``what`` of this device."""
         self.take_turn()

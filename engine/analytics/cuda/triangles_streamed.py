@@ -17,6 +17,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
+from csaw.engine.analytics.cuda.memory.triangles import BLOCK_SHARE, KEPT_BYTES, least_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import Passing, Runs, bytes_of, cuts_of, host_bytes, host_memory
@@ -28,10 +29,6 @@ from csaw.engine.plan.contracts import Array
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 
-KEPT_BYTES = 36  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
-BLOCK_SHARE = 32  # bytes of an entry of a block while it is copied, split and written
-LEAST_ROWS = 2  # of the longest length, for which a block must have room
-LEAST_ROOM = 1 << 20  # bytes of a block, as segments of few lists are slow
 PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
 # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
 HIGHER_BYTES = 20
@@ -113,7 +110,7 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
 
     BudgetError where they are not for the longest row.
     """
-    least = _least_room(store.max_degree)
+    least = least_room(store.max_degree)
     if room < least:
         needed = network.gpu_memory - room + least
         raise BudgetError(
@@ -128,16 +125,6 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
     return stream
-
-
-def _least_room(longest: int) -> int:
-    """Bytes for blocks of rows of this length."""
-    return max(BLOCK_SHARE * LEAST_ROWS * longest, LEAST_ROOM)
-
-
-def least_bytes(network: DeviceNetwork) -> int:
-    """Bytes of memory in which the triangles of a streamed graph are counted."""
-    return KEPT_BYTES * network.vertices + _least_room(network.extent("undirected").longest)
 
 
 class _Counting:

@@ -215,11 +215,10 @@ class Networks:
         """Whether the GPU has room for a measure that needs all rows there."""
         from csaw.engine.analytics.cuda.device_room import has_room
 
-        found = [import_module(f"csaw.engine.analytics.cuda.{name}") for name in one.computes(self.store.directed)]
-        needing = [module.more_bytes for module in found if hasattr(module, "more_bytes")]
+        network = self._on_gpus(one)
+        needing = [module.more_bytes for module in one.memory_of(network) if hasattr(module, "more_bytes")]
         if not needing:
             return True
-        network = self._on_gpus(one)
         try:
             one.set_aside(network)
         except BudgetError:
