@@ -36,6 +36,7 @@ from csaw.engine.plan.contracts import (
     TimedFrontier,
 )
 from csaw.engine.plan.plan import Plan
+from csaw.engine.schedule.flags import set_count
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
 
@@ -136,7 +137,7 @@ class Backend(Specialization, ABC):
         """Vertices without a neighbor."""
         cuts = range(0, self.store.vertices, VERTICES_AT_A_TIME)
         spans = ((first, min(first + VERTICES_AT_A_TIME, self.store.vertices)) for first in cuts)
-        return sum(int((self.graph.degrees(self.xp.arange(*span)) == 0).sum()) for span in spans)
+        return sum(set_count(self.xp, self.graph.degrees(self.xp.arange(*span)) == 0) for span in spans)
 
     # Costs of reading rows where they are, for the scheduler
 
@@ -265,6 +266,13 @@ class Backend(Specialization, ABC):
         """float64 [n]: times at which members of pools of several vertices arrive, exponential with ``rate`` [n].
 
         ``number``: of each in its pool.
+        """
+
+    @abstractmethod
+    def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:
+        """Add ``biases`` [n], as integers that are scaled by 2^shift, to ``sums``, int64 [V], at the ids ``at`` [n].
+
+        A bias above 0 adds 1 at least.
         """
 
     def candidates(self, size: int) -> int:
