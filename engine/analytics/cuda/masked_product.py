@@ -32,4 +32,4 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     kernels.launch("multiply_few", min(-(-few.size * 32 // BLOCK), most), BLOCK, few.size, few, *given)
     ticket = cupy.zeros(1, np.uint64)
     kernels.launch("multiply_many", min(many.size, most), BLOCK, ticket, many.size, many, *given)
-    return counting.found(counts, rank)
+    return counting.found(network, counts, rank)

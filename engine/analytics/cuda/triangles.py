@@ -8,8 +8,6 @@ middle vertices each; of a graph that is streamed, each takes the next part when
 own rows alone, lists pass by between them (triangles_spread.py). Counts are added.
 """
 
-import cupy
-
 from csaw.engine.analytics.cuda import oriented, triangles_spread, triangles_streamed
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.memory.triangles import needed
@@ -55,7 +53,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
 def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
     """Count the triangles of rows that fit each GPU: the counts of each."""
     networks = network.among(len(network.shares))
-    entries = [tuple(network.indptr[cupy.asarray(span)].tolist()) for span in network.shares]
+    entries = [tuple(int(network.indptr[vertex]) for vertex in span) for span in network.shares]
 
     def split(one: DeviceNetwork, number: int) -> tuple[Array, Array, Split]:
         first, last = network.shares[number]
@@ -80,6 +78,6 @@ def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | No
             one, counting.dense_parts(one, lists, each, one.edges // counting.DENSE_EDGES), lists, counts, share
         )
         counting.count(one, lists, higher, lists, counting.many_neighbors(one), counts, share)
-        return counting.found(counts, rank)
+        return counting.found(one, counts, rank)
 
     return on_each(networks, count_share)

@@ -77,7 +77,7 @@ def _count_runs(
     for _ in in_order(networks, works, lambda one, work: workers[one].count(*work)):
         pass
     workers.clear()
-    return on_each(networks, lambda one, _: counting.found(kept[one][1], kept[one][0]))
+    return on_each(networks, lambda one, _: counting.found(one, kept[one][1], kept[one][0]))
 
 
 def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
