@@ -100,6 +100,9 @@ class Algorithm:
     file_digest: str = ""
     """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
 
+    in_units: frozenset[str] = frozenset()
+    """Names of the options that are times in the units of a graph already, set when it is built for one."""
+
     file_text: ClassVar[str] = ""
     """The text of that file, set when it is run."""
 
