@@ -96,14 +96,17 @@ class Networks:
     def _opened(self, residency: Residency | None) -> "DeviceNetwork":
         import cupy
 
-        from csaw.engine.analytics.cuda.opening import network_on
+        from csaw.engine.analytics.cuda.network import DeviceNetwork
+        from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 
         if "of_caller" not in vars(self):
             self.of_caller = cupy.cuda.Device()
         wish = self.wish
-        return network_on(
-            self.gpus,
+        kind = PooledNetwork if residency is Residency.POOLED else DeviceNetwork
+        return kind(
             self.store,
+            self.gpus[0],
+            others=self.gpus[1:],
             gpu_memory=wish.gpu_memory,
             memory=wish.memory,
             threads=wish.threads,
