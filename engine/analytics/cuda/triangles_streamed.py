@@ -28,10 +28,13 @@ from csaw.engine.analytics.cuda.triangle_counts import Counts
 from csaw.engine.plan.contracts import Array
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
+from csaw.partition.graph.views import Recut
 
 PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
 # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
 HIGHER_BYTES = 20
+# of an entry of a block and of a row, where rows are short: both slots, what is split, and two runs
+WRITTEN_BYTES, ROW_BYTES = 20, 112
 DENSE_SHARE = 16  # the dense parts take at most one part of this many
 
 
@@ -124,7 +127,23 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
     stream.indptr, stream.loaded = network.indptr, network.loaded
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
+    if not isinstance(network, PooledNetwork):
+        stream.cut = _cut(stream, room)
     return stream
+
+
+def _cut(stream: DeviceNetwork, room: int) -> Recut:
+    """The rows in blocks that ``room`` bytes are enough for, whether their rows are long or many."""
+    entries, begins, vertex = stream.offsets, list[tuple[int, int]](), 0
+    written = WRITTEN_BYTES * entries + ROW_BYTES * np.arange(stream.vertices + 1)
+    while vertex < stream.vertices:
+        begins.append((vertex, int(entries[vertex])))
+        ends = (
+            np.searchsorted(upto, upto[vertex] + most, side="right") - 1
+            for upto, most in ((entries, room // BLOCK_SHARE), (written, room))
+        )
+        vertex = max(vertex + 1, int(min(ends)))
+    return Recut(stream.store, begins)
 
 
 class _Counting:
