@@ -5,8 +5,7 @@ Batches, the scheduler and workers use nothing else of it.
 Selection counts, in the order of TALLY (all but draws for inverse transform without replacement alone):
 
     draws       random words: one a candidate, fewer where bipartite region search uses the rest of a word again; by
-                rejection, trials,
-                on a streamed graph also those made before an earlier question is answered
+                rejection, trials, on a streamed graph also those made before an earlier question is answered
     collisions  candidates that were already selected
     searches    the detector's work: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
     iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
@@ -126,10 +125,7 @@ class Backend(Specialization, ABC):
         """[6]: integer counts so far, in the order of TALLY."""
 
     def kernel_seconds(self) -> tuple[float, float]:
-        """Return the seconds in the kernels of a streamed run, and how far the work of multiprocessors differs.
-
-        Their deviation is a share of the mean.
-        """
+        """Return the seconds in kernels of a streamed run, and the deviation of multiprocessors' work by its mean."""
         return 0.0, 0.0
 
     @cached_property
@@ -270,10 +266,7 @@ class Backend(Specialization, ABC):
 
     @abstractmethod
     def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:
-        """Add ``biases`` [n], as integers that are scaled by 2^shift, to ``sums``, int64 [V], at the ids ``at`` [n].
-
-        A bias above 0 adds 1 at least.
-        """
+        """Add ``biases`` [n] times 2^shift, whole, 1 at least if above 0, to ``sums``, int64 [V], at ids ``at`` [n]."""
 
     def candidates(self, size: int) -> int:
         """Most neighbors of one row that can take part in a collective selection of ``size``."""
