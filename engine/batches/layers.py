@@ -122,8 +122,12 @@ class Layers(Traversals):
         else:
             index = self._earliest(pools)
         owner = pools.local[index]
-        chance = pools.sums[index].astype(np.float64) / pools.total[owner].astype(np.float64)
-        return Layer(owner, pools.vertex[index], chance, index)
+        return Layer(owner, pools.vertex[index], self._chances(pools, index, owner), index)
+
+    def _chances(self, pools: Candidates, index: Array, owner: Array) -> Array:
+        """float64 [n]: the chance in a draw of the candidates ``index`` of the instances ``owner``."""
+        found: np.ndarray = pools.sums[index].astype(np.float64) / pools.total[owner].astype(np.float64)
+        return found
 
     def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
         """The candidate of instance live[i] whose share of the sums has target[i, j]."""
@@ -217,5 +221,5 @@ class Layers(Traversals):
             "vertex_counts": counts(xp, owner[order], self.instances),
             "vertices": vertex[order].astype(self.dtype),
             "layer": layer[order],
-            "probability": chance[order].astype(np.float64, copy=False),
+            "probability": chance.view(np.int64)[order].view(np.float64),  # as a GPU takes other columns
         }

@@ -136,6 +136,12 @@ class DeviceLayers(Layers):
         by_bits = self.instances * words(self.backend.store.vertices) <= self.keys.size
         return DeviceLayerEdges(self) if by_bits else LayerEdges(self)
 
+    def _chances(self, pools: Candidates, index: Array, owner: Array) -> Array:
+        chance = cupy.empty(index.size, np.float64)
+        given = (index, owner, pools.sums, pools.total, chance)
+        self.backend.kernels.over("find_chances", index.size, index.size, *given)
+        return chance
+
     def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
         found, kernels = cupy.empty(target.shape, np.int64), self.backend.kernels
         kernels.over(

@@ -102,6 +102,14 @@ extern "C" __global__ void take_edges(i64 count, const i64* cells, i64 rows, con
     }
 }
 
+// The chance in a draw of the candidates `index` of the instances `owner`.
+extern "C" __global__ void find_chances(i64 count, const i64* index, const i64* owner, const i64* sums, const i64* total, double* chance)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride)
+        chance[n] = (double)sums[index[n]] / (double)total[owner[n]];
+}
+
 // The weights in the sample of edges that are kept: sqrt(bias) times the draws of the vertex, by the number of draws of the instance times the chance of the vertex.
 // `beyond`: the number of the first weight above `largest`, or as it was. Twin of Layers._weights.
 extern "C" __global__ void weigh_kept(i64 count, const i64* local, const i64* draw, const i64* times, const double* bias, const i64* drawn, const double* chance, double largest, float* weight, u64* beyond)
