@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.kept import Enough, Kept
 from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import UnknownNameError
@@ -196,7 +196,8 @@ class Measure:
 
     def set_aside(self, network: "Network") -> None:
         """Set aside the memory that it keeps; BudgetError, with the bytes that suffice, where there is too little."""
-        network.keep(self.keeps(network.device, network.store.directed), partial(self.suffices, network))
+        enough = Enough(partial(self.suffices, network), self.needs_all_rows(network))
+        network.keep(self.keeps(network.device, network.store.directed), enough)
 
     def findings(self, network: "Network") -> Findings:
         """Return the findings of a graph, by name."""

@@ -102,8 +102,10 @@ class Network(RowsInMemory):
 
     def leaves_enough(self, direction: str) -> bool:
         """Whether the measure at work is found for certain beside these rows and those of a direction in memory."""
-        made = self.rows_bytes + self.extent(direction).entries * self.id_dtype.itemsize
-        return self.suffices is None or self.suffices() + made <= self.budget
+        if self.suffices is None:
+            return True
+        made = 0 if self.suffices.has_rows else self.extent(direction).entries * self.id_dtype.itemsize
+        return self.suffices() + self.rows_bytes + made <= self.budget
 
     def _beside_kept(self, kept: Kept, direction: str, entries: int) -> int:
         item = self.id_dtype.itemsize

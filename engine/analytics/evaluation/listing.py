@@ -11,7 +11,7 @@ import numpy as np
 from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import LISTS, EvaluateOptions, options
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.kept import Enough, Kept
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto
@@ -153,7 +153,7 @@ def _simple(networks: Networks) -> Network:
     network: Network = networks.gpu if networks.gpus else networks.host
     kept, memory = KEPT[network.device], network.memory_of(NEIGHBORS)
     assert memory is not None
-    network.keep(kept, partial(memory.suffices, network, kept))
+    network.keep(kept, Enough(partial(memory.suffices, network, kept), network.device == "cuda"))
     return network.undirected
 
 
