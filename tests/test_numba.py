@@ -15,6 +15,7 @@ import pytest
 from helpers import gpu_units
 
 from csaw.datasets.resolve import resolve
+from csaw.engine.analytics.measure import names
 from csaw.engine.cuda import compile
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import prepare
@@ -168,3 +169,20 @@ def test_all_that_a_command_does_beside_drawing_needs_no_numba(tmp_path, algo):
     assert replayed.keys() == drawn.keys()
     for name, array in drawn.items():
         assert np.array_equal(replayed[name], array), name
+
+
+PLANNED = """
+import sys
+
+from csaw.cli.main import cli
+
+cli.main(sys.argv[1:], standalone_mode=False)
+print("numba" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("way", ["intersect", "matrix", "match"])
+def test_what_measures_would_take_is_said_without_numba(tmp_path, way):
+    graph = str(resolve("karate", tmp_path))
+    line = ["evaluate", graph, "--measures", ",".join(names()), "--triangles", way, "--device", "cpu", "--dry-run"]
+    assert python(PLANNED, tmp_path, *line).endswith("False\n")

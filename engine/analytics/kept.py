@@ -1,5 +1,6 @@
 """The memory of a measure beside the rows of the graph, as the measure states it."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 FIXED = 1 << 16
@@ -26,6 +27,19 @@ class Kept(NamedTuple):
     def more(self, vertex: int) -> "Kept":
         """The same with so many bytes more of each vertex."""
         return self._replace(vertex=self.vertex + vertex)
+
+
+class Enough(NamedTuple):
+    """Memory in which a measure is found for certain: ``bytes()``.
+
+    ``has_rows``: whether all rows that the measure reads are in these bytes.
+    """
+
+    bytes: Callable[[], int]
+    has_rows: bool = False
+
+    def __call__(self) -> int:
+        return self.bytes()
 
 
 NOTHING = Kept(0, fixed=0)

@@ -11,19 +11,23 @@ SPARE = 8  # vectors beside those of the search and results: ARPACK's own, two o
 WEYL = np.uint64(0x9E3779B97F4A7C15)
 
 
-def leading(network: Network, count: int) -> tuple[np.ndarray, np.ndarray]:
+def leading(network: Network, count: int, incoming: Network | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Find the ``count`` largest singular values, falling, and the left singular vector [V] of the largest.
 
     The sum of the vector is not negative. The matrix has the number of entries of row v that are u in row v, column u.
     By the implicitly restarted Lanczos method (Lehoucq, Sorensen and Yang, ARPACK, 1998) on the matrix if it is
     symmetric, else on its product with its transpose, from a fixed vector; vectors are on the host. Products have an
     order of their own (ordered_sums). OptionError where the values do not settle.
+
+    ``incoming``: the rows of the other direction (default: the network's own ``incoming``, if it is directed).
     """
     vertices = network.vertices
+    if incoming is None:
+        incoming = network.incoming
     if vertices <= max(DENSE, 2 * count + 1):
-        values, vectors = np.linalg.eigh(np.array([_multiplied(network, row) for row in np.eye(vertices)]).T)
+        values, vectors = np.linalg.eigh(np.array([_multiplied(network, incoming, row) for row in np.eye(vertices)]).T)
     else:
-        values, vectors = _lanczos(network, count)
+        values, vectors = _lanczos(network, incoming, count)
     if network.directed:
         values = np.sqrt(np.maximum(values, 0))
     order = np.argsort(-np.abs(values), kind="stable")[:count]
@@ -36,20 +40,22 @@ def kept(count: int) -> Kept:
     return Kept(8 * (2 * max(2 * count + 1, 20) + count + SPARE))  # ARPACK copies those of the search
 
 
-def _multiplied(network: Network, vector: np.ndarray) -> np.ndarray:
+def _multiplied(network: Network, incoming: Network, vector: np.ndarray) -> np.ndarray:
     """The matrix times a vector; of a directed graph, the matrix times its transpose times a vector."""
     values = network.xp.asarray(np.ascontiguousarray(vector, np.float64).ravel())
     if network.directed:
-        values = network.incoming.compute("ordered_sums", values=values)
+        values = incoming.compute("ordered_sums", values=values)
     return on_host(network.compute("ordered_sums", values=values))
 
 
-def _lanczos(network: Network, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _lanczos(network: Network, incoming: Network, count: int) -> tuple[np.ndarray, np.ndarray]:
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     vertices = network.vertices
     start = 0.5 + ((np.arange(vertices, dtype=np.uint64) * WEYL) >> np.uint64(11)) * 2.0**-53
-    matrix = LinearOperator((vertices, vertices), lambda vector: _multiplied(network, vector), dtype=np.float64)
+    matrix = LinearOperator(
+        (vertices, vertices), lambda vector: _multiplied(network, incoming, vector), dtype=np.float64
+    )
     try:
         return eigsh(matrix, count, which="LM", v0=start)
     except ArpackNoConvergence as error:

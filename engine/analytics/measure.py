@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.kept import Enough, Kept
 from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import UnknownNameError
@@ -167,22 +168,27 @@ class Measure:
     def suffices(self, network: "Network") -> int:
         """Bytes of memory of a network's device in which the measure is found for certain, rows and all."""
         kept = self.keeps(network.device, network.store.directed)
-        modules = map(network.module_of, self.computes(network.store.directed))
+        modules = self.memory_of(network)
         least = [network.least_of(kept, direction) for direction in ("", *self.directions)]
         return max(*least, *(module.suffices(network, kept) for module in modules if hasattr(module, "suffices")), 0)
 
     def whole_bytes(self, network: "Network") -> int:
         """Bytes of memory from which on all rows that it reads or makes are in memory for certain."""
         kept = self.keeps(network.device, network.store.directed)
-        modules = map(network.module_of, self.computes(network.store.directed))
+        modules = self.memory_of(network)
         rows = [network.bytes_of(kept, direction) for direction in ("", *self.directions)]
         return max(
             *rows, *(module.whole_bytes(network, kept) for module in modules if hasattr(module, "whole_bytes")), 0
         )
 
+    def memory_of(self, network: "Network") -> list[ModuleType]:
+        """The modules that say in how much memory it is found on the device of a network; others need no more."""
+        found = map(network.memory_of, self.computes(network.store.directed))
+        return [module for module in found if module is not None]
+
     def needs_all_rows(self, network: "Network") -> bool:
         """Whether it is refused on the device of a network where memory does not hold all rows."""
-        return any(hasattr(network.module_of(what), "IN_MEMORY") for what in self.computes(network.store.directed))
+        return any(hasattr(module, "IN_MEMORY") for module in self.memory_of(network))
 
     def refuses_blocks(self, network: "Network") -> bool:
         """Whether it is refused on the device of a network where the user wants rows to be read block by block."""
@@ -190,7 +196,8 @@ class Measure:
 
     def set_aside(self, network: "Network") -> None:
         """Set aside the memory that it keeps; BudgetError, with the bytes that suffice, where there is too little."""
-        network.keep(self.keeps(network.device, network.store.directed), partial(self.suffices, network))
+        enough = Enough(partial(self.suffices, network), self.needs_all_rows(network))
+        network.keep(self.keeps(network.device, network.store.directed), enough)
 
     def findings(self, network: "Network") -> Findings:
         """Return the findings of a graph, by name."""

@@ -102,8 +102,10 @@ class Network(RowsInMemory):
 
     def leaves_enough(self, direction: str) -> bool:
         """Whether the measure at work is found for certain beside these rows and those of a direction in memory."""
-        made = self.rows_bytes + self.extent(direction).entries * self.id_dtype.itemsize
-        return self.suffices is None or self.suffices() + made <= self.budget
+        if self.suffices is None:
+            return True
+        made = 0 if self.suffices.has_rows else self.extent(direction).entries * self.id_dtype.itemsize
+        return self.suffices() + self.rows_bytes + made <= self.budget
 
     def _beside_kept(self, kept: Kept, direction: str, entries: int) -> int:
         item = self.id_dtype.itemsize
@@ -159,6 +161,12 @@ class Network(RowsInMemory):
     def module_of(cls, what: str) -> ModuleType:
         """The module ``what`` of this kind of device, engine/analytics/cpu or cuda."""
         return import_module(f"csaw.engine.analytics.{cls.device}.{what}")
+
+    @classmethod
+    def memory_of(cls, what: str) -> ModuleType | None:
+        """The module that says in how much memory ``what`` is done, without its kernels; None where none says it."""
+        name = f"csaw.engine.analytics.{cls.device}.memory.{what}"
+        return import_module(name) if find_spec(name) else None
 
     def compute(self, what: str, **options: Any) -> Any:
         """Call ``compute(network, **options)`` of the module ``what`` of this device."""

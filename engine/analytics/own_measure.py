@@ -165,7 +165,8 @@ class Measure(measure.Measure):
     def suffices(self, network: Network) -> int:
         needed = super().suffices(network)
         if network.directed and self.reads_weights and not self.keeps_best:
-            needed = max(needed, network.module_of("rounds").both_directions_bytes(network))
+            [memory] = self.memory_of(network)
+            needed = max(needed, memory.both_directions_bytes(network))
         return needed
 
     def needs_all_rows(self, network: Network) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.flags import any_set
 
 STEP, SOME = 0.1, 1 << 16  # of R-MAT graphs, steps of 0.05 to 0.25 take about the same time
 CHUNK = 4096  # vertices of a flag, where one source is searched from
@@ -55,11 +56,11 @@ def search_by_blocks(network: Network, source: int, chunk: int, push: Callable[[
 def until_none_is_active(network: Network, active: Array, lower: Callable[[Block, Array, Array], object]) -> int:
     """Go through the blocks that have an active vertex, as long as there is one; returns the number of passes.
 
-    ``active``: a flag for each vertex. ``lower(block, active, following)`` marks the vertices of the next pass in
-    ``following``, an array of the same type.
+    ``active``: a flag for each vertex, uint8 or bool. ``lower(block, active, following)`` marks the vertices of the
+    next pass in ``following``, an array of the same type.
     """
     passes = 0
-    while bool(active.any()):
+    while any_set(active):
         following = network.xp.zeros_like(active)
         for block in network.blocks(wanted=any_active(active)):
             lower(block, active, following)

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.kept import Enough, Kept
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
@@ -79,7 +79,7 @@ class RowsInMemory(ABC):
     """The memory set aside for the measure at work; at first, what most computations keep."""
     flag: ClassVar[str]
     """The option that sets the budget."""
-    suffices: Callable[[], int] | None = None
+    suffices: Enough | None = None
     """Says in how many bytes of memory the measure at work is found for certain, where that is known."""
     reuses: bool = True
     """Whether a pass leaves the memory of its blocks to the next one."""
@@ -129,7 +129,7 @@ class RowsInMemory(ABC):
         """Bytes beside what the measure at work keeps and the rows in memory; 0 where blocks take what there is."""
         return self.room - self.rows_bytes if self.resident else 0
 
-    def keep(self, kept: Kept, suffices: Callable[[], int] | None = None) -> None:
+    def keep(self, kept: Kept, suffices: Enough | None = None) -> None:
         """Set memory aside for a measure. Rows in memory that do not fit beside it are given back.
 
         ``suffices``: says in how many bytes the measure is found for certain. Raises BudgetError as ``require_least``

@@ -32,6 +32,7 @@ SPREAD = frozenset(
         "arriving_sums",
         "betweenness",
         "bfs",
+        "clustering",
         "components",
         "core",
         "hops",

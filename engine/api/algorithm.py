@@ -76,10 +76,9 @@ class Algorithm:
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
     ``connected``: drawn independently from the vertices that have neighbors; ``edges``, of walks: drawn independently,
-    as often as they have edges; ``distinct``: a uniform set of
-    frontier_size vertices an instance (pool_size where there is a pool); ``every``: each instance holds all vertices;
-    ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as
-    their induced subgraph.
+    as often as they have edges; ``distinct``: a uniform set of frontier_size vertices an instance (pool_size where
+    there is a pool); ``every``: each instance holds all vertices; ``clusters``: all vertices of a uniform set of
+    frontier_size clusters of the graph store, and an instance ends as their induced subgraph.
     """
 
     sized_by: ClassVar[str] = ""
@@ -89,12 +88,13 @@ class Algorithm:
 
     visits: ClassVar[str] = ""
     """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its
-    ``strength``, the sum of its weights; empty where no closed form is known.
-    Of walks, once they have mixed. ``csaw evaluate --estimate`` corrects visits by it."""
+    ``strength``, the sum of its weights; empty where no closed form is known. Of walks, once they have mixed.
+    ``csaw evaluate --estimate`` corrects visits by it."""
 
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""
 
+    in_units: frozenset[str] = frozenset()  # options that are times in the units of a graph already, set when built
     lacks: ClassVar[Mapping[str, str]] = {}  # the reason, ", because ...", for each option that similar ones have
 
     file_digest: str = ""

@@ -252,7 +252,8 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
                 getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biuf"
             ):  # NumPy's and PyTorch's
                 value = value.item()
-            found[name] = time_of(flag, value, units) if kind == "time" else length_of(flag, value, units, least=0)
+            read = time_of(flag, value, units) if kind == "time" else length_of(flag, value, units, least=0)
+            found[name] = InUnits(read)
     return found
 
 

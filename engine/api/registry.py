@@ -16,7 +16,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
-from csaw.engine.api.option import in_units
+from csaw.engine.api.option import InUnits, in_units
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.translation import translated
@@ -29,7 +29,7 @@ from csaw.partition.errors import OptionError, UnknownNameError
 
 Algo: TypeAlias = str | type[Algorithm] | Algorithm
 """An algorithm, as a caller has it: a name, FILE.py:CLASS, or a class or an instance, shipped or of the user's own."""
-SET_BY_RUNS = {"vertex_columns", "file_digest"}  # attributes of an instance that are no options
+SET_BY_RUNS = {"vertex_columns", "file_digest", "in_units"}  # attributes of an instance that are no options
 
 
 def names() -> list[str]:
@@ -55,7 +55,8 @@ def named(algo: Algo, options: Mapping[str, OptionValue]) -> tuple[str, Values]:
                 f"algo: {strange[0]} of this {type(algo).__name__} is no option of it, and would not be kept with the "
                 "sample; declare it with option() in the class"
             )
-        options = {**algo.parameters(), **options}
+        held = algo.parameters()
+        options = {**held, **{name: InUnits(held[name]) for name in algo.in_units & held.keys()}, **options}
         algo = type(algo)
     if not (isinstance(algo, type) and issubclass(algo, Algorithm)):
         return algo, dict(options)
@@ -147,6 +148,7 @@ def make(kind: type[Algorithm], digest: str, parameters: Values, columns: Vertex
         ):
             algorithm = kind(**parameters)
     algorithm.vertex_columns, algorithm.file_digest = columns, digest
+    algorithm.in_units = frozenset(name for name, value in parameters.items() if isinstance(value, InUnits))
     if is_own(kind):
         check_declarations(algorithm)
     if isinstance(algorithm, Walk) and algorithm.walk_length is None:

@@ -16,6 +16,7 @@ from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.parts import LISTED_EDGES
 from csaw.engine.samples.layouts.declared import OF_COPIES
 from csaw.engine.schedule.backend import Backend
+from csaw.engine.schedule.flags import any_set
 
 ALL_EDGES = -1
 CELL_BYTES = 32  # of an edge that is listed, at most
@@ -185,7 +186,7 @@ class PoolsInTime(Together):
         while True:  # a few that come first in each instance, or all where that takes more
             early = self._new(xp.flatnonzero(race <= until[local]), local, dst, then)
             few = (counts(xp, local[early], self.instances) < size) & (until < LAST)
-            if not bool(few.any()):
+            if not any_set(few):
                 break
             until = xp.where(few, until * LATER, until)
         order = early[xp.lexsort((race[early], local[early]))]  # of equal times, the lower number

@@ -11,6 +11,7 @@ from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import Backend
+from csaw.engine.schedule.flags import set_count
 from csaw.partition.graph.edge_columns import NO_TIME
 
 
@@ -38,7 +39,7 @@ class Clocked(Traversals):
     def _count_dead(self) -> None:
         """Count the entries that have edges, but none that they may select."""
         if self.sizes[self.depth] != 0:  # those without any edge are counted already
-            self.dead += int(((self.degree > 0) & (self.found == 0)).sum())
+            self.dead += set_count(self.xp, (self.degree > 0) & (self.found == 0))
 
 
 class InTime(Clocked):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from csaw.engine.batches.fixed import scaled, shifts
+from csaw.engine.batches.fixed import shifts
 from csaw.engine.batches.ordered import in_pieces
 from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.plan.parts import LISTED_EDGES, RANGE
@@ -43,7 +43,10 @@ class Columns:
 
     def _ready(self) -> Array:
         ready = self.pending
-        mask = self.backend.partitions.can_read(ready) if self.backend.streamed else self.xp.ones(ready.size, bool)
+        if not self.backend.streamed:
+            self.pending = ready[:0]
+            return ready
+        mask = self.backend.partitions.can_read(ready)
         self.pending = ready[~mask]
         return ready[mask]
 
@@ -59,7 +62,7 @@ class Columns:
         out, biases = xp.empty(total, self.dtype), xp.empty(total, np.float64)
         self.backend.weigh_rows(vertices, upto - degree, xp.flatnonzero(degree), out, biases)
         if self.adding:
-            xp.add.at(self.sums, out.astype(np.int64), scaled(xp, biases, self.shift))
+            self.backend.add_scaled(self.sums, out, biases, self.shift)
         elif total:
             self.largest = max(self.largest, float(biases.max()))
 

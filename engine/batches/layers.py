@@ -12,7 +12,7 @@ place of q(u), sums that are integers are compared, and the weights are of the c
 drawn.
 """
 
-from types import ModuleType
+from math import sqrt
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from csaw.engine.batches.ordered import begins, counts, distinct
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.schedule.backend import Backend
+from csaw.engine.schedule.flags import any_set
 from csaw.partition.errors import BiasError
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
 LARGEST = float(np.finfo(np.float32).max)  # weight of an edge in a sample
-TINY = float(np.finfo(np.float32).tiny)  # smaller ones are subnormal
 LATER = 4  # times as late as before, where they were too few
 
 
@@ -68,8 +68,7 @@ class Layers(Traversals):
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with the frontier of these vertices, each once."""
         local, vertex = distinct(self.xp, local, vertex, self.backend.store.vertices)
-        zero = self.xp.zeros(local.size, np.int64)
-        super()._enter(local, zero, vertex, zero - 1)
+        super()._enter(local, self.xp.zeros(local.size, np.int64), vertex, self.xp.full(local.size, -1, np.int64))
 
     def _is_over(self) -> bool:
         return False  # vertices of the whole graph are drawn without a frontier, too
@@ -77,6 +76,9 @@ class Layers(Traversals):
     def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         self.local, self.vertex = local, vertex
         self.degree = self.backend.graph.degrees(vertex)
+
+    def _without_edges(self) -> int:
+        return int(self.vertex.size - self.pending.size)  # all others wait for their rows
 
     def _capacities(self, size: int) -> Array:
         return self.degree if size else self.xp.zeros_like(self.degree)
@@ -120,8 +122,12 @@ class Layers(Traversals):
         else:
             index = self._earliest(pools)
         owner = pools.local[index]
-        chance = pools.sums[index].astype(np.float64) / pools.total[owner].astype(np.float64)
-        return Layer(owner, pools.vertex[index], chance, index)
+        return Layer(owner, pools.vertex[index], self._chances(pools, index, owner), index)
+
+    def _chances(self, pools: Candidates, index: Array, owner: Array) -> Array:
+        """float64 [n]: the chance in a draw of the candidates ``index`` of the instances ``owner``."""
+        found: np.ndarray = pools.sums[index].astype(np.float64) / pools.total[owner].astype(np.float64)
+        return found
 
     def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
         """The candidate of instance live[i] whose share of the sums has target[i, j]."""
@@ -163,23 +169,33 @@ class Layers(Traversals):
         while True:
             early = xp.flatnonzero(times <= until[pools.local])
             few = counts(xp, pools.local[early], self.instances) < xp.minimum(count, size)
-            if not bool(few.any()):
+            if not any_set(few):
                 return early
             until = xp.where(few, LATER * until, until)
 
     def _keep(self, kept: Kept, layer: Layer) -> None:
         """Keep the edges to vertices of the layer, with their weights."""
-        xp = self.xp
-        number = counts(xp, layer.local, self.instances)[kept.local]
-        share = number.astype(np.float64) * layer.probability[kept.draw]
-        weight = xp.sqrt(kept.bias) * kept.times.astype(np.float64) / share
-        for i in xp.flatnonzero(weight > LARGEST)[:1].tolist():
+        drawn = counts(self.xp, layer.local, self.instances)
+        weight, beyond = self._weights(kept, layer, drawn)
+        if beyond is not None:
+            one = Kept(*(column[beyond : beyond + 1] for column in kept))
+            found = sqrt(float(one.bias[0])) * int(one.times[0])
+            found /= int(drawn[one.local][0]) * float(layer.probability[one.draw][0])
             raise BiasError(
-                f"the weight in the sample of edge {int(kept.src[i])} -> {int(kept.dst[i])} (dense ids) is "
-                f"{float(weight[i]):.3g}; "
+                f"the weight in the sample of edge {int(one.src[0])} -> {int(one.dst[0])} (dense ids) is {found:.3g}; "
                 f"expected at most {LARGEST:.3g}, the largest number of 32 bits: scale the weights of the graph down"
             )
-        self.sampled.append((kept.local, kept.src, kept.dst, _rounded(weight, xp)))
+        self.sampled.append((kept.local, kept.src, kept.dst, weight))
+
+    def _weights(self, kept: Kept, layer: Layer, drawn: Array) -> tuple[Array, int | None]:
+        """float32 [n]: the weights of kept edges; and the number of the first that is beyond LARGEST, or None.
+
+        ``drawn``: how many vertices each instance has drawn.
+        """
+        share = drawn[kept.local].astype(np.float64) * layer.probability[kept.draw]
+        weight = np.sqrt(kept.bias) * kept.times.astype(np.float64) / share
+        beyond = np.flatnonzero(weight > LARGEST)
+        return (weight, int(beyond[0])) if beyond.size else (weight.astype(np.float32), None)
 
     def edges(self) -> int:
         if self.algorithm.sources_from == "every":  # no frontier: the vertices are the sample
@@ -205,16 +221,5 @@ class Layers(Traversals):
             "vertex_counts": counts(xp, owner[order], self.instances),
             "vertices": vertex[order].astype(self.dtype),
             "layer": layer[order],
-            "probability": chance[order].astype(np.float64),
+            "probability": chance.view(np.int64)[order].view(np.float64),  # as a GPU takes other columns
         }
-
-
-def _rounded(values: Array, xp: ModuleType) -> Array:
-    """Round positive numbers of 64 bits to 32.
-
-    CuPy would make zeros of subnormal ones, whose bits are their multiple of the smallest.
-    """
-    found = values.astype(np.float32)
-    small = xp.flatnonzero(values < TINY)
-    found.view(np.uint32)[small] = xp.rint(values[small] * 2.0**149).astype(np.uint32)
-    return found

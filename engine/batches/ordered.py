@@ -25,14 +25,15 @@ def begins(xp: ModuleType, local: Array, instances: int) -> Array:
 def distinct(xp: ModuleType, local: Array, vertex: Array, vertices: int) -> tuple[Array, Array]:
     """The distinct pairs of instance and vertex, in order. ``vertices``: number of vertices of the graph."""
     key = xp.sort(local * vertices + vertex)
-    key = key[fresh(xp, key)]
-    return key // vertices, key % vertices
+    key = key[xp.flatnonzero(fresh(xp, key))]
+    owner = key // vertices
+    return owner, key - owner * vertices
 
 
 def fresh(xp: ModuleType, values: Array) -> Array:
     """Whether each of sorted ``values`` differs from the one before it."""
-    first = xp.ones(values.size, bool)
-    first[1:] = values[1:] != values[:-1]
+    first = xp.full(values.size, True)
+    xp.not_equal(values[1:], values[:-1], out=first[1:])
     return first
 
 

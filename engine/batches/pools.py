@@ -15,6 +15,7 @@ from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import tries
 from csaw.engine.schedule.backend import Backend
+from csaw.engine.schedule.flags import set_count
 
 
 class Pools(Traversals):
@@ -59,7 +60,7 @@ class Pools(Traversals):
         self.pool = self.upto[bounds[1:]] - self.base
         self.pool_slot = xp.concatenate([slot, xp.zeros(1, np.int64)])[bounds[:-1]]
         self.frontier: tuple[Array, Array] | None = (local, vertex)
-        self.dead += int((degree == 0).sum()) if self.size != 0 else 0
+        self.dead += set_count(xp, degree == 0) if self.size != 0 else 0
 
     def _number_graph(self) -> None:
         """Number pools that are the whole graph: the numbers of edges are those of the graph."""

@@ -11,6 +11,7 @@ from csaw.engine.api.algorithm import MOST_STEPS
 from csaw.engine.api.termination import refuse_longest
 from csaw.engine.batches.waiting_walks import WaitingWalks
 from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.flags import any_set
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Rounds(WaitingWalks):
     def advance(self) -> None:
         """Take every walker on until it has ended or needs a row that is not in memory, round after round."""
         self._draw()
-        while not bool(self.alive.any()):
+        while not any_set(self.alive):
             if not self._next_round():
                 self._end()
                 return

@@ -17,6 +17,7 @@ from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.methods import Method
 from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.schedule.backend import ALL, Backend
+from csaw.engine.schedule.flags import any_set, set_count
 from csaw.engine.schedule.waiting import crowds
 from csaw.partition.errors import OptionError
 
@@ -70,7 +71,11 @@ class Traversals:
         size = self.sizes[self.depth]
         self._reserve(self._capacities(size))
         if size != 0:
-            self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
+            self.dead += self._without_edges()
+
+    def _without_edges(self) -> int:
+        """How many of the entries are vertices without edges."""
+        return set_count(self.xp, (self.vertex >= 0) & (self.degree == 0))
 
     def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Make these the entries for which neighbors are selected."""
@@ -111,7 +116,7 @@ class Traversals:
         if self.algorithm.geometric is not None:
             most = self.xp.full(self.vertex.size, MOST_PICKS) if self.algorithm.replace else self.degree
             wanted = self.backend.geometric_sizes(self.instance, self.slot, most)
-            if self.algorithm.replace and bool((wanted == MOST_PICKS).any()):
+            if self.algorithm.replace and any_set(wanted == MOST_PICKS):
                 raise OptionError(
                     f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors "
                     "of a vertex; expected fewer: lower the chance"
@@ -287,7 +292,7 @@ class Traversals:
 
     def edges(self) -> int:
         if self.hops:
-            return sum(int((table != self.none).sum()) for table in self.tables[1:])
+            return sum(set_count(self.xp, table != self.none) for table in self.tables[1:])
         return self.found_edges + sum(s[0].size for s in self.sampled)
 
     def dead_ends(self) -> int:

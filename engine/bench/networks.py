@@ -42,11 +42,11 @@ def network_of(context: Context, graph: Graph) -> Network:
 
         return HostNetwork(graph.store, memory=context.memory, threads=context.threads)
 
-    from csaw.engine.analytics.cuda.opening import network_on
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
 
-    return network_on(
-        context.devices[:1],
+    return DeviceNetwork(
         graph.store,
+        context.devices[0],
         gpu_memory=context.gpu_memory,
         memory=context.memory,
         threads=context.threads,
@@ -82,11 +82,12 @@ def spread_over(context: Context, graph: Graph) -> "DeviceNetwork | None":
         require_reach(context.devices)
     except OptionError:
         return None
-    from csaw.engine.analytics.cuda.opening import network_on
+    from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 
-    return network_on(
-        context.devices,
+    return PooledNetwork(
         graph.store,
+        context.devices[0],
+        others=context.devices[1:],
         gpu_memory=context.gpu_memory,
         memory=context.memory,
         threads=context.threads,

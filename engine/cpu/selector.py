@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from csaw.engine.batches.fixed import scaled
 from csaw.engine.cpu.kernels.state import arrays_of
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.plan.contracts import Frontier, TimedFrontier
@@ -131,6 +132,9 @@ class CpuSelector(CpuRunner):
         self.in_slices(
             entries, SLICE, lambda some, *_: kernel(some, graph, seed, instance, vertex, start, depth, size, out)
         )
+
+    def add_scaled(self, sums: np.ndarray, at: np.ndarray, biases: np.ndarray, shift: int) -> None:
+        np.add.at(sums, at.astype(np.int64), scaled(np, biases, shift))
 
     def race_numbers(self, instance: np.ndarray, slot: np.ndarray, number: np.ndarray, rate: np.ndarray) -> np.ndarray:
         times, seed, race = np.empty(number.size), np.uint64(self.seed), self.kernels.race_numbers

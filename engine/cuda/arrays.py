@@ -1,13 +1,39 @@
 """CuPy as traversals use it on a GPU, with NumPy's functions that it lacks or is slow at."""
 
+from collections.abc import Sequence
+
 import cupy
 import numpy as np
+from numpy.typing import DTypeLike
 
 from csaw.engine.plan.contracts import Array
 
 
 def __getattr__(name: str) -> object:
     return getattr(cupy, name)
+
+
+def full(shape: int | tuple[int, ...], value: object, dtype: DTypeLike | None = None) -> Array:
+    """Fill like ``numpy.full``; where all bytes of the value are the same, without a kernel, which must be compiled."""
+    filled = np.full((), value, dtype)
+    kinds = set(filled.tobytes())
+    if len(kinds) > 1:
+        return cupy.full(shape, value, dtype)
+    out = cupy.empty(shape, filled.dtype)
+    out.data.memset_async(kinds.pop(), out.nbytes)
+    return out
+
+
+def concatenate(arrays: Sequence[Array]) -> Array:
+    """Join arrays like ``numpy.concatenate``; those [n] of one type without a kernel, which must be compiled."""
+    types = {array.dtype for array in arrays}
+    if len(types) > 1 or any(array.ndim != 1 for array in arrays):
+        return cupy.concatenate(arrays)
+    out, at = cupy.empty(sum(array.size for array in arrays), types.pop()), 0
+    for array in arrays:
+        cupy.copyto(out[at : at + array.size], array)
+        at += array.size
+    return out
 
 
 def repeat(values: Array, counts: int | Array) -> Array:

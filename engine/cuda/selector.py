@@ -93,6 +93,9 @@ class CudaSelector(CudaRunner):
         self.kernels.over("race_numbers", number.size, number.size, seed, instance, slot, number, rate, times)
         return times
 
+    def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:
+        self.kernels.over("add_scaled", at.size, at.size, at, biases, shift, sums)
+
     def select_neighbors(self, f: Frontier, entries: Array) -> None:
         """Select neighbors of the frontier entries numbered ``entries``.
 

@@ -2,9 +2,10 @@
 occur.
 
 As many instances are read as hold about NUMBERS ids, in a few runs that are spread evenly over the sample, so that a
-look takes a moment of any sample.
+look takes a moment of any sample. A file is compared with its checksum as a whole: of large files, fewer are read.
 """
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,6 +15,7 @@ from csaw.partition.base.plain_data import Record
 
 NUMBERS = 1 << 20  # ids that are looked at, about
 RUNS = 4
+HASHED = 1 << 26  # bytes of the files in which runs are, about
 LARGEST = 1 << 23  # ids of an instance, on average, from which on not even one is read
 
 Bin = dict[str, int]
@@ -33,12 +35,14 @@ def look(samples: OpenedSamples) -> Record | None:
     if (each := layout.ids_of_one(samples.arrays, samples.instances)) > LARGEST:
         return None
     wanted = min(samples.instances, max(1, int(NUMBERS / max(each, 1))))
-    runs = _runs(samples.instances, wanted)
-    with ThreadPoolExecutor(len(runs)) as readers:  # a file is compared with its checksum as a whole
+    runs = _runs(samples.instances, wanted, HASHED // max(_file_bytes(samples), 1))
+    with ThreadPoolExecutor(len(runs)) as readers:
         found = list(readers.map(lambda run: layout.look(samples.group(*run), samples.fill), runs))
     sizes, ids, met = (np.concatenate(parts) for parts in zip(*found, strict=True))
     vertices, times = np.unique(ids, return_counts=True)
-    times = np.append(times, np.zeros(np.setdiff1d(met, vertices).size, np.int64))
+    others = np.unique(met, return_counts=True)[0]  # without counts, NumPy would load what masks arrays
+    alone = np.count_nonzero(~np.isin(others, vertices, assume_unique=True))
+    times = np.append(times, np.zeros(alone, np.int64))
     return {
         "instances": int(sizes.size),
         "vertices": int(times.size),
@@ -63,9 +67,19 @@ def _clipped(values: np.ndarray) -> list[Bin]:
     return bins
 
 
-def _runs(instances: int, wanted: int) -> list[tuple[int, int]]:
-    """Runs of instances of about the same length, ``wanted`` together, spread evenly."""
-    runs = min(RUNS, wanted)
+def _file_bytes(samples: OpenedSamples) -> int:
+    """Bytes of the files that have a group of instances, on average."""
+    return sum(
+        math.prod(array.shape) * array.dtype.itemsize // array.chunks
+        for array in samples.arrays.values()
+        if array.chunks
+    )
+
+
+def _runs(instances: int, wanted: int, most: int) -> list[tuple[int, int]]:
+    """Runs of instances of about the same length, ``wanted`` together, ``most`` at most, spread evenly."""
+    runs = max(1, min(RUNS, wanted, most))
     size = wanted // runs
-    starts = np.linspace(0, instances - size, runs).astype(np.int64).tolist()
+    middles = [(2 * run + 1) * instances // (2 * runs) for run in range(runs)]
+    starts = [max(0, middle - size // 2) for middle in middles]
     return [(0, instances)] if wanted == instances else [(start, start + size) for start in starts]

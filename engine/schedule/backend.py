@@ -5,8 +5,7 @@ Batches, the scheduler and workers use nothing else of it.
 Selection counts, in the order of TALLY (all but draws for inverse transform without replacement alone):
 
     draws       random words: one a candidate, fewer where bipartite region search uses the rest of a word again; by
-                rejection, trials,
-                on a streamed graph also those made before an earlier question is answered
+                rejection, trials, on a streamed graph also those made before an earlier question is answered
     collisions  candidates that were already selected
     searches    the detector's work: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
     iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
@@ -36,6 +35,7 @@ from csaw.engine.plan.contracts import (
     TimedFrontier,
 )
 from csaw.engine.plan.plan import Plan
+from csaw.engine.schedule.flags import set_count
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
 
@@ -125,10 +125,7 @@ class Backend(Specialization, ABC):
         """[6]: integer counts so far, in the order of TALLY."""
 
     def kernel_seconds(self) -> tuple[float, float]:
-        """Return the seconds in the kernels of a streamed run, and how far the work of multiprocessors differs.
-
-        Their deviation is a share of the mean.
-        """
+        """Return the seconds in kernels of a streamed run, and the deviation of multiprocessors' work by its mean."""
         return 0.0, 0.0
 
     @cached_property
@@ -136,7 +133,7 @@ class Backend(Specialization, ABC):
         """Vertices without a neighbor."""
         cuts = range(0, self.store.vertices, VERTICES_AT_A_TIME)
         spans = ((first, min(first + VERTICES_AT_A_TIME, self.store.vertices)) for first in cuts)
-        return sum(int((self.graph.degrees(self.xp.arange(*span)) == 0).sum()) for span in spans)
+        return sum(set_count(self.xp, self.graph.degrees(self.xp.arange(*span)) == 0) for span in spans)
 
     # Costs of reading rows where they are, for the scheduler
 
@@ -266,6 +263,10 @@ class Backend(Specialization, ABC):
 
         ``number``: of each in its pool.
         """
+
+    @abstractmethod
+    def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:
+        """Add ``biases`` [n] times 2^shift, whole, 1 at least if above 0, to ``sums``, int64 [V], at ids ``at`` [n]."""
 
     def candidates(self, size: int) -> int:
         """Most neighbors of one row that can take part in a collective selection of ``size``."""

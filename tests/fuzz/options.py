@@ -40,7 +40,8 @@ GRAPHS = {  # what the weights of EDGES are multiplied with, edge by edge
     "wide": [6e37, 1e-38],
     "tiny": [1e-45, 1e-38],
 }
-TIMED = "timed"  # the graph whose edges have times
+TIMED, CLUSTERED = "timed", "clustered"  # the graph whose edges have times, and the one that is cut into clusters
+NEEDS = {"temporal": TIMED, "cluster-gcn": CLUSTERED}  # the graph that an algorithm cannot do without
 BROKEN = ["", "abc", "\u00b2", "1_0", "0x10", "--", "nan", "None", "1e400", "9" * 5000, "1,2"]
 REALS = [
     "0",
@@ -148,7 +149,8 @@ IDS = {
     "empty.ids": b"",
     "long.ids": b"9" * 5000 + b"\n",
 }
-SMALL = {"walk_length": "20", "frontier_size": "2", "fanout": "3,2", "neighbor_size": "2"}  # they keep a sample small
+# what keeps a sample small
+SMALL = {"walk_length": "20", "frontier_size": "2", "fanout": "3,2", "neighbor_size": "2", "clusters_per_batch": "2"}
 ENDS = {int: COUNTS, float: REALS, tuple: FANOUTS}  # values of an option of an algorithm, by its type
 
 
@@ -272,13 +274,15 @@ class Options:
             (self.whole / f"{name}.txt").write_text(text)
             warm.must("partition", f"{name}.txt", f"{name}.zarr", folder=self.whole)
             for algorithm in self.algorithms if name in ("usual", "none") else ():
-                if algorithm != "temporal":
+                if algorithm not in NEEDS:
                     self._sampled(name, algorithm)
         times = "".join(f"{a} {b} {k * 7 % 5}\n" for k, (a, b, _) in enumerate(EDGES * 2))
         (self.whole / f"{TIMED}.txt").write_text(times)
         warm.must("partition", f"{TIMED}.txt", f"{TIMED}.zarr", "--time-column", "3", folder=self.whole)
-        if "temporal" in self.algorithms:
-            self._sampled(TIMED, "temporal")
+        usual = "usual.txt", f"{CLUSTERED}.zarr"
+        warm.must("partition", *usual, "--clusters", "4", "--undirected", folder=self.whole)
+        for algorithm in sorted(NEEDS.keys() & set(self.algorithms)):
+            self._sampled(NEEDS[algorithm], algorithm)
         for file, ids in IDS.items():
             (self.whole / file).write_bytes(ids)
 
@@ -293,7 +297,7 @@ class Options:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         for file in self.whole.iterdir():
-            if file.is_file() or file.stem in (*GRAPHS, TIMED):
+            if file.is_file() or file.stem in (*GRAPHS, *NEEDS.values()):
                 (place / file.name).symlink_to(file)
         name = random.choice(sorted(GRAPHS))
         failure = partition(random, name, place) if random.random() < self.ingests else self.sample(random, name, place)
@@ -307,7 +311,7 @@ class Options:
             for flag in _some(self.choices, random, own)
             for word in (flag, _value(flag, self.choices | own, random))
         ]
-        name = TIMED if algorithm == "temporal" or "--time-strategy" in given else name
+        name = TIMED if "--time-strategy" in given else NEEDS.get(algorithm, name)
         command = ["sample", f"{name}.zarr", "out.zarr", "--algo", algorithm, *small, *given]
         large = endless(given)
         ended = child.csaw(*command, *["--dry-run"] * bool(large), folder=place, seconds=SECONDS)

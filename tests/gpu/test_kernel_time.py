@@ -44,3 +44,36 @@ def test_every_kernel_that_a_first_run_compiles_is_counted(tmp_path, algo):
     assert first["compiled"].keys() - {NAME}
     assert first["compiling_seconds"] > 0
     assert second["compiled"].keys() <= {NAME}
+
+
+COMMAND = """\
+import sys
+from csaw.cli.main import cli
+cli.main(sys.argv[1:], standalone_mode=False)
+"""
+GRAPH = "rmat:scale=17,edge_factor=8,seed=3"
+
+
+@pytest.mark.parametrize(
+    ("line", "most"),
+    [
+        (["evaluate", GRAPH, "--measures", "triangles"], 8),
+        (["evaluate", GRAPH, "--measures", "core"], 16),
+        (["evaluate", GRAPH, "--measures", "pagerank"], 12),
+        (["sample", GRAPH, "s.zarr", "--algo", "ladies"], 34),
+        (["sample", GRAPH, "s.zarr", "--algo", "fastgcn"], 40),
+        (["sample", GRAPH, "s.zarr", "--algo", "ppr", "--sources", "0,1,2,3"], 20),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, list) else "",
+)
+def test_a_first_command_waits_for_few_kernels_of_cupy(tmp_path, line, most):
+    """And for no sums, counts or tests of flags, which take seconds to compile each: CuPy makes them with CUB."""
+    folders = {"CSAW_CACHE_DIR": str(tmp_path / "csaw"), "CUPY_CACHE_DIR": str(tmp_path / "cupy")}
+    path = os.pathsep.join([str(Path("tests/_src").resolve()), *sys.path])
+    environment = os.environ | folders | {"PYTHONPATH": path, "CUPY_CACHE_SAVE_CUDA_SOURCE": "1"}
+    command = [sys.executable, "-c", COMMAND, *line, "--device", "cuda"]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sources = [file.read_text() for file in (tmp_path / "cupy").rglob("*.cu")]
+    assert 0 < len(sources) <= most
+    assert not [source for source in sources if "cub/block" in source]

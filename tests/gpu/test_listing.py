@@ -7,6 +7,7 @@ from helpers.gpu import device_or_skip, hub_store
 gpu = device_or_skip()
 
 from helpers.graphs import random_store
+from helpers.kept import asked_for
 from helpers.networks import stores, two_hubs
 
 from csaw.engine.analytics.cpu import common_neighbors as on_the_cpu
@@ -14,6 +15,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import common_neighbors
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.evaluation.listing import write_list
+from csaw.engine.analytics.evaluation.options import LISTS
 from csaw.partition.errors import BudgetError, OptionError
 
 SMALL = {"LEAST": 30, "MOST_ENTRIES": 40, "MOST": 50}  # so that a graph takes many tables
@@ -88,3 +90,13 @@ def test_a_gpu_that_does_not_hold_the_rows_says_what_it_takes(tmp_path):
     write_list(store, "triangles", tmp_path / "t.npy", device="cuda:0", gpu_memory=64 << 20)
     with pytest.raises(OptionError, match="needs all rows in its memory"):
         write_list(store, "triangles", tmp_path / "u.npy", device="cuda:0", residency="streamed")
+
+
+@pytest.mark.parametrize("what", LISTS)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("memory", [1, 100_000, 1 << 20, 3 << 20, 6 << 20])
+def test_the_memory_that_a_refusal_asks_for_is_enough(tmp_path, what, directed, memory):
+    store = random_store(tmp_path / "g.zarr", vertices=3000, edges=20_000, directed=directed, weighted=False)
+    given = {"device": f"cuda:{gpu.number}", "threads": 2, "overwrite": True}
+    asked = asked_for(memory, lambda memory: write_list(store, what, tmp_path / "t.npy", gpu_memory=memory, **given))
+    assert asked or memory > 1

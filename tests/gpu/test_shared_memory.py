@@ -94,6 +94,22 @@ def test_page_rank_reads_rows_once_where_directions_take_turns(graphs, monkeypat
     network.close()
 
 
+@pytest.mark.parametrize(("rows", "whole"), [(1.2, 1), (1.9, 1), (2.5, 2), (0.6, 0)])
+def test_products_of_the_spectrum_read_all_rows_of_one_direction_once(graphs, monkeypatch, rows, whole):
+    """Those of the other one, which have no room beside them, pass by in blocks."""
+    store, folder = graphs[0](False), graphs[1]
+    host = HostNetwork(store, threads=2)
+    wanted, read, reads = host.compute("spectrum", count=2), DeviceNetwork._read_whole, []
+    monkeypatch.setattr(DeviceNetwork, "_read_whole", lambda one, weights: [reads.append(one), read(one, weights)][1])
+    memory = int(rows * 4 * store.edges)
+    network = DeviceNetwork(store, DEVICE, threads=2, gpu_memory=memory, derived=folder, kept=NOTHING)
+    found = network.compute("spectrum", count=2)
+    assert [np.array_equal(one, other) for one, other in zip(found, wanted, strict=True)] == [True, True]
+    assert len(reads) == whole
+    network.close()
+    host.close()
+
+
 @pytest.mark.parametrize("rows", [0.5, 1.2, 2.2, 30])
 def test_two_gpus_measure_in_turn_what_one_measures(graphs, rows):
     store, folder = graphs[0](False), graphs[1]

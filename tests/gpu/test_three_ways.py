@@ -129,7 +129,7 @@ def test_what_the_gpu_does_not_hold_runs_on_the_cpu_where_csaw_chooses(one, tmp_
     store = SMALL["random"](tmp_path / "g.zarr")
     wanted = one.findings(HostNetwork(store))
     [module] = one.computes(False)
-    more = import_module(f"csaw.engine.analytics.cuda.{module}").more_bytes(store.edges, store.vertices)
+    more = import_module(f"csaw.engine.analytics.cuda.memory.{module}").more_bytes(store.edges, store.vertices)
     needed = one.keeps("cuda", False).bytes(store.vertices, store.edges, 4) + 4 * store.edges + more
     for device, gpu_memory, why in (
         ("auto", needed, ""),

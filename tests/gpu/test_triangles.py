@@ -11,6 +11,7 @@ from helpers.networks import GRAPHS, same
 from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cuda import clustering
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.measures.triangles import Triangles
@@ -31,6 +32,16 @@ def test_findings_are_those_of_the_host(name, tmp_path):
     assert same(Triangles().findings(network), wanted)
     total, vertices = network.undirected.compute("triangles", each=False)
     assert (total, vertices) == (wanted["triangles"].value, None)
+    network.close()
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_clusterings_that_the_gpu_finds_are_those_of_the_host(name, tmp_path, monkeypatch):
+    """It leaves those of a small graph to the host."""
+    monkeypatch.setattr(clustering, "ON_HOST", 1)
+    store = STORES[name](tmp_path / "g.zarr")
+    network = DeviceNetwork(store, gpu, derived=tmp_path)
+    assert same(Triangles().findings(network), Triangles().findings(HostNetwork(store)))
     network.close()
 
 

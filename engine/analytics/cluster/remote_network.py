@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.analytics.cluster import measurer
+from csaw.engine.analytics.clusterings import Clusterings, of_arrays
 from csaw.engine.analytics.measure import Measure
 from csaw.engine.analytics.passes import stacked
 from csaw.engine.analytics.unfinished import Unfinished
@@ -68,6 +69,9 @@ class SpreadNetwork:
             for one in part:
                 total += one
         return total
+
+    def _clustering(self, triangles: np.ndarray) -> Clusterings:
+        return of_arrays(self.degrees, triangles)
 
     def _triangles(self, each: bool = True) -> tuple[int, np.ndarray | None]:
         shares = self.spread.workers

@@ -13,6 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
+from csaw.engine.analytics.cpu.memory.common_neighbors import (
+    COUNT_BYTES,
+    LEAST,
+    TRIANGLE_BYTES,
+    WINDOW_SHARE,
+    least_bytes,
+    marks_bytes,
+    rows_bytes,
+)
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
 from csaw.engine.analytics.pieces import within
@@ -23,10 +32,8 @@ from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, StoreError
 
 ENTRIES = 1 << 20  # of rows that are cut into windows at a time
-LEAST, MOST, VERTICES = 1 << 16, 1 << 22, 4  # triangles of a window: or one for so many vertices, whose marks it needs
-TRIANGLE_BYTES, WINDOW_SHARE = 48, 4  # of a triangle in a window, for which there is a part of the room
+MOST, VERTICES = 1 << 22, 4  # triangles of a window: or one for so many vertices, whose marks it needs
 TASKS_OF_THREAD = 4  # a window's work is shared in this many ranges
-COUNT_BYTES = 24  # of an entry of rows that stay: its number of common neighbors, and of those of a piece
 NONE = np.empty(0, np.int64)
 Closed = tuple["Window", np.ndarray, np.ndarray]
 """A window, the common neighbors of each of its entries above these, int64, and all of them in order."""
@@ -244,15 +251,12 @@ def _rows(network: HostNetwork, first: int, last: int) -> Block:
 def _room(network: HostNetwork) -> int:
     """Bytes for rows beside a window's marks and triangles; BudgetError where a few of the longest do not fit."""
     longest = max(network.store.max_degree, 1)
-    window = TRIANGLE_BYTES * (_most(network) + longest)
-    marks = network.threads * (network.vertices // 8 + 8)
-    least = 2 * max(longest * (network.id_dtype.itemsize + COUNT_BYTES), 2 * network.edge_bytes * longest)
-    room = network.room - window - marks
-    if room < least:
-        needed = network.memory - room + least
+    needed = network.memory - network.room + least_bytes(network, longest)
+    room = network.room - TRIANGLE_BYTES * (_most(network) + longest) - marks_bytes(network)
+    if room < rows_bytes(network, longest):
         raise BudgetError(
             f"{network.store.path}: lists of triangles need {needed:,} bytes, for what is kept of {network.vertices:,} "
             f"vertices, for some triangles, and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; "
-            f"raise --memory to {needed:,}"
+            f"{network.advice(needed)}"
         )
     return room

@@ -8,9 +8,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import triangles as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.oriented import Oriented, Rows
-from csaw.engine.analytics.cpu.triangles import counted, suffices, tasks_of, whole_bytes
-
-__all__ = ["compute", "suffices", "whole_bytes"]
+from csaw.engine.analytics.cpu.triangles import counted, tasks_of
 
 
 def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:

@@ -6,10 +6,8 @@ It is one of the three ways of Gunrock's paper (Wang and others, IA3 2016).
 import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cpu.patterns import IN_MEMORY, NO_LABELS, matches, renumbered, suffices
+from csaw.engine.analytics.cpu.patterns import NO_LABELS, matches, renumbered
 from csaw.engine.analytics.pattern import Asked
-
-__all__ = ["IN_MEMORY", "compute", "suffices"]
 
 
 def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:

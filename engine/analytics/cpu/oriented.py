@@ -10,7 +10,6 @@ from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.rows_in_memory import Block
 
-LISTED_BYTES = 10  # of an edge while it is counted: in 16 bits, and listed at its other end
 SAMPLED = 64  # one edge of this many tells how threads share the others
 
 

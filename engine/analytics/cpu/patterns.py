@@ -8,14 +8,12 @@ import numpy as np
 from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import patterns as kernels
+from csaw.engine.analytics.cpu.memory.patterns import rows_bytes
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
-from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
-from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
 
-IN_MEMORY = True  # a graph that memory does not hold is refused
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
 NO_LABELS = np.empty(0, np.int32)
 
@@ -44,23 +42,12 @@ def labels_by_number(labels: np.ndarray | None, number: np.ndarray) -> np.ndarra
     return out
 
 
-def suffices(network: HostNetwork, kept: Kept) -> int:
-    """Bytes of memory in which patterns are matched, with ``kept`` set aside."""
-    entries = network.extent("undirected").entries
-    return kept.bytes(network.vertices, entries, network.id_dtype.itemsize) + _rows_bytes(network, entries)
-
-
-def _rows_bytes(network: HostNetwork, entries: int) -> int:
-    """Bytes of renumbered rows, and beside them of the rows, or of two blocks that are all of the rows at most."""
-    return (3 if network.residency is Residency.DISK else 2) * entries * network.id_dtype.itemsize
-
-
 def renumbered(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return indptr, indices and the numbers of the graph's vertices there, which rise with degrees.
 
     Then few neighbors of a vertex have a higher number.
     """
-    needed = _rows_bytes(network, network.edges)
+    needed = rows_bytes(network, network.edges)
     if needed > network.room:
         least = network.memory - network.room + needed
         raise BudgetError(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import adjacency
+from csaw.engine.analytics.cpu.memory.rounds import CHECK_BYTES, WEIGHT_BYTES, both_directions_bytes
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.typed_rounds import compiled
 from csaw.engine.analytics.own_hooks import Hooked
@@ -32,7 +33,6 @@ from csaw.partition.errors import BudgetError
 FEW = 1 << 17  # entries of rows that one thread pushes along in less time than all threads look at every vertex
 PULL_SHARE = 15
 NO_WEIGHTS = np.empty(0, np.float32)
-CHECK_BYTES = 2  # of an entry while it is checked that weights are finite and not negative
 
 
 def compute(network: HostNetwork, *, measure: Hooked, backward: Callable[[], HostNetwork]) -> Rounds:
@@ -166,12 +166,6 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
         return added(sums.tolist(), is_real(kind))
 
 
-def both_directions_bytes(network: HostNetwork) -> int:
-    """Bytes of what is kept and of rows in both directions with weights, without those of networks beside them."""
-    backward = network.id_dtype.itemsize + NO_WEIGHTS.itemsize + CHECK_BYTES
-    return network.kept_bytes + network.edges * (network.edge_bytes + backward)
-
-
 def incoming_with_weights(network: HostNetwork) -> HostNetwork:
     """The network of a directed graph with its edges reversed, which keep their weights.
 
@@ -184,7 +178,7 @@ def incoming_with_weights(network: HostNetwork) -> HostNetwork:
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
             f"directed graph in memory, in both directions: {needed:,} bytes, and {network.budget:,} are allowed; {way}"
         )
-    more = NO_WEIGHTS.itemsize + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
+    more = WEIGHT_BYTES + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
     if network.rows_bytes + network.edges * more > network.room:  # the undirected ones are in memory, too
         network.withdraw()
     back = network.incoming

@@ -7,26 +7,28 @@ edge.
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import isqrt
 from pathlib import Path
 
 import numpy as np
 
 from csaw.engine.analytics.cpu.kernels import oriented
+from csaw.engine.analytics.cpu.memory.oriented_rows import (
+    FETCH_SHARE,
+    PIECE_SHARE,
+    PLACES_SHARE,
+    RUN_BYTES,
+    least_bytes,
+    piece_bytes,
+    rank_bytes,
+    whole_bytes,
+)
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cpu.oriented import LISTED_BYTES, Oriented, Rows
-from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.cpu.oriented import Oriented, Rows
 from csaw.engine.analytics.rows_in_memory import Block, Extent
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import BudgetError
 from csaw.partition.graph.in_memory import InMemory
-
-PIECE_SHARE = 2  # one part of this many of the memory is for pieces, the other for rows that pieces meet
-FETCH_SHARE = 2  # one part of this many is for rows of the graph while the file is written, the other for a run
-RANKED_BYTES = 8  # of a vertex, where its row begins while rows are written in memory
-RUN_BYTES = 64  # of a row of a run, beside its entries
-PLACES_SHARE, PLACE_BYTES = 8, 32  # one part of this many is for where each run has each piece, of so many bytes
 
 
 class SpooledRows(Oriented):
@@ -144,41 +146,6 @@ class SpooledRows(Oriented):
         if self.small is not self.network:
             self.small.close()
             self.small = self.network
-
-
-def rank_bytes(network: Network) -> int:
-    """Bytes of the rank of a vertex."""
-    return np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
-
-
-def piece_bytes(network: Network) -> int:
-    """Bytes of an edge of a piece: in two pieces, in what one is put together from, and while it is counted."""
-    return 3 * rank_bytes(network) + LISTED_BYTES
-
-
-def whole_bytes(network: Network, entries: int) -> int:
-    """Bytes of a simple undirected graph of so many entries and of its oriented rows in memory."""
-    own = entries // 2 * (rank_bytes(network) + LISTED_BYTES) + RANKED_BYTES * network.vertices
-    return entries * network.id_dtype.itemsize + own
-
-
-def least_bytes(network: Network, rows: Extent) -> int:
-    """Bytes that are the least for rows of this extent, which are simple and undirected, beside what is kept."""
-    each, longest = rank_bytes(network), max(rows.longest, 1)
-    oriented_row = min(longest, isqrt(rows.entries))
-    return max(
-        FETCH_SHARE * 2 * network.edge_bytes * longest,
-        PIECE_SHARE * piece_bytes(network) * oriented_row,
-        FETCH_SHARE * (each * oriented_row + RUN_BYTES),
-        _least_for_places(network, rows.entries // 2),
-    )
-
-
-def _least_for_places(network: Network, edges: int) -> int:
-    """Bytes from which on the places of pieces in runs fit their share: both get more as memory gets less."""
-    pieces = PIECE_SHARE * piece_bytes(network) * edges
-    runs = FETCH_SHARE * (rank_bytes(network) * edges + RUN_BYTES * network.vertices)
-    return int((PLACES_SHARE * PLACE_BYTES * pieces * runs) ** (1 / 3))
 
 
 def scratch_folder(network: HostNetwork) -> Path:

@@ -13,9 +13,9 @@ import numpy as np
 from csaw.engine.analytics.cpu import spooled_rows
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import triangles as kernels
+from csaw.engine.analytics.cpu.memory.triangles import scratch
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.oriented import Oriented, Rows
-from csaw.engine.analytics.kept import Kept
 
 TASKS_OF_THREAD, EDGES_OF_TASK = 32, 1 << 12  # the work of vertices differs
 
@@ -48,7 +48,7 @@ def counted(
     work = network.unfinished.work("triangles", each, share)
     counts = work.done.pop("counts", np.zeros(network.vertices if each else 0, np.int64))
     total = int(work.done.get("total", 0))
-    with closing(spooled_rows.orient(network, scratch=_scratch(network))) as rows:
+    with closing(spooled_rows.orient(network, scratch=scratch(network))) as rows:
         low, high = _ranks(network, rows, share)
         low = int(work.done.get("low", low))
         for fixed in rows.fixed(low, high) if low < high else ():
@@ -59,21 +59,6 @@ def counted(
         return total, counts[rows.rank] if each else None
 
 
-def suffices(network: HostNetwork, kept: Kept) -> int:
-    """Bytes of memory in which triangles are counted, with ``kept`` set aside."""
-    rows = network.extent("undirected")
-    needed = kept.bytes(network.vertices, rows.entries, network.id_dtype.itemsize) + _scratch(network)
-    return needed + spooled_rows.least_bytes(network, rows)
-
-
-def whole_bytes(network: HostNetwork, kept: Kept) -> int:
-    """Bytes of memory from which on triangles are counted in memory, with ``kept`` set aside."""
-    entries, item = network.extent("undirected").entries, network.id_dtype.itemsize
-    needed = kept.bytes(network.vertices, entries, item) + _scratch(network)
-    rows = spooled_rows.whole_bytes(network, entries)
-    return needed + rows + network.edges * network.edge_bytes  # those of the graph, which may be beside them
-
-
 def _ranks(network: HostNetwork, rows: Oriented, share: tuple[int, int]) -> tuple[int, int]:
     """The ranks, low .. high - 1, of a share's middle vertices; shares have about as many edges that lead to these."""
     if share == WHOLE:
@@ -82,12 +67,6 @@ def _ranks(network: HostNetwork, rows: Oriented, share: tuple[int, int]) -> tupl
     part, parts = share
     cuts = np.searchsorted(upto, [upto[-1] * part // parts, upto[-1] * (part + 1) // parts])
     return int(cuts[0]) if part else 0, int(cuts[1]) if part + 1 < parts else network.vertices
-
-
-def _scratch(network: HostNetwork) -> int:
-    """Bytes of the marks and counters of all threads."""
-    hubs = min(network.vertices, kernels.HUBS + 1)
-    return network.threads * (network.vertices // 8 + (np.uint32().nbytes + np.int64().nbytes) * hubs + 16)
 
 
 def _intersect(network: HostNetwork, rows: Oriented, fixed: Rows, piece: Rows, counts: np.ndarray) -> int:

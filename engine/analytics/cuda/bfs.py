@@ -1,6 +1,5 @@
 """Breadth-first search on a GPU: twin of engine/analytics/cpu/bfs.py."""
 
-import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import bfs_shares
@@ -10,6 +9,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of
 from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 from csaw.engine.analytics.rows_in_memory import Block
+from csaw.engine.cuda import arrays
 from csaw.engine.plan.contracts import Array
 
 
@@ -47,7 +47,7 @@ def alone(network: DeviceNetwork, source: int) -> Array:
 
 
 def _begun(network: DeviceNetwork, source: int) -> Array:
-    distance = cupy.full(network.vertices, -1, np.int32)
+    distance = arrays.full(network.vertices, -1, np.int32)
     distance[source] = 0
     return distance
 

@@ -11,13 +11,13 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.device_room import require_room
+from csaw.engine.analytics.cuda.memory.common_neighbors import ENTRY_BYTES, LEAST, least_bytes, triangle_bytes
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pieces import within
 from csaw.engine.analytics.triangle_rows import Support, Triangles
 from csaw.engine.plan.contracts import Array
 
-LEAST, MOST_ENTRIES, MOST = 1 << 16, 1 << 22, 1 << 24  # entries that are looked at, and triangles of a table, at a time
-ENTRY_BYTES = 48  # of an entry that is looked at: its ends, its common neighbors, and where they begin
+MOST_ENTRIES, MOST = 1 << 22, 1 << 24  # entries that are looked at, and triangles of a table, at a time
 
 
 class Sizes(NamedTuple):
@@ -78,7 +78,6 @@ def _counts(network: DeviceNetwork, low: int, high: int, *, above: bool) -> Arra
 def _sizes(network: DeviceNetwork) -> Sizes:
     """Choose how much is at work at a time, by the memory that is left; errors as of ``triangles``."""
     longest = int(network.degrees.max()) if network.edges else 0
-    triangle = 3 * network.id_dtype.itemsize
-    least = ENTRY_BYTES * LEAST + triangle * (LEAST + longest)
+    least, triangle = least_bytes(network, longest), triangle_bytes(network)
     left = require_room(network, "lists of triangles", lambda entries, vertices: least) // 2
     return Sizes(min(MOST_ENTRIES, LEAST + left // ENTRY_BYTES), min(MOST, LEAST + left // triangle))

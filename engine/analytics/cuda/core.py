@@ -80,7 +80,8 @@ class _Share:
         self._count()
 
     def _count(self) -> None:
-        self.counted.there[0] = cupy.count_nonzero(self.active[self.own])
+        if self.heard.size:
+            self.counted.there[0] = self.active[self.own].max()
         self.counted.ask()
 
     def is_active(self) -> bool:

@@ -1,28 +1,16 @@
 """Triangles by a masked product on a GPU, in memory: twin of cpu/masked_product.py."""
 
-from functools import partial
-
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import device_room, oriented
 from csaw.engine.analytics.cuda import triangle_counts as counting
+from csaw.engine.analytics.cuda.memory.masked_product import more_bytes
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.plan.contracts import Array
 
-IN_MEMORY = True  # a graph that memory does not hold is refused
 FEW = 64  # entries of a mask that a warp searches, as in masked_product.cu
 BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
-ENTRY_BYTES, VERTEX_BYTES = 4, 72  # of an entry of a row once it is split, and of a vertex: ranks, rows and counts
-
-
-def more_bytes(entries: int, vertices: int) -> int:
-    """Bytes that are needed beside the rows of a graph."""
-    return ENTRY_BYTES * entries + VERTEX_BYTES * vertices
-
-
-suffices = partial(device_room.suffices, more=more_bytes)
-"""Says how many bytes of memory suffice, as of device_room."""
 
 
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
@@ -44,4 +32,4 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     kernels.launch("multiply_few", min(-(-few.size * 32 // BLOCK), most), BLOCK, few.size, few, *given)
     ticket = cupy.zeros(1, np.uint64)
     kernels.launch("multiply_many", min(many.size, most), BLOCK, ticket, many.size, many, *given)
-    return counting.found(counts, rank)
+    return counting.found(network, counts, rank)

@@ -4,11 +4,9 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.patterns import IN_MEMORY, matches, more_bytes, renumbered, suffices
+from csaw.engine.analytics.cuda.patterns import matches, renumbered
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.plan.contracts import Array
-
-__all__ = ["IN_MEMORY", "compute", "more_bytes", "suffices"]
 
 
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:

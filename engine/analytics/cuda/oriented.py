@@ -59,10 +59,13 @@ class Split(NamedTuple):
 
 def rank_by_degree(network: DeviceNetwork) -> tuple[Array, Array]:
     """uint32 [V] twice: ranks by degree, the highest first, ties in order of ids; and the vertex of each rank."""
-    degrees = cupy.diff(network.indptr)
-    order = cupy.argsort((0xFFFFFFFF - degrees).astype(np.uint32), kind="stable").astype(np.uint32)
-    rank = cupy.empty_like(order)
-    rank[order] = cupy.arange(network.vertices, dtype=np.uint32)
+    vertices, kernels = network.vertices, network.kernels("oriented")
+    keys = cupy.empty(vertices, np.uint64)
+    kernels.over("key_degrees", vertices, vertices, network.indptr, keys)
+    if vertices:
+        keys.sort()
+    rank, order = (cupy.empty(vertices, np.uint32) for _ in range(2))
+    kernels.over("rank_keys", vertices, vertices, keys, rank, order)
     return rank, order
 
 
@@ -74,20 +77,23 @@ def split(network: DeviceNetwork, rank: Array, block: Block, into: Split) -> Non
     """Split the rows of a block into ``into``, of its vertices; ``rows`` has the places of ``block.indices``."""
     kernels, count = network.kernels("oriented"), block.last - block.first
     given = (block.first, np.uint32(HUBS), block.indptr, block.indices, rank, *into)
-    long = cupy.flatnonzero(cupy.diff(block.indptr) > LONG)
-    kernels.launch("split_long", min(long.size, network.gpu.processors * 8), BIG, long.size, long, *given)
+    long, found = cupy.empty(block.indices.size // LONG, np.int64), cupy.zeros(1, np.uint64)
+    kernels.over("list_long", count, count, LONG, block.indptr, long, found)
+    many = int(found[0])
+    kernels.launch("split_long", min(many, network.gpu.processors * 8), BIG, many, long, *given)
     kernels.launch("split_short", min(-(-count // SMALL[1]), network.gpu.processors * 64), SMALL, count, LONG, *given)
 
 
 def placed(network: DeviceNetwork, order: Array, whole: Split) -> tuple[Lists, Higher]:
     """Place the lists of all vertices, of the split rows of a network in memory."""
     vertices = network.vertices
-    near_begin = cupy.zeros(vertices + 1, np.int64)
-    cupy.cumsum((whole.close[order].astype(np.int64) + 3) // 4, out=near_begin[1:])
+    near_begin, kernels = cupy.zeros(vertices + 1, np.int64), network.kernels("oriented")
+    kernels.over("count_units", vertices, vertices, order, whole.close, near_begin[1:])
+    cupy.cumsum(near_begin, out=near_begin)
     near = cupy.empty(4 * int(near_begin[-1]), np.uint16)
     ranked = cupy.empty((vertices, RANKED), np.uint32)
     higher = Higher(cupy.empty(vertices, np.int64), cupy.empty(vertices, np.uint32), whole.rows)
-    network.kernels("oriented").over(
+    kernels.over(
         "place_rows",
         32 * min(vertices, MOST_WARPS),
         vertices,

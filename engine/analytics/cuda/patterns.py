@@ -5,7 +5,7 @@ longer matches have room (kernels/patterns.cu); each of these tables is joined t
 """
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 import cupy
@@ -13,15 +13,13 @@ import numpy as np
 
 from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cuda import device_room, oriented
+from csaw.engine.analytics.cuda.memory.patterns import LEAST, MATCH_BYTES, more_bytes
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
 from csaw.engine.plan.contracts import Array
 
-IN_MEMORY = True  # a graph that memory does not hold is refused
-SORT_BYTES, VERTEX_BYTES = 28, 96  # of an entry while rows are sorted; of a vertex: numbers, its candidates, and counts
-MATCH_BYTES = 128  # of a match in the tables of all levels, with its candidates
-LEAST, MOST = 1 << 16, 1 << 22  # matches of a table; so many keep a GPU busy
+MOST = 1 << 22  # matches of a table; so many keep a GPU busy
 PIECE = 2048  # candidates that a block joins at a time, as in patterns.cu
 BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 
@@ -36,15 +34,6 @@ class Rows(NamedTuple):
     indices: Array
     number: Array
     room: int
-
-
-def more_bytes(entries: int, vertices: int) -> int:
-    """Bytes that are needed beside the rows of a graph."""
-    return SORT_BYTES * entries + VERTEX_BYTES * vertices + MATCH_BYTES * LEAST
-
-
-suffices = partial(device_room.suffices, more=more_bytes)
-"""Says how many bytes of memory suffice, as of device_room."""
 
 
 def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:

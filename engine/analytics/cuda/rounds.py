@@ -228,13 +228,6 @@ class _Combined(_State, CombinedRounds[DeviceNetwork]):
         return added(sums.get().tolist(), is_real(kind))
 
 
-def both_directions_bytes(network: DeviceNetwork) -> int:
-    """Bytes of what is kept, of the rows if they stay in memory, and of two of those backward, with weights."""
-    backward = 2 * network.edge_bytes * network.extent("incoming").longest
-    streams = not network.resident and backward < network.rows_bytes  # as with so many bytes, too
-    return network.kept_bytes + backward + (0 if streams else network.rows_bytes)
-
-
 def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
     """The network of a directed graph with its edges reversed, which keep their weights.
 

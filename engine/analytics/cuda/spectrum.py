@@ -8,4 +8,23 @@ from csaw.engine.analytics.lanczos import leading
 
 def compute(network: DeviceNetwork, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Find leading values and a vector on the host, the same as there; a graph that does not fit is read each time."""
-    return leading(network, count)
+    back = _beside(network)
+    try:
+        return leading(network, count, back)
+    finally:
+        if back is not None:
+            back.close()
+
+
+def _beside(network: DeviceNetwork) -> DeviceNetwork | None:
+    """The rows of the other direction in blocks, where all rows of both would take turns; None: as they are.
+
+    The rows of the network stay in memory, so that each of many products copies one direction in place of two.
+    """
+    if not network.would_be_in_turn:
+        return None
+    back = network.of_store(network.host.incoming.store, network.budget - network.rows_bytes)
+    if back.least_bytes <= back.budget:
+        return back
+    back.close()
+    return None

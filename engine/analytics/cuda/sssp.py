@@ -7,6 +7,7 @@ from csaw.engine.analytics.cuda import sssp_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.sssp_shares import INFINITE
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
+from csaw.engine.cuda import arrays
 from csaw.engine.plan.contracts import Array
 
 
@@ -36,7 +37,7 @@ def compute(network: DeviceNetwork, source: int) -> Array:
 
 
 def _search(network: DeviceNetwork, distance: Array, step: float) -> None:
-    round_of, kernels = cupy.full(network.vertices, -1, np.int32), network.kernels("sssp")
+    round_of, kernels = arrays.full(network.vertices, -1, np.int32), network.kernels("sssp")
     active = cupy.zeros(-(-network.vertices // CHUNK), np.uint8)
 
     def choose(number: int, floor: float, limit: float) -> tuple[int, float]:

@@ -13,6 +13,7 @@ from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_r
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, settle_ranges
 from csaw.engine.analytics.rows_in_memory import Block
+from csaw.engine.cuda import arrays
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
@@ -88,7 +89,7 @@ class _Share:
         if number:
             there, distance = distance, cupy.empty(vertices, np.float64)
             fetch(there, distance)
-        self.distance, self.round_of = distance, cupy.full(vertices, -1, np.int32)
+        self.distance, self.round_of = distance, arrays.full(vertices, -1, np.int32)
         self.found, self.none = Counters(2), cupy.asarray(np.array([0, INFINITE], np.uint64))
         self.active, self.noted = (_Noted(gpus, -(-vertices // CHUNK)) for _ in range(2))
         listed, self.lists = cupy.zeros(-(-vertices // WORD), np.uint32), cupy.empty(vertices, network.id_dtype)

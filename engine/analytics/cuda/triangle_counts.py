@@ -39,16 +39,25 @@ def no_counts(network: DeviceNetwork, each: bool) -> Counts:
     return Counts(*(cupy.zeros(size, np.uint64) for size in (1, 1, network.vertices if each else 0)))
 
 
-def found(counts: Counts, rank: Array) -> tuple[int, Array | None]:
+def found(network: DeviceNetwork, counts: Counts, rank: Array) -> tuple[int, Array | None]:
     """Return the counts of a GPU as triangles.compute does."""
     each = counts.of_rank.size > 0
     dense = int(counts.dense[0]) // (2 if each else 1)  # from both ends of an edge
-    return int(counts.total[0]) + dense, counts.of_rank[rank].astype(np.int64) if each else None
+    return int(counts.total[0]) + dense, _by_vertex(network, counts.of_rank, rank) if each else None
+
+
+def _by_vertex(network: DeviceNetwork, of_rank: Array, rank: Array) -> Array:
+    """int64 [V]: the triangles of each vertex, of those of each rank."""
+    out = cupy.empty(rank.size, np.int64)
+    network.kernels("oriented").over("take_by_rank", rank.size, rank.size, rank, of_rank, out)
+    return out
 
 
 def many_neighbors(network: DeviceNetwork) -> int:
     """The first rank of a vertex with few neighbors."""
-    return int(cupy.count_nonzero(cupy.diff(network.indptr) >= MANY))
+    many = cupy.zeros(1, np.uint64)
+    network.kernels("oriented").over("count_many", network.vertices, network.vertices, MANY, network.indptr, many)
+    return int(many[0])
 
 
 def dense_parts(network: DeviceNetwork, lists: Lists, each: bool, most: int) -> dict[int, Array]:
@@ -88,7 +97,8 @@ def count_dense(
     It is the largest part in which the vertex has enough neighbors. ``share``: as of ``count``.
     """
     each = counts.of_rank.size > 0
-    others.ranked[:, DENSE_OF] = 0
+    kernels, lists = network.kernels("triangles", EACH=int(each)), others.ranked.shape[0]
+    kernels.over("forget_dense", lists, lists, others.ranked)
     for size in sorted(parts):
         _dense_kernels(network, size, each).over(
             "choose_dense",
@@ -138,10 +148,11 @@ def count(
     ends = [min(last, oriented.HUBS), min(last, max(many, oriented.HUBS)), last]
     lists = (first, *middles[2:], *higher, others.first, *others[1:])
     out = (counts.total, counts.of_rank)
-    hubs = higher.count[start[0] - first : max(ends[0] - first, 0) : step].astype(np.int64)
+    hubs = higher.count[start[0] - first : max(ends[0] - first, 0) : step]
     if hubs.size:
         tasks = cupy.zeros(hubs.size + 1, np.int64)
-        cupy.cumsum((hubs + CHUNK - 1) // CHUNK, out=tasks[1:])
+        kernels.over("count_tasks", hubs.size, hubs.size, step, hubs, tasks[1:])
+        cupy.cumsum(tasks, out=tasks)
         kernels.launch("count_hubs", int(tasks[-1]), HUB, hubs.size, tasks, start[0], step, *lists, *out)
     middle, few = (max(0, -(-(end - begin) // step)) for begin, end in zip(start[1:], ends[1:], strict=True))
     ticket = cupy.zeros(1, np.uint64)

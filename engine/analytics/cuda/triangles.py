@@ -8,22 +8,18 @@ middle vertices each; of a graph that is streamed, each takes the next part when
 own rows alone, lists pass by between them (triangles_spread.py). Counts are added.
 """
 
-import cupy
-
 from csaw.engine.analytics.cuda import oriented, triangles_spread, triangles_streamed
 from csaw.engine.analytics.cuda import triangle_counts as counting
+from csaw.engine.analytics.cuda.memory.triangles import needed
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import Split
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
-from csaw.engine.analytics.kept import Kept
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import DeviceError
 
 RANK_BYTES = 4  # of a rank by degree, as which kernels know a vertex
-ENTRY_BYTES = 10  # of an entry of a row: in the graph, split, half of them in 16 bits; and of bit matrices
-VERTEX_BYTES = 64  # of a vertex beside STATE_BYTES: ranks, the lists' and what is counted
 
 
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
@@ -42,7 +38,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
         )
     if isinstance(network, PooledNetwork) and triangles_spread.has_room(network):
         found = triangles_spread.counted(network, each)
-    elif network.resident and _needed(network) <= network.room:
+    elif network.resident and needed(network, network.edges) <= network.room:
         found = _in_memory(network, each)
     else:
         found = triangles_streamed.counted(network, each)
@@ -54,30 +50,10 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     return total, vertices
 
 
-def suffices(network: DeviceNetwork, kept: Kept) -> int:
-    """Bytes of memory in which triangles are counted, of a streamed graph if need be, with ``kept`` set aside."""
-    rows, item = network.extent("undirected"), network.id_dtype.itemsize
-    own = kept.bytes(network.vertices, rows.entries, item) + 2 * item * rows.longest
-    return max(own, triangles_streamed.least_bytes(network))
-
-
-def whole_bytes(network: DeviceNetwork, kept: Kept) -> int:
-    """Bytes of memory from which on triangles are counted in memory, with ``kept`` set aside."""
-    entries, item = network.extent("undirected").entries, network.id_dtype.itemsize
-    own = ENTRY_BYTES * entries + VERTEX_BYTES * network.vertices
-    return (
-        kept.bytes(network.vertices, entries, item) + own + network.edges * network.edge_bytes
-    )  # beside which it may be
-
-
-def _needed(network: DeviceNetwork) -> int:
-    return ENTRY_BYTES * network.edges + VERTEX_BYTES * network.vertices
-
-
 def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
     """Count the triangles of rows that fit each GPU: the counts of each."""
     networks = network.among(len(network.shares))
-    entries = [tuple(network.indptr[cupy.asarray(span)].tolist()) for span in network.shares]
+    entries = [tuple(int(network.indptr[vertex]) for vertex in span) for span in network.shares]
 
     def split(one: DeviceNetwork, number: int) -> tuple[Array, Array, Split]:
         first, last = network.shares[number]
@@ -102,6 +78,6 @@ def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | No
             one, counting.dense_parts(one, lists, each, one.edges // counting.DENSE_EDGES), lists, counts, share
         )
         counting.count(one, lists, higher, lists, counting.many_neighbors(one), counts, share)
-        return counting.found(counts, rank)
+        return counting.found(one, counts, rank)
 
     return on_each(networks, count_share)

@@ -101,7 +101,7 @@ def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]
         for _ in in_order(networks, plan.works, lambda one, work: workers[one].count(work)):
             pass
         workers.clear()
-        return on_each(networks, lambda one, _: counting.found(kept[one][1], kept[one][0]))
+        return on_each(networks, lambda one, _: counting.found(one, kept[one][1], kept[one][0]))
     finally:
         runs.close()
 

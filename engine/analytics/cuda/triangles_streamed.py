@@ -17,6 +17,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
+from csaw.engine.analytics.cuda.memory.triangles import BLOCK_SHARE, KEPT_BYTES, least_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import Passing, Runs, bytes_of, cuts_of, host_bytes, host_memory
@@ -27,14 +28,13 @@ from csaw.engine.analytics.cuda.triangle_counts import Counts
 from csaw.engine.plan.contracts import Array
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
+from csaw.partition.graph.views import Recut
 
-KEPT_BYTES = 36  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
-BLOCK_SHARE = 32  # bytes of an entry of a block while it is copied, split and written
-LEAST_ROWS = 2  # of the longest length, for which a block must have room
-LEAST_ROOM = 1 << 20  # bytes of a block, as segments of few lists are slow
 PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
 # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
 HIGHER_BYTES = 20
+# of an entry of a block and of a row, where rows are short: both slots, what is split, and two runs
+WRITTEN_BYTES, ROW_BYTES = 20, 112
 DENSE_SHARE = 16  # the dense parts take at most one part of this many
 
 
@@ -80,7 +80,7 @@ def _count_runs(
     for _ in in_order(networks, works, lambda one, work: workers[one].count(*work)):
         pass
     workers.clear()
-    return on_each(networks, lambda one, _: counting.found(kept[one][1], kept[one][0]))
+    return on_each(networks, lambda one, _: counting.found(one, kept[one][1], kept[one][0]))
 
 
 def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
@@ -113,7 +113,7 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
 
     BudgetError where they are not for the longest row.
     """
-    least = _least_room(store.max_degree)
+    least = least_room(store.max_degree)
     if room < least:
         needed = network.gpu_memory - room + least
         raise BudgetError(
@@ -127,17 +127,23 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
     stream.indptr, stream.loaded = network.indptr, network.loaded
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
+    if not isinstance(network, PooledNetwork):
+        stream.cut = _cut(stream, room)
     return stream
 
 
-def _least_room(longest: int) -> int:
-    """Bytes for blocks of rows of this length."""
-    return max(BLOCK_SHARE * LEAST_ROWS * longest, LEAST_ROOM)
-
-
-def least_bytes(network: DeviceNetwork) -> int:
-    """Bytes of memory in which the triangles of a streamed graph are counted."""
-    return KEPT_BYTES * network.vertices + _least_room(network.extent("undirected").longest)
+def _cut(stream: DeviceNetwork, room: int) -> Recut:
+    """The rows in blocks that ``room`` bytes are enough for, whether their rows are long or many."""
+    entries, begins, vertex = stream.offsets, list[tuple[int, int]](), 0
+    written = WRITTEN_BYTES * entries + ROW_BYTES * np.arange(stream.vertices + 1)
+    while vertex < stream.vertices:
+        begins.append((vertex, int(entries[vertex])))
+        ends = (
+            np.searchsorted(upto, upto[vertex] + most, side="right") - 1
+            for upto, most in ((entries, room // BLOCK_SHARE), (written, room))
+        )
+        vertex = max(vertex + 1, int(min(ends)))
+    return Recut(stream.store, begins)
 
 
 class _Counting:

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib import import_module
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import LISTS, EvaluateOptions, options
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.kept import Enough, Kept
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto
@@ -25,6 +24,8 @@ from csaw.partition.base.progress import Progress, Update
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
 
+NEIGHBORS = "common_neighbors"
+"""The module of a device that lists triangles and edges."""
 Pieces = Iterator[tuple[int, list[np.ndarray]]]
 OPTIONS = ("until", "between", "device", "gpu_memory", "memory", "residency", "threads")
 """The options of an evaluation that lists have, too."""
@@ -53,18 +54,13 @@ class Summary(TypedDict):
     bytes: int
 
 
-def _neighbors(network: Network) -> ModuleType:
-    """The module of the network's device that lists triangles and edges."""
-    return import_module(f"csaw.engine.analytics.{network.device}.common_neighbors")
-
-
 def _triangles(network: Network) -> Pieces:
-    for done, table in _neighbors(network).triangles(network):
+    for done, table in network.module_of(NEIGHBORS).triangles(network):
         yield done, list(table.T)
 
 
 def _support(network: Network) -> Pieces:
-    for done, *columns in _neighbors(network).support(network):
+    for done, *columns in network.module_of(NEIGHBORS).support(network):
         yield done, columns
 
 
@@ -155,7 +151,9 @@ def _simple(networks: Networks) -> Network:
             f"--device {networks.wish.device}: a list is made on one GPU; name one, as in --device cuda:0"
         )
     network: Network = networks.gpu if networks.gpus else networks.host
-    network.keep(KEPT[network.device])
+    kept, memory = KEPT[network.device], network.memory_of(NEIGHBORS)
+    assert memory is not None
+    network.keep(kept, Enough(partial(memory.suffices, network, kept), network.device == "cuda"))
     return network.undirected
 
 

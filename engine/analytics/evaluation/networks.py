@@ -96,14 +96,17 @@ class Networks:
     def _opened(self, residency: Residency | None) -> "DeviceNetwork":
         import cupy
 
-        from csaw.engine.analytics.cuda.opening import network_on
+        from csaw.engine.analytics.cuda.network import DeviceNetwork
+        from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 
         if "of_caller" not in vars(self):
             self.of_caller = cupy.cuda.Device()
         wish = self.wish
-        return network_on(
-            self.gpus,
+        kind = PooledNetwork if residency is Residency.POOLED else DeviceNetwork
+        return kind(
             self.store,
+            self.gpus[0],
+            others=self.gpus[1:],
             gpu_memory=wish.gpu_memory,
             memory=wish.memory,
             threads=wish.threads,
@@ -215,11 +218,10 @@ class Networks:
         """Whether the GPU has room for a measure that needs all rows there."""
         from csaw.engine.analytics.cuda.device_room import has_room
 
-        found = [import_module(f"csaw.engine.analytics.cuda.{name}") for name in one.computes(self.store.directed)]
-        needing = [module.more_bytes for module in found if hasattr(module, "more_bytes")]
+        network = self._on_gpus(one)
+        needing = [module.more_bytes for module in one.memory_of(network) if hasattr(module, "more_bytes")]
         if not needing:
             return True
-        network = self._on_gpus(one)
         try:
             one.set_aside(network)
         except BudgetError:

@@ -1,12 +1,11 @@
 """Triangles and clustering: how often two neighbors of a vertex are neighbors of each other."""
 
 from math import fsum, nan, sqrt
-from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics import pieces
+from csaw.engine.analytics.clusterings import Clusterings
 from csaw.engine.analytics.evaluation.unseen import ERRORS, share_error, unseen_share
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
 MATCHING = Kept(50, ids=2, entries=1, fixed=1 << 19)
 DRAWING = Kept(46)
-COUNTED_ON_HOST = 1 << 16  # vertices whose clusterings the host counts before a GPU has compiled the kernels for it
 SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}
 METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
 """The module that computes each choice of ``--triangles``."""
@@ -80,10 +78,8 @@ class Triangles(Measure):
             return estimated(drawn, self.approximate, network.vertices)
         total, counts = simple.compute(METHODS[self.triangles], each=True)
         method = FASTEST if self.triangles == AUTO else self.triangles
-        xp, degrees = network.xp, simple.degrees
-        if network.vertices <= COUNTED_ON_HOST:
-            xp, degrees, counts = np, on_host(degrees), on_host(counts)
-        return {"triangles": Number(total, method)} | clustering(xp, degrees, counts, total)
+        found = simple.compute("clustering", triangles=counts)
+        return {"triangles": Number(total, method)} | clustering(found, on_host(counts), total)
 
 
 def estimated(drawn: "Closed", count: int, vertices: int) -> Findings:
@@ -125,51 +121,23 @@ def estimated_by_edges(seen: "Seen", count: int, degrees: Array) -> Findings:
     return {"triangles": scaled(seen.edges / 3), "transitivity": closed}
 
 
-def clustering(xp: ModuleType, degrees: Array, counts: Array, total: int) -> Findings:
-    """Return all findings that follow from the ``degrees`` and triangles of each vertex, int64 [V] both.
+def clustering(found: Clusterings, counts: np.ndarray, total: int) -> Findings:
+    """Return all findings that follow from clusterings, and from the triangles of each vertex, int64 [V].
 
     Sums are of integers, so they are the same in any order.
     """
-    present, of_degree, triangles = (on_host(one) for one in _by_degree(xp, degrees, counts))
+    present, of_degree, triangles = found[:3]
     pairs = present * (present - 1) // 2
-    wedges = int(pairs @ of_degree)
+    wedges, vertices = int(pairs @ of_degree), counts.size
     able = present >= 2
     means = triangles[able] / (of_degree[able] * pairs[able])
     together, some = fsum(triangles[able] / pairs[able]), int(of_degree[able].sum())
-    local, found = np.empty(degrees.size), []
-    for low, high in pieces.spans(degrees.size) or [(0, 0)]:
-        own = degrees[low:high]
-        shares = counts[low:high] / xp.maximum(own * (own - 1) // 2, 1)
-        occurring, times = _often(xp, shares, own)
-        found.append((on_host(occurring), on_host(times)))
-        local[low:high] = on_host(shares)
-    values, often = pieces.occurrences(found)
     return {
         "transitivity": Number(3 * total / wedges if wedges else nan),
-        "mean clustering": Number(together / degrees.size if degrees.size else nan),
+        "mean clustering": Number(together / vertices if vertices else nan),
         "mean clustering, degree >= 2": Number(together / some if some else nan),
-        "clustering": Distribution(values, often, "clustering of vertices of degree 2 and more"),
+        "clustering": Distribution(found.values, found.counts, "clustering of vertices of degree 2 and more"),
         "clustering by degree": Curve(present[able], means, ("degree", "mean clustering")),
-        "triangles of vertices": Column(on_host(counts)),
-        "clustering of vertices": Column(local),
+        "triangles of vertices": Column(counts),
+        "clustering of vertices": Column(found.local),
     }
-
-
-def _by_degree(xp: ModuleType, degrees: Array, counts: Array) -> tuple[Array, Array, Array]:
-    """The degrees that occur, how often each does, and the triangles of its vertices together."""
-    often = xp.bincount(degrees)
-    present = xp.flatnonzero(often)
-    together = xp.bincount(degrees, weights=counts)  # floats that are integers below 2^53
-    return present, often[present], together[present].astype(xp.int64)
-
-
-def _often(xp: ModuleType, local: Array, degrees: Array) -> tuple[Array, Array]:
-    """The clusterings that occur among vertices of degree 2 and more, and how often each does.
-
-    Most are 0, and need no sorting.
-    """
-    values, often = xp.unique(local[local > 0], return_counts=True)
-    none = int(((degrees >= 2) & (local == 0)).sum())
-    if not none:
-        return values, often
-    return xp.concatenate([xp.zeros(1), values]), xp.concatenate([xp.array([none]), often])

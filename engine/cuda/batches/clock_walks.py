@@ -3,6 +3,7 @@
 import cupy
 import numpy as np
 
+from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import record, struct
@@ -30,7 +31,7 @@ class ClockWalks:
         n = self.sources.size
         self.state = {
             "at": self.sources.ravel().copy(),
-            "prev": cupy.full(n, -1, np.int64),
+            "prev": arrays.full(n, -1, np.int64),
             "moves": cupy.zeros(n, np.int64),
             "next": cupy.empty(n, np.float64),
             "rate": cupy.empty(n, np.float64),

@@ -10,8 +10,9 @@ import numpy as np
 
 from csaw.engine.batches.fixed import shifts
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
-from csaw.engine.batches.layers import Layer, Layers
+from csaw.engine.batches.layers import LARGEST, Layer, Layers
 from csaw.engine.batches.ordered import begins
+from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.contracts import Array
@@ -19,6 +20,7 @@ from csaw.engine.plan.contracts import Array
 WORD = 32  # vertices of a word of bits
 LEAST_BLOCKS = 32  # of an instance
 MOST_ROWS = 1 << 15  # of a grid
+ALL_ONES = (1 << 64) - 1  # no edge
 
 
 class DeviceLayerEdges(LayerEdges):
@@ -32,7 +34,7 @@ class DeviceLayerEdges(LayerEdges):
         self.kernels = self.backend.kernels
         self.instances, self.vertices = batch.instances, batch.backend.store.vertices
         self.width = words(self.vertices)
-        self.row_ends = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(batch.capacity)])
+        self.row_ends = arrays.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(batch.capacity)])
         self.ends = self.row_ends[begins(cupy, batch.local, self.instances)]
 
     def _over(self, kernel: str, *arguments: Array) -> None:
@@ -49,7 +51,8 @@ class DeviceLayerEdges(LayerEdges):
         self.kernels.over("count_bits", self.bits.size, self.bits.size, self.bits, self.before[1:])
         cupy.cumsum(self.before[1:], out=self.before[1:])
         owner, vertex, sums = (cupy.zeros(int(self.before[-1]), np.int64) for _ in range(3))
-        self._over("add_biases", self.bits, self.before, shifts(cupy, largest.view(np.float64), count), sums)
+        shift = cupy.asarray(shifts(np, largest.get().view(np.float64), count.get()))  # few: one of an instance
+        self._over("add_biases", self.bits, self.before, shift, sums)
         self.kernels.over(
             "list_bits", self.bits.size, self.bits.size, self.width, self.bits, self.before, owner, vertex
         )
@@ -75,7 +78,7 @@ class DeviceLayerEdges(LayerEdges):
     def _to_candidates(self, drawn: Array) -> Kept:
         """The edges to candidates with these numbers."""
         batch, size = self.batch, int(self.before[-1])
-        times, draw = cupy.zeros(size, np.uint32), cupy.full(size, drawn.size, np.uint32)
+        times, draw = cupy.zeros(size, np.uint32), arrays.full(size, ALL_ONES & 0xFFFFFFFF, np.uint32)
         self.kernels.over("count_draws", drawn.size, drawn.size, drawn, times, draw)
         found = cupy.empty(batch.keys.size, bool)
         self._over("find_edges", self.bits, self.before, times, found)
@@ -108,10 +111,36 @@ class DeviceLayers(Layers):
 
     backend: CudaRunner
 
+    def _weights(self, kept: Kept, layer: Layer, drawn: Array) -> tuple[Array, int | None]:
+        size, beyond = kept.local.size, arrays.full(1, ALL_ONES, np.uint64)
+        weight = cupy.empty(size, np.float32)
+        self.backend.kernels.over(
+            "weigh_kept",
+            size,
+            size,
+            kept.local,
+            kept.draw,
+            kept.times,
+            kept.bias,
+            drawn,
+            layer.probability,
+            LARGEST,
+            weight,
+            beyond,
+        )
+        first = int(beyond[0])
+        return weight, None if first == ALL_ONES else first
+
     def _edges_to_layers(self) -> LayerEdges:
         """The edges from the frontier, in whichever way needs less memory."""
         by_bits = self.instances * words(self.backend.store.vertices) <= self.keys.size
         return DeviceLayerEdges(self) if by_bits else LayerEdges(self)
+
+    def _chances(self, pools: Candidates, index: Array, owner: Array) -> Array:
+        chance = cupy.empty(index.size, np.float64)
+        given = (index, owner, pools.sums, pools.total, chance)
+        self.backend.kernels.over("find_chances", index.size, index.size, *given)
+        return chance
 
     def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
         found, kernels = cupy.empty(target.shape, np.int64), self.backend.kernels

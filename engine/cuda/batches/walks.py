@@ -4,6 +4,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.batches.waiting_walks import Questions, WaitingWalks
+from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.streams import ALL_PARTITIONS
@@ -79,7 +80,7 @@ class Walks(WaitingWalks):
             asked=cupy.zeros(walkers, np.uint8),
             candidates=cupy.zeros((walkers, QUESTIONS), kind),
             coins=cupy.zeros((walkers, QUESTIONS), np.float64),
-            sure=cupy.full(walkers, self.none, kind),
+            sure=arrays.full(walkers, self.none, kind),
         )
 
     def wants(self) -> np.ndarray:

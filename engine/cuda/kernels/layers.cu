@@ -52,6 +52,16 @@ extern "C" __global__ void add_biases(i64 instances, const i64* ends, const vert
     }
 }
 
+// Add the biases of edges to the sums of the vertices `out` that they lead to, all of the graph.
+extern "C" __global__ void add_scaled(i64 count, const vertex_t* out, const double* biases, i64 shift, u64* sums)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride) {
+        const i64 units = scaled(biases[n], (int)shift);
+        if (units) atomicAdd(sums + out[n], (u64)units);
+    }
+}
+
 // How often each candidate was drawn, and the first of its draws.
 extern "C" __global__ void count_draws(i64 count, const i64* candidates, u32* times, u32* draw)
 {
@@ -89,6 +99,27 @@ extern "C" __global__ void take_edges(i64 count, const i64* cells, i64 rows, con
         const i64 values[6] = {local[low], vertex[low], v, __double_as_longlong(biases[cell]), draw[candidate], times[candidate]};
 #pragma unroll
         for (int k = 0; k < 6; k++) kept[k * count + n] = values[k];
+    }
+}
+
+// The chance in a draw of the candidates `index` of the instances `owner`.
+extern "C" __global__ void find_chances(i64 count, const i64* index, const i64* owner, const i64* sums, const i64* total, double* chance)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride)
+        chance[n] = (double)sums[index[n]] / (double)total[owner[n]];
+}
+
+// The weights in the sample of edges that are kept: sqrt(bias) times the draws of the vertex, by the number of draws of the instance times the chance of the vertex.
+// `beyond`: the number of the first weight above `largest`, or as it was. Twin of Layers._weights.
+extern "C" __global__ void weigh_kept(i64 count, const i64* local, const i64* draw, const i64* times, const double* bias, const i64* drawn, const double* chance, double largest, float* weight, u64* beyond)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride) {
+        const double share = (double)drawn[local[n]] * chance[draw[n]];
+        const double found = sqrt(bias[n]) * (double)times[n] / share;
+        weight[n] = (float)found;
+        if (found > largest) atomicMin(beyond, (u64)n);
     }
 }
 

@@ -14,6 +14,7 @@ from helpers.networks import GRAPHS, neighbors_of
 
 from csaw.datasets.resolve import resolve
 from csaw.engine.analytics.cpu import common_neighbors
+from csaw.engine.analytics.cpu.memory import common_neighbors as formulas
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.plan.residency import Residency
 from csaw.partition import open_graph
@@ -67,6 +68,7 @@ def test_hubs_at_any_place_are_found(tmp_path):
 def small_windows(monkeypatch, triangles, entries):
     for name, value in (("LEAST", triangles), ("MOST", triangles), ("ENTRIES", entries), ("VERTICES", 1 << 40)):
         monkeypatch.setattr(common_neighbors, name, value)
+    monkeypatch.setattr(formulas, "LEAST", triangles)
 
 
 @pytest.mark.parametrize("triangles", [1, 50, 10_000])

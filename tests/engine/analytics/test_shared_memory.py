@@ -251,3 +251,15 @@ def test_what_is_read_ahead_holds_nobody_up_once_the_reader_is_gone(graphs):
     blocks.close()
     busy.set()
     network.close()
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_rows_that_a_measure_counts_itself_are_not_counted_again(graphs, spare):
+    """Matching counts those of the undirected graph: with the graph's own beside these, nothing is made on disk."""
+    graph, folder = graphs
+    store, one = graph(False), find("triangles")(triangles="match")
+    network = HostNetwork(store, threads=2, derived=folder, kept=NOTHING)
+    network.memory = one.suffices(network) + network.rows_bytes + spare
+    one.set_aside(network)
+    assert (network.undirected.beside > 0) == (spare == 0)
+    network.close()

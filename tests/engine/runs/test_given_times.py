@@ -110,3 +110,11 @@ def test_what_is_no_time_there_is_refused(graphs, name, given, said):
 def test_a_graph_without_times_takes_no_date():
     with pytest.raises(OptionError, match="start_time: expected an integer"):
         csaw.sample("karate", algo="temporal", walk_length=3, start_time="2004-05-03")
+
+
+def test_times_of_an_algorithm_that_was_built_for_a_graph_are_in_its_units(graphs):
+    how = {"start_time": "0.3", "last_time": "0.7", "time_window": 0.2, "walk_length": 4}
+    built = prepare(graphs / "numbers.zarr", "temporal", **how).algorithm
+    again = prepare(graphs / "numbers.zarr", built).algorithm
+    assert again.parameters() == built.parameters()
+    assert (again.start_time, again.last_time, again.time_window) == (3, 7, 2)

@@ -70,7 +70,15 @@ def test_a_look_reads_some_instances_of_a_large_sample(tmp_path, monkeypatch):
         samples, "group", lambda first, last: read.append((first, last)) or type(samples).group(samples, first, last)
     )
     assert look(samples)["instances"] == 8
-    assert read == [(0, 2), (112, 114), (225, 227), (338, 340)]
+    assert read == [(41, 43), (126, 128), (211, 213), (296, 298)]
+    del read[:]
+    monkeypatch.setattr(module, "HASHED", 340 * (10 + 1) * 4 * 2)  # two runs of files with ids and lengths
+    assert look(samples)["instances"] == 10
+    assert read == [(83, 88), (253, 258)]
+    del read[:]
+    monkeypatch.setattr(module, "HASHED", 1)
+    assert look(samples)["instances"] == 10
+    assert read == [(165, 175)]
     monkeypatch.setattr(module, "LARGEST", 1)
     assert look(samples) is None
 

@@ -11,11 +11,11 @@ lowest rank take 8 KB, and the candidates among them 16 bits each, so that looku
 
 import numpy as np
 
+from csaw.engine.analytics.cpu.hubs import HUBS
 from csaw.engine.cpu.kernels.memory import atomic_add, prefetch
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import zeros
 
-HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others
 AHEAD = 8  # lists that are prefetched
 MARK = np.uint32(1 << 31)
 

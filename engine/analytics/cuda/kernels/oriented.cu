@@ -167,3 +167,56 @@ extern "C" __global__ void place_rows(i64 count, const u32* order, const i64* in
         higher[k] = (u32)(indptr[v + 1] - begin) - below;
     }
 }
+
+// Numbers whose order is that of the vertices by degree, the highest first, ties in order of ids.
+extern "C" __global__ void key_degrees(i64 vertices, const i64* indptr, u64* keys)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < vertices; v += stride)
+        keys[v] = (u64)(~0u - (u32)(indptr[v + 1] - indptr[v])) << 32 | (u64)v;
+}
+
+// The rank of each vertex, and the vertex of each rank, of these numbers in order.
+extern "C" __global__ void rank_keys(i64 vertices, const u64* keys, u32* rank, u32* order)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < vertices; k += stride) {
+        const u32 v = (u32)keys[k];
+        order[k] = v;
+        rank[v] = (u32)k;
+    }
+}
+
+// The rows with more than `most` entries, in any order, and how many there are.
+extern "C" __global__ void list_long(i64 count, i64 most, const i64* indptr, i64* chosen, u64* found)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < count; v += stride)
+        if (indptr[v + 1] - indptr[v] > most) chosen[atomicAdd(found, (u64)1)] = v;
+}
+
+// How many vertices have `least` neighbors or more.
+extern "C" __global__ void count_many(i64 vertices, i64 least, const i64* indptr, u64* many)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    u32 own = 0;
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < vertices; v += stride)
+        own += indptr[v + 1] - indptr[v] >= least;
+    for (int step = 16; step; step /= 2) own += __shfl_down_sync(~0u, own, step);
+    if (threadIdx.x % 32 == 0 && own) atomicAdd(many, (u64)own);
+}
+
+// Units of four for the hubs of the vertices order[0 .. count - 1].
+extern "C" __global__ void count_units(i64 count, const u32* order, const u32* close, i64* units)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < count; k += stride)
+        units[k] = (close[order[k]] + 3) / 4;
+}
+
+// Numbers of vertices, of those of ranks.
+extern "C" __global__ void take_by_rank(i64 vertices, const u32* rank, const u64* of_rank, i64* out)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < vertices; v += stride) out[v] = (i64)of_rank[rank[v]];
+}

@@ -211,3 +211,18 @@ extern "C" __global__ void __launch_bounds__(256) count_few(i64 from, i64 until,
     }
     if (in_warp == 0 && counted) atomicAdd(total, counted);
 }
+
+// Tasks of CHUNK of the higher neighbors of each middle vertex, of which there are higher[k step].
+extern "C" __global__ void count_tasks(i64 middles, i64 step, const u32* higher, i64* tasks)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < middles; k += stride)
+        tasks[k] = (higher[k * step] + CHUNK - 1) / CHUNK;
+}
+
+// No vertex is of a dense part.
+extern "C" __global__ void forget_dense(i64 lists, Ranked* ranked)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < lists; k += stride) ranked[k].dense = 0;
+}

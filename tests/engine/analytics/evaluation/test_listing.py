@@ -15,7 +15,8 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.graphs import random_store
+from helpers.graphs import random_store, store_of
+from helpers.kept import asked_for
 
 import csaw
 from csaw.cli.main import cli
@@ -204,3 +205,15 @@ def test_an_interrupted_list_leaves_nothing_under_its_name(tmp_path, ending):
     done = CliRunner().invoke(cli, ["evaluate", "karate", "--list", "triangles", "--out", str(tmp_path / "t.txt")])
     assert done.exit_code == 0, done.output
     assert os.listdir(tmp_path) == ["t.txt"]
+
+
+@pytest.mark.parametrize("what", LISTS)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("memory", [1, 100_000, 1 << 20, 3 << 20, 6 << 20])
+def test_the_memory_that_a_refusal_asks_for_is_enough(tmp_path, what, directed, memory):
+    edges = np.random.default_rng(3).integers(0, 4000, (20_000, 2))
+    edges[:3999, 0] = 7  # a hub
+    store = store_of(tmp_path / "g.zarr", np.column_stack([edges, np.ones(20_000, int)]), directed=directed)
+    given = {"device": "cpu", "threads": 2, "overwrite": True}
+    asked = asked_for(memory, lambda memory: write_list(store, what, tmp_path / "t.npy", memory=memory, **given))
+    assert asked or memory > 1

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 
 from csaw.datasets.resolve import resolve
 from csaw.engine.analytics.cpu import spooled_rows
-from csaw.engine.analytics.cpu import triangles as analytics
 from csaw.engine.analytics.cpu.kernels import triangles as kernels
+from csaw.engine.analytics.cpu.memory.triangles import scratch
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measure import Number
 from csaw.engine.analytics.measures.triangles import METHODS, Triangles
@@ -218,7 +218,7 @@ def test_counts_are_the_same_in_any_memory(tmp_path):
 def test_a_small_memory_makes_many_parts(tmp_path):
     store = random_store(tmp_path / "r.zarr", vertices=3000, edges=60_000, weighted=False)
     network = HostNetwork(store, memory=least(HostNetwork(store, threads=1)), threads=1, derived=tmp_path)
-    rows = spooled_rows.SpooledRows(network, analytics._scratch(network))
+    rows = spooled_rows.SpooledRows(network, scratch(network))
     whole = spooled_rows.orient(HostNetwork(store))
     assert len(list(rows.fixed(0, network.vertices))) > 2
     assert len(rows.cuts) > 10
