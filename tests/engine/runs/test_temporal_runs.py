@@ -150,6 +150,7 @@ FOLLOWED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", FOLLOWED)
 @pytest.mark.parametrize("own", [False, True])
 def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options, own):
