@@ -110,11 +110,11 @@ def test_a_peer_that_fails_is_reported_with_its_own_words(tmp_path, monkeypatch)
 
 
 def test_two_suites_in_one_run_and_only_some_works(tmp_path):
-    code, _, rows = bench(GRAPH, "--quick", "--suite", "walks,neighbors", "--only", "weighted", folder=tmp_path)
+    code, _, rows = bench(GRAPH, "--quick", "--suite", "walks,neighbors", "--only", "degree", folder=tmp_path)
     assert code == 0
     assert {row["suite"] for row in measured(rows)} == {MACHINE, "walks", "neighbors"}
-    assert all("weighted" in row["work"] for row in measured(rows) if row["suite"] != MACHINE)
-    assert rows[0]["command"] == f"csaw bench {GRAPH} --suite walks,neighbors --only weighted --device cpu --quick"
+    assert all("degree" in row["work"] for row in measured(rows) if row["suite"] != MACHINE)
+    assert rows[0]["command"] == f"csaw bench {GRAPH} --suite walks,neighbors --only degree --device cpu --quick"
 
 
 def test_suites_of_figures_have_the_parameters_of_the_paper_or_csaws_own():
