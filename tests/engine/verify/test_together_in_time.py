@@ -14,8 +14,8 @@ from csaw.engine.verify import verify
 RNG = np.random.default_rng(4)
 SOURCES = {"ids": np.repeat(RNG.integers(0, 40, 300), 2), "time": RNG.integers(-70, 70, 600)}
 UNIFORM = {"time_strategy": "uniform", "sources": SOURCES, "frontier_size": 6}
-LABOR = UNIFORM | {"fanout": (4, 3), "instances": 1000}
-LAYER = UNIFORM | {"neighbor_size": 5, "depth": 3, "instances": 3000}
+LABOR = UNIFORM | {"fanout": (4, 3), "instances": 500}
+LAYER = UNIFORM | {"neighbor_size": 5, "depth": 3, "instances": 1500}
 
 
 @pytest.fixture(scope="module")
