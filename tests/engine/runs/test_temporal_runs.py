@@ -45,6 +45,7 @@ def stores(tmp_path_factory):
     return *made, str(folder / "mine.py")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("algo", "options"), CASES)
 def test_the_request_decides(tmp_path, stores, algo, options):
     whole, parts, own = stores
