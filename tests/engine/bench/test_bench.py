@@ -25,6 +25,12 @@ SLOW = {
     "selection": "compiles a kernel for each method, detector and algorithm: a minute",
     "journey": "starts thirty processes",
     "scale-out": "starts clusters of one worker and of two",
+    "training": "starts processes that import PyTorch; its works are listed by default",
+    "ingest": "starts processes; its works are listed by default",
+    "from-disk": "compiles kernels that read from disk; its works are listed by default",
+    "in-time": "compiles ten kernels of walks in time; its works are listed by default",
+    "layers": "compiles kernels of layers; its works are listed by default",
+    "out-of-memory": "compiles kernels of streamed graphs, which a test of its bytes does by default",
 }
 OTHERS = peers.NAMES[1:]  # which of them are installed is this machine's affair
 SUITES = [
