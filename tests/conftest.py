@@ -118,6 +118,12 @@ def assumed_rates(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def unsynced(monkeypatch):
+    """No test cuts the power, so none waits until a disk keeps a file; commands in processes of their own do."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture(autouse=True)
 def log_handlers(monkeypatch):
     """A command adds a handler of its own, on a stream that closes."""
     monkeypatch.setattr(logging.root, "handlers", logging.root.handlers[:])
