@@ -89,7 +89,7 @@ class Exact(Walk):
 """
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("dtype", "select"), [*((dtype, "its") for dtype in DTYPES), ("int64", None), ("float32", None)]
 )
