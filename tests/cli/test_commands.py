@@ -249,7 +249,11 @@ def contents(store):
     return {str(file): (store / file).read_bytes() for file in files if file.parts[0] != "results"}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
+@pytest.mark.parametrize(
+    "how",
+    [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow(reason="the fuzzer kills by default"))],
+    ids=["ctrl-c", "kill -9"],
+)
 def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
     line = [
         "sample",

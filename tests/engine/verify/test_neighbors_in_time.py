@@ -176,6 +176,7 @@ def test_nodes_that_draw_alike_are_found_in_some_of_the_nodes_of_mini_batches(tm
     assert "neighbors, independence" in wrong(tmp_path / "s.zarr")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", [{}, {"replace": True}, {"fanout": (3, -1)}])
 def test_a_right_sample_of_many_instances_is_tested_and_passes(tmp_path, options):
     store = events_store(tmp_path / "g.zarr", random_events(40, 300, 3), 40)
@@ -200,6 +201,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_right_sample_passes(tmp_path, store, case):
     algo, options = RIGHT[case]

@@ -40,6 +40,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("algo", ["labor", "layer"])
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_right_sample_passes(tmp_path, store, algo, case):
@@ -50,6 +51,7 @@ def test_a_right_sample_passes(tmp_path, store, algo, case):
     assert {"neighbors", "neighbors, independence"} <= tested
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("algo", "options"),
     [
