@@ -34,6 +34,12 @@ def pytest_collection_modifyitems(items):
         cases[name] += 1
 
 
+def pytest_collection_finish():
+    """Look no more for garbage among what modules and tests hold until the end, each time that a test makes much."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_configure(config):
     """Have failures printed when they happen: a run that is cut off has no summary."""
     config.stash[TERMINAL] = os.fdopen(os.dup(2), "w", buffering=1)  # before pytest captures what tests write
@@ -109,6 +115,12 @@ def assumed_rates(monkeypatch):
     from helpers.rates import pin_rates
 
     pin_rates(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def unsynced(monkeypatch):
+    """No test cuts the power, so none waits until a disk keeps a file; commands in processes of their own do."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import chdir
 from itertools import takewhile
 from pathlib import Path
 
@@ -48,14 +49,25 @@ def masked(output):
     return re.sub(r"[\d.,]*\d (?:s|ms|µs|B|[KMG]iB|(?:[kMG] )?edges/s)\b", "<measured>", output)
 
 
-@pytest.mark.parametrize("pages", ["README.md", "docs/guides/terminal.md docs/quickstart.md docs/guides/samples.md"])
-def test_every_command_of_a_page_runs(tmp_path, pages):
+def within(*arguments, cwd):
+    """The command in this process, which has loaded all that a command loads."""
+    with chdir(cwd):
+        done = CliRunner().invoke(cli, arguments)
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr + str(done.exception or ""))
+
+
+@pytest.mark.parametrize(
+    ("pages", "run"),
+    [("README.md", csaw), ("docs/guides/terminal.md docs/quickstart.md docs/guides/samples.md", within)],
+    ids=["README", "guides"],
+)
+def test_every_command_of_a_page_runs(tmp_path, pages, run):
     (tmp_path / "graph.txt.gz").write_bytes((ROOT / "datasets" / "example.txt.gz").read_bytes())
     found = [each for page in pages.split() for each in commands((ROOT / page).read_text())]
     assert len(found) >= 8
     for line, output in found:
         words = takewhile(lambda word: word not in ("|", ">"), shlex.split(line)[1:])
-        done = csaw(*words, cwd=tmp_path)
+        done = run(*words, cwd=tmp_path)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         if output is not None:
             said = masked(done.stdout).splitlines()
@@ -196,7 +208,11 @@ main()
     [
         (200, "--algo deepwalk"),  # not even the manifest
         (300_000_000, "--algo deepwalk --num-walks 400"),  # more than what is being written at a time
-        (3_000_000, "--algo forest-fire --sources random:3000 --instances 40000"),
+        pytest.param(
+            3_000_000,
+            "--algo forest-fire --sources random:3000 --instances 40000",
+            marks=pytest.mark.slow(reason="another layout, which is written as walks are"),
+        ),
     ],
     ids=["nothing", "walks", "fires"],
 )
@@ -233,7 +249,11 @@ def contents(store):
     return {str(file): (store / file).read_bytes() for file in files if file.parts[0] != "results"}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
+@pytest.mark.parametrize(
+    "how",
+    [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow(reason="the fuzzer kills by default"))],
+    ids=["ctrl-c", "kill -9"],
+)
 def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
     line = [
         "sample",

@@ -54,6 +54,7 @@ def test_node2vec_keeps_its_law_however_far_biases_are_apart(tmp_path, edges, p,
     assert_walks_follow(walks, rows_of(store, True), that_can_be_seen(node2vec(p, q)))
 
 
+@pytest.mark.slow(reason="streamed walks of every other kind are compared by default")
 def test_biases_far_apart_change_no_byte_on_streamed_graphs(tmp_path):
     store, parts = (random_store(tmp_path / f"{n}.zarr", partitions=n) for n in (1, 4))
     options = {"p": 1e9, "q": 1e9, "walk_length": 6, "seed": 5}

@@ -71,7 +71,12 @@ def law(tmp_path_factory):
     return str(file)
 
 
-@pytest.mark.parametrize("name", NAMES)
+LIKE_OTHERS = pytest.mark.slow(reason="its law and its faults are tested by default, and its path through the engine")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[LIKE_OTHERS] if name in ("Picks", "Again", "Evenly") else []) for name in NAMES]
+)
 def test_samples_pass_their_checks_and_have_the_same_bytes(tmp_path, store, mine, name):
     algo, other = f"{mine}:{name}", random_store(tmp_path / "g.zarr", vertices=300, edges=1200, partitions=3)
     sample(store, tmp_path / "a.zarr", algo, seed=3, device="cpu", instances=60 if name == "Unending" else 400)

@@ -43,6 +43,7 @@ def sets_of(drawn):
     return np.split(drawn["vertices"].astype(int), drawn["vertices_ptr"][1:-1])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
 def test_all_edges_among_the_vertices_that_were_met_are_there(tmp_path, algo, options):
     store = random_store(tmp_path / "g.zarr", directed=True, edges=900)

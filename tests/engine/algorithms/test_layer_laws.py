@@ -58,6 +58,7 @@ def batches(store, out, algo, many=MANY, **options):
     return drawn, np.split(drawn["vertices"].reshape(many, -1).astype(int), np.cumsum(sizes)[:-1], axis=1)
 
 
+@pytest.mark.one_in(3)  # of other columns, weight laws
 @pytest.mark.parametrize("normalize", ["symmetric", "row", "none"])
 def test_ladies_draws_neighbors_by_their_columns_of_the_frontiers_rows(tmp_path, normalize):
     store = store_of(tmp_path / "g.zarr", EDGES, directed=False)

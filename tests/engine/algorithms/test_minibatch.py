@@ -126,6 +126,7 @@ def test_a_mini_batch_is_that_of_the_slow_sampler(tmp_path, monkeypatch, graph, 
                 assert found[name].tolist() == values, (name, options)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "options", [{"bias": "weight", "replace": True}, {"bias": "degree"}, {"select": "keys", "disjoint": True}]
 )
@@ -137,6 +138,7 @@ def test_biased_mini_batches_do_not_depend_on_where_the_graph_is(tmp_path, optio
     assert_same(reference, arrays_of(seven, tmp_path / "s.zarr", "minibatch", residency="disk", in_flight=3, **options))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "options",
     [{}, {"replace": True}, {"bias": "degree", "disjoint": True}, {"collision": "repeated", "fanout": (32, 2)}],

@@ -123,7 +123,10 @@ def test_roots_are_drawn_among_the_vertices_of_the_walk(tmp_path, square, monkey
     ]
 
 
-@pytest.mark.parametrize("select", ["uniform", "its"])
+@pytest.mark.parametrize(
+    "select",
+    ["uniform", pytest.param("its", marks=pytest.mark.slow(reason="hooks read the path as in the other case"))],
+)
 def test_walks_without_a_limit_know_their_whole_path(tmp_path, square, select):
     """A limit that no walk reaches gives the same walks as none, however many rounds there are."""
     algo, options = rooted(square, tmp_path, num_walks=100, ends=0.1, select=select, weighted=False)

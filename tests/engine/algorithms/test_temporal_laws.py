@@ -48,14 +48,11 @@ CASES = {
 
 
 QUICK = (
-    "backward monotone from a time",
     "window and last",
     "from edges",
-    "linear far backward",
-    "exponential",
+    "exponential",  # as of a hub
     "linear per time, far",
     "exponential rank far backward",
-    "exponential rank per time",
 )
 LIKE_OTHERS = pytest.mark.slow(reason="quick cases have each option once, and every case compiles a kernel of its own")
 
@@ -106,31 +103,36 @@ def test_times_at_the_ends_of_64_bits(tmp_path):
         assert_follows_in_time(found, events, 3, options)
 
 
-def test_a_hub_with_ties_is_drawn_exactly(tmp_path):
+LIKE_A_STEP = pytest.mark.slow(reason="every step of other graphs follows this law by default")
+BY_TIME = {"per": "time"}  # half of the steps find a first edge by chance
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"time_bias": "exponential", "time_scale": 5.0},
+        pytest.param({"time_bias": "linear"}, marks=LIKE_A_STEP),
+        pytest.param(BY_TIME, marks=LIKE_A_STEP),
+        BY_TIME | {"time_bias": "linear"},
+    ],
+    ids=["exponential", "linear", "per time", "linear per time"],
+)
+def test_a_hub_with_ties_is_drawn_exactly(tmp_path, options):
     rng = np.random.default_rng(5)
     events = [(0, v + 1, int(time)) for v, time in enumerate(rng.integers(0, 40, 2000))]
     store = events_store(tmp_path / "g.zarr", events, 2001)
-    by_time = {"per": "time"}, {"per": "time", "time_bias": "linear"}  # half of the steps find a first edge by chance
-    for options in ({"time_bias": "exponential", "time_scale": 5.0}, {"time_bias": "linear"}, *by_time):
-        found = arrays_of(
-            store,
-            tmp_path / "s.zarr",
-            "temporal",
-            sources=[0],
-            num_walks=60000,
-            walk_length=1,
-            start_time=11,
-            **options,
-        )
-        law = step_law([(v, t) for _, v, t in events], 11, options)
-        by_time = np.zeros(40)
-        for (_, time), chance in law.items():
-            by_time[time] += chance
-        counts = np.bincount(found["times"][:, 0], minlength=40)
-        kept = by_time * 60000 >= 5
-        assert (counts[by_time == 0] == 0).all()
-        expected = by_time[kept] * 60000
-        assert ((counts[kept] - expected) ** 2 / expected).sum() < 90
+    found = arrays_of(
+        store, tmp_path / "s.zarr", "temporal", sources=[0], num_walks=60000, walk_length=1, start_time=11, **options
+    )
+    law = step_law([(v, t) for _, v, t in events], 11, options)
+    by_time = np.zeros(40)
+    for (_, time), chance in law.items():
+        by_time[time] += chance
+    counts = np.bincount(found["times"][:, 0], minlength=40)
+    kept = by_time * 60000 >= 5
+    assert (counts[by_time == 0] == 0).all()
+    expected = by_time[kept] * 60000
+    assert ((counts[kept] - expected) ** 2 / expected).sum() < 90
 
 
 STARTS = {
@@ -146,6 +148,7 @@ STARTS = {
 }
 
 
+@pytest.mark.one_in(2)  # each case once, on one kind of graph or the other
 @pytest.mark.parametrize("case", STARTS)
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 def test_start_edges_follow_the_law(tmp_path, case, directed):

@@ -30,6 +30,7 @@ def sources_of(events, vertices, count=36, seed=3):
     return {"ids": ids, "time": rng.integers(min(times) - 2, max(times) + 3, ids.size)}
 
 
+@pytest.mark.one_in(3)
 @every_graph
 @every_case
 def test_labor_follows_the_law(tmp_path, case, graph):

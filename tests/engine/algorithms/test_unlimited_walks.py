@@ -78,7 +78,9 @@ def test_ends_are_drawn_from_personalized_pagerank(tmp_path):
     assert verify(tmp_path / "s.zarr").ok
 
 
-@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(
+    "own", [False, pytest.param(True, marks=pytest.mark.slow(reason="compiles walks by rejection for each way"))]
+)
 def test_walks_are_the_beginnings_of_longer_ones_however_they_are_drawn(tmp_path, store, own, monkeypatch):
     """Random numbers have addresses: a limit that no walk reaches gives the same walks as none."""
     monkeypatch.setattr(planning, "GROUP_BYTES", 1 << 14)

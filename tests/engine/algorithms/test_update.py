@@ -30,6 +30,7 @@ def depths(arrays, i):
     return [np.column_stack([rows[0], rows[1]])[rows[2] == depth] for depth in range(3)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("residency", ["resident", "disk"])
 @pytest.mark.parametrize("name", NAMES)
 def test_samples_pass_their_checks_and_have_the_same_bytes(tmp_path, store, mine, name, residency):

@@ -37,6 +37,7 @@ def measured(store, one, memory, folder):
         network.close()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_what_a_measure_allocates_is_what_it_says(graphs, name, way, directed):

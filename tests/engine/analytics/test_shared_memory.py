@@ -38,6 +38,7 @@ def measured(store, one, memory, folder):
         network.close()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("rows", ON_CPU)
 @pytest.mark.parametrize(("name", "way"), MEASURES)
 def test_rows_of_all_directions_fit_the_memory(graphs, name, way, rows):

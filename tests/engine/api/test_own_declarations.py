@@ -303,6 +303,7 @@ def test_declarations_that_cannot_be_are_refused(tmp_path, case, square):
     assert said in str(refused.value)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", VERIFIED)
 def test_what_can_be_is_drawn_and_verified(tmp_path, case):
     base, body, sizes = VERIFIED[case]

@@ -48,7 +48,7 @@ def test_a_class_of_the_page_draws_what_csaws_own_draws(tmp_path, store, page, n
 @pytest.mark.parametrize("name", CHECKED)
 def test_a_traversal_of_the_page_passes_its_checks(tmp_path, store, page, name):
     algo = f"{page}:{name}"
-    drawn = sample(store, tmp_path / "s.zarr", algo, seed=3, device="cpu", instances=600)
+    drawn = sample(store, tmp_path / "s.zarr", algo, seed=3, device="cpu", instances=200)
     report = verify(drawn.path, algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
 

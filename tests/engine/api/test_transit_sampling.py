@@ -28,6 +28,7 @@ def page(tmp_path_factory):
     return nextdoor.written(tmp_path_factory.mktemp("page"))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", nextdoor.SAME)
 def test_a_class_of_the_docs_draws_what_the_algorithm_of_its_law_draws(tmp_path, store, page, name):
     (options, algo, others), own = nextdoor.SAME[name], f"{page}:{name}"

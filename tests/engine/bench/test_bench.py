@@ -25,6 +25,12 @@ SLOW = {
     "selection": "compiles a kernel for each method, detector and algorithm: a minute",
     "journey": "starts thirty processes",
     "scale-out": "starts clusters of one worker and of two",
+    "training": "starts processes that import PyTorch; its works are listed by default",
+    "ingest": "starts processes; its works are listed by default",
+    "from-disk": "compiles kernels that read from disk; its works are listed by default",
+    "in-time": "compiles ten kernels of walks in time; its works are listed by default",
+    "layers": "compiles kernels of layers; its works are listed by default",
+    "out-of-memory": "compiles kernels of streamed graphs, which a test of its bytes does by default",
 }
 OTHERS = peers.NAMES[1:]  # which of them are installed is this machine's affair
 SUITES = [
@@ -110,11 +116,11 @@ def test_a_peer_that_fails_is_reported_with_its_own_words(tmp_path, monkeypatch)
 
 
 def test_two_suites_in_one_run_and_only_some_works(tmp_path):
-    code, _, rows = bench(GRAPH, "--quick", "--suite", "walks,neighbors", "--only", "weighted", folder=tmp_path)
+    code, _, rows = bench(GRAPH, "--quick", "--suite", "walks,neighbors", "--only", "degree", folder=tmp_path)
     assert code == 0
     assert {row["suite"] for row in measured(rows)} == {MACHINE, "walks", "neighbors"}
-    assert all("weighted" in row["work"] for row in measured(rows) if row["suite"] != MACHINE)
-    assert rows[0]["command"] == f"csaw bench {GRAPH} --suite walks,neighbors --only weighted --device cpu --quick"
+    assert all("degree" in row["work"] for row in measured(rows) if row["suite"] != MACHINE)
+    assert rows[0]["command"] == f"csaw bench {GRAPH} --suite walks,neighbors --only degree --device cpu --quick"
 
 
 def test_suites_of_figures_have_the_parameters_of_the_paper_or_csaws_own():

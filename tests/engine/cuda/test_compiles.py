@@ -1,8 +1,8 @@
 """Every kernel compiles without a GPU, with its hooks inlined and without spilling registers.
 
-Each for the oldest architecture, which knows the fewest instructions, with ids of 32 bits; kernels of every file with
-ids of 64 bits and for the newest too. Slow checks compile every kernel for every architecture with both ids: they say
-again of more kernels what those of every file say.
+Those of every algorithm, and of every other choice of options, for the oldest architecture, which knows the fewest
+instructions, with ids of 32 bits; kernels of every file for the newest with ids of 64 bits, too. Slow checks compile
+every kernel for every architecture with both ids: they say again of more kernels what those of every file say.
 
 CUDA 13 goes back to sm_75. With CUDA 12 installed (``scripts/test-cuda12``) the oldest one is sm_70, that of a V100.
 """
@@ -39,7 +39,7 @@ V100 = 70 in nvrtc.nvrtcGetSupportedArchs()[1]
 ARCHITECTURES = OLDEST, _, NEWEST = ("sm_70" if V100 else "sm_75", "sm_80", "sm_90")
 FOR_OWN = OLDEST if V100 else NEWEST  # what the users' own hooks are compiled for
 SPILL = 64  # bytes that a kernel may spill
-# algorithms, and names of their options, whose kernels are compiled for the newest architecture and with ids of 64 bits
+# algorithms, and names of their options, whose kernels are compiled for the newest architecture, with ids of 64 bits
 EVERYWHERE = {
     ("deepwalk", ()),
     ("node2vec", ()),
@@ -166,13 +166,14 @@ LIKE_OTHERS = pytest.mark.slow(
     reason="quick cases compile a kernel of every file like that, and this one for the oldest architecture"
 )
 QUICK = [(OLDEST, 32)]
-QUICK_EVERYWHERE = [*QUICK, (OLDEST, 64), (NEWEST, 32)]
+QUICK_EVERYWHERE = [*QUICK, (NEWEST, 64)]
 
 
 def each(cases, everywhere):
     """A parameter for each case, architecture and width of ids."""
     for number, (algo, options) in enumerate(cases):
-        quick = QUICK_EVERYWHERE if (algo, tuple(options)) in everywhere else QUICK
+        of_its_kind = number < len(TIMELESS) or number % 2 == 0
+        quick = QUICK_EVERYWHERE if (algo, tuple(options)) in everywhere else QUICK if of_its_kind else []
         for architecture, bits in product(ARCHITECTURES, (32, 64)):
             if bits == 32 or "layout" not in options:  # which graphs with ids of 64 bits have no choice of
                 marks = [] if (architecture, bits) in quick else [LIKE_OTHERS]
@@ -326,6 +327,7 @@ def column_store(tmp_path_factory):
     return with_columns(tmp_path_factory.mktemp("columns") / "g.zarr", partitions=3)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
 @pytest.mark.parametrize(("algo", "options"), READERS, ids=[f"{a}-{i}" for i, (a, _) in enumerate(READERS)])
 def test_kernels_that_read_edge_columns_compile(algo, options, residency, column_store, caplog, cubins):
@@ -365,6 +367,7 @@ IN_TIME = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("residency", "layout"), [("resident", "events"), ("resident", "csr"), ("streamed", "csr")])
 @pytest.mark.parametrize("options", IN_TIME, ids=lambda options: "-".join(map(str, options.values())))
 def test_walks_in_time_compile(residency, layout, options, caplog, tmp_path, cubins):
@@ -443,6 +446,7 @@ def test_running_sums_of_partitions_compile(architecture, bits, store, caplog, c
 
 
 ENDS = [pytest.param(one, marks=[] if one in (OLDEST, NEWEST) else [LIKE_OTHERS]) for one in ARCHITECTURES]
+FIRST = [pytest.param(one, marks=[] if one == OLDEST else [LIKE_OTHERS]) for one in ARCHITECTURES]
 
 
 @pytest.mark.parametrize("architecture", ENDS)
@@ -459,7 +463,7 @@ def test_kernels_of_networks_compile_for_ids_of_64_bits(file, architecture, capl
     check(Unit((file,), {"WIDE": 1}, [], ()), architecture, caplog)
 
 
-@pytest.mark.parametrize("architecture", ENDS)
+@pytest.mark.parametrize("architecture", FIRST)
 def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     for file in ("triangles.cu", "dense.cu", "masked_product.cu", "patterns.cu"):
@@ -469,7 +473,7 @@ def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_pa
 PAGES = ("Distance", "WeightFrom", "Label", "Rank", "RankInUnits", "KCore")
 
 
-@pytest.mark.parametrize("architecture", ENDS)
+@pytest.mark.parametrize("architecture", FIRST)
 @pytest.mark.parametrize("kind", [*PAGES, *KINDS], ids=lambda kind: getattr(kind, "__name__", kind))
 def test_measures_of_ones_own_compile(kind, architecture, caplog, tmp_path, cubins):
     one = (of_the_page(tmp_path, kind) if isinstance(kind, str) else kind)()

@@ -40,6 +40,7 @@ def test_events_come_in_their_order_as_pygs_loader_gives_them(data):
         assert torch.equal(a.n_id[: a.batch_size].unique(), b.n_id)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "options",
     [

@@ -63,6 +63,7 @@ def events_of(data, times):
     return list(zip(target, source, times.tolist(), strict=True))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("strategy", ["uniform", "last"])
 @pytest.mark.parametrize("attribute", ["time", "born"])
 def test_mini_batches_follow_pygs_law(data, attribute, strategy):

@@ -53,7 +53,7 @@ def graph_of(path, compression=None):
     )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("in_place", [False, True], ids=["pieces", "rows"])
 @pytest.mark.parametrize("compression", [None, "lz4"])
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])

@@ -23,7 +23,7 @@ from csaw.partition.graph.views import Coalesced, Split
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 TIMED = [(0, 1, 1), (0, 2, 1), (0, 3, 1), (1, 0, 1), (2, 0, 1), (3, 0, 1)]
-CASES = [*READERS, ("{own}:Later", {"walk_length": 9})]
+CASES = [("{own}:Later", {"walk_length": 9}), *READERS]
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,7 @@ def stores(tmp_path_factory):
     return {n: with_columns(folder / f"g{n}.zarr", partitions=n) for n in (1, 5)}, folder / "mine.py"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
 def test_hooks_read_the_same_wherever_the_graph_is(algo, options, stores, tmp_path):
     (whole, parts), algo = stores[0].values(), algo.format(own=stores[1])
@@ -88,6 +89,7 @@ class Exact(Walk):
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("dtype", "select"), [*((dtype, "its") for dtype in DTYPES), ("int64", None), ("float32", None)]
 )

@@ -45,6 +45,7 @@ def stores(tmp_path_factory):
     return [events_store(folder / f"g{n}.zarr", events, 200, partitions=n) for n in (1, 5)]
 
 
+@pytest.mark.one_in(2)
 @every_case
 def test_the_request_decides(tmp_path, stores, case):
     (whole, parts), (algo, given) = stores, CASES[case]

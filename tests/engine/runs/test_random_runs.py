@@ -11,7 +11,7 @@ from helpers.rates import pin_row_bytes
 
 from csaw.engine import execute, prepare
 
-QUICK, ALL = 6, 240
+QUICK, ALL = 3, 240
 
 
 MORE = pytest.mark.slow(reason="more runs of the same kind as the quick ones")

@@ -46,6 +46,7 @@ def assert_stored(samples, batches, first, last):
     assert first == last
 
 
+@pytest.mark.one_in(3)
 @KINDS
 @pytest.mark.parametrize("in_flight", [7, None])
 @pytest.mark.parametrize("residency", ["resident", "disk"])

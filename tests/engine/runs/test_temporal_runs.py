@@ -45,6 +45,7 @@ def stores(tmp_path_factory):
     return *made, str(folder / "mine.py")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("algo", "options"), CASES)
 def test_the_request_decides(tmp_path, stores, algo, options):
     whole, parts, own = stores
@@ -153,6 +154,7 @@ FOLLOWED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", FOLLOWED)
 @pytest.mark.parametrize("own", [None, "TurnsBack", "Jumps"])
 def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options, own):

@@ -119,6 +119,7 @@ def drawn(store, algorithm, **given):
     return out
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("whole", [False, True], ids=["drawn", "induced"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_instances_are_what_a_slow_reference_joins(tmp_path, algorithm, whole):

@@ -14,8 +14,8 @@ from csaw.engine.verify import verify
 RNG = np.random.default_rng(4)
 SOURCES = {"ids": np.repeat(RNG.integers(0, 40, 300), 2), "time": RNG.integers(-70, 70, 600)}
 UNIFORM = {"time_strategy": "uniform", "sources": SOURCES, "frontier_size": 6}
-LABOR = UNIFORM | {"fanout": (4, 3), "instances": 1000}
-LAYER = UNIFORM | {"neighbor_size": 5, "depth": 3, "instances": 3000}
+LABOR = UNIFORM | {"fanout": (4, 3), "instances": 500}
+LAYER = UNIFORM | {"neighbor_size": 5, "depth": 3, "instances": 1500}
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("algo", ["labor", "layer"])
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_right_sample_passes(tmp_path, store, algo, case):
@@ -50,6 +51,7 @@ def test_a_right_sample_passes(tmp_path, store, algo, case):
     assert {"neighbors", "neighbors, independence"} <= tested
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("algo", "options"),
     [

@@ -98,6 +98,7 @@ def least(store, name):
     return kept + 2 * (4 + 4 * store.weighted) * 2 * store.max_degree
 
 
+@pytest.mark.one_in(5)  # each window but one, and each kind of graph
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize(("directed", "weighted"), [(True, True), (False, True), (True, False), (False, False)])
 def test_every_measure(tmp_path, window, directed, weighted):

@@ -54,6 +54,7 @@ def read(monkeypatch):
     return whole, blocks
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("number", range(len(MEASURES)))
