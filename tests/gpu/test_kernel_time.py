@@ -62,7 +62,7 @@ GRAPH = "rmat:scale=17,edge_factor=8,seed=3"
         (["evaluate", GRAPH, "--measures", "pagerank"], 12),
         (["sample", GRAPH, "s.zarr", "--algo", "ladies"], 34),
         (["sample", GRAPH, "s.zarr", "--algo", "fastgcn"], 40),
-        (["sample", GRAPH, "s.zarr", "--algo", "ppr", "--sources", "0,1,2,3"], 20),
+        (["sample", GRAPH, "s.zarr", "--algo", "ppr", "--sources", "random:4"], 20),
     ],
     ids=lambda value: value[-1] if isinstance(value, list) else "",
 )
