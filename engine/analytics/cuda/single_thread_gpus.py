@@ -58,6 +58,24 @@ def seated(networks: Sequence[DeviceNetwork], ranges: Sequence[Range]) -> Iterat
         stream.use()
 
 
+def meet(seats: Sequence[Seat]) -> None:
+    """Let work that is queued on any seat from now on begin when all that is queued on the others is done."""
+    queued = []
+    for seat in seats:
+        seat.use()
+        queued.append(seat.stream.record())
+    for seat in seats:
+        seat.use()
+        for other, event in zip(seats, queued, strict=True):
+            if other is not seat:
+                seat.stream.wait_event(event)
+
+
+def addresses(arrays: Sequence[Array]) -> Array:
+    """uint64 on the current GPU: where arrays of several GPUs, whose kernels reach each other's memory, begin."""
+    return cupy.asarray(np.array([one.data.ptr for one in arrays], np.uint64))
+
+
 class Counters:
     """Numbers that kernels of a GPU add to, uint64 [count].
 
