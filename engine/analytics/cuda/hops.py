@@ -1,8 +1,7 @@
 """Hop counts from many sources on a GPU, a word of 64 after the other: twin of engine/analytics/cpu/hops.py."""
 
-import numpy as np
-
 import cupy
+import numpy as np
 
 from csaw.engine.analytics.cuda import hops_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork

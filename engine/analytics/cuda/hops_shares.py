@@ -18,7 +18,7 @@ from csaw.engine.analytics.source_words import CHUNK, search_levels
 
 
 def searched(network: DeviceNetwork, words: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Search from each word of sources: int64 [levels, 64] of each, how many vertices each source reaches at each level.
+    """Search from each word: int64 [levels, 64] of each, how many vertices each source reaches at each level.
 
     An undirected graph is pulled in large levels.
     """
@@ -71,7 +71,7 @@ class _Share:
         self.state.push(self.rows)
 
     def pull(self, shares: "list[_Share]") -> None:
-        """Pull to own vertices. The host has read what the level before has found, so that all GPUs are done with it."""
+        """Pull to own vertices. The host has read what the level before found, so that all GPUs are done with it."""
         self.seat.use()
         self.state.touched.fill(0)
         for other in shares:
