@@ -3,12 +3,13 @@
 levels.py drives it.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda.levels import WORD, Found, Search
+from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import SearchState, course_of
 from csaw.engine.analytics.cuda.single_thread_gpus import Seat, copy_range, seated
@@ -38,16 +39,36 @@ def search(network: DeviceNetwork, source: int, distance: Array) -> None:
 
     A pooled graph is searched by all GPUs at every level; what is told to owners alone was quicker in all measurements.
     """
-    exchange = network.exchange or (Exchange.SELECTIVE if network.pooled else None)
     networks = network.among(1 + len(network.others), backward=network.has_incoming)
     course = course_of(network, source)
     with seated(networks, network.level_ranges) as seats:
-        shares = [_Share(seat, number, network.level_ranges) for number, seat in enumerate(seats)]
-        shares[0].prepare(distance)
-        Search(shares, course, exchange, LEAST).run(source)
-        if exchange:
-            for other in shares[1:]:
-                shares[0].take_distances(other, course.level)
+        _searched(network, seats, course, source, distance)
+
+
+def distances(network: DeviceNetwork, seats: Sequence[Seat], source: int) -> list[Array]:
+    """Find the distances from ``source`` in a pooled graph: int32 [V] on each GPU, -1 where there is no way."""
+    seats[0].use()
+    distance = cupy.full(network.vertices, -1, np.int32)
+    distance[source] = 0
+    first, *others = _searched(network, seats, course_of(network, source), source, distance)
+    for other in others:
+        other.wait_for(first)
+        fetch(distance, other.state.distance)
+    return [distance, *(other.state.distance for other in others)]
+
+
+def _searched(
+    network: DeviceNetwork, seats: Sequence[Seat], course: Course, source: int, distance: Array
+) -> "list[_Share]":
+    """Search, and return the parts of the GPUs; ``distance``, on the first, has all distances then."""
+    exchange = network.exchange or (Exchange.SELECTIVE if network.pooled else None)
+    shares = [_Share(seat, number, network.level_ranges) for number, seat in enumerate(seats)]
+    shares[0].prepare(distance)
+    Search(shares, course, exchange, LEAST).run(source)
+    if exchange:
+        for other in shares[1:]:
+            shares[0].take_distances(other, course.level)
+    return shares
 
 
 class _Share:
