@@ -60,11 +60,12 @@ class _Share:
 
     def __init__(self, seat: Seat) -> None:
         seat.use()
-        network = seat.network
-        self.seat, self.back = seat, network.incoming
-        self.backward = self.back.spread.ranges[self.back.number]  # whose rows backward are here
+        network, back = seat.network, seat.network.incoming
+        assert isinstance(back, PooledNetwork)  # as keep_both_directions says
+        self.seat, self.back = seat, back
+        self.backward = back.own  # whose rows backward are here
         self.rows = next(rows_of(network, seat.first, seat.last))
-        self.back_rows = self.rows if self.back is network else next(rows_of(self.back, *self.backward))
+        self.back_rows = self.rows if back is network else next(rows_of(back, *back.own))
         self.ways, self.passed = (cupy.empty(network.vertices) for _ in range(2))
         self.total = cupy.zeros(network.vertices)
 

@@ -46,12 +46,12 @@ def _settle(shares: "list[_Share]", number: int, limit: float, exchange: Exchang
 
     Returns the number of the next round.
     """
-    sizes, going = [share.seat.last - share.seat.first for share in shares], True
+    going = True
     while going:
         for share in shares:
             share.relax(number, limit)
         counts = [share.counts() for share in shares]
-        sent = deliveries(counts, sizes, exchange)
+        sent = deliveries(counts, exchange)
         for at in {one.sender for one in sent}:
             shares[at].pack(counts[at])
         for one in sent:
