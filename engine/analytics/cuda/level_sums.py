@@ -1,5 +1,7 @@
 """Sums over the neighbors of the vertices of a level, in an order of their own, by the kernels of betweenness.cu."""
 
+from functools import cached_property
+
 import cupy
 import numpy as np
 
@@ -12,22 +14,25 @@ from csaw.engine.plan.contracts import Array
 
 
 class Order:
-    """The vertices of a range that were reached, by distance and then by number.
+    """The vertices of a range by distance and then by number; those that were not reached come first.
 
-    ``vertices``: their ids; ``begins``, ``begins_there``: where each of ``levels`` levels begins among them, and the
-    end, on the host and on the GPU.
+    ``vertices``: their ids. Making one does not wait for the GPU, so that several GPUs do it at the same time.
     """
 
     def __init__(self, distance: Array, own: Range, levels: int, id_dtype: np.dtype) -> None:
         first, last = own
-        reached = cupy.flatnonzero(distance[first:last] >= 0)
-        of_reached = distance[first:last][reached]
-        order = cupy.argsort(of_reached, kind="stable") if reached.size else reached
-        begins = cupy.searchsorted(of_reached[order], cupy.arange(levels + 1, dtype=np.int32))
-        self.begins_there, self.begins = begins, begins.get().tolist()
-        self.vertices = reached[order].astype(id_dtype)
+        of_own = distance[first:last]
+        order = cupy.argsort(of_own, kind="stable") if last > first else cupy.zeros(0, np.int64)
+        self.begins_there = cupy.searchsorted(of_own[order], cupy.arange(levels + 1, dtype=np.int32))
+        self.vertices = order.astype(id_dtype)
         if first:
             self.vertices += id_dtype.type(first)
+
+    @cached_property
+    def begins(self) -> list[int]:
+        """Where each level begins among the vertices, and the end."""
+        found: list[int] = self.begins_there.get().tolist()
+        return found
 
 
 class LevelSums:
@@ -39,11 +44,16 @@ class LevelSums:
 
     def __init__(self, network: DeviceNetwork, distance: Array, order: Order, *, together: bool) -> None:
         self.kernels, self.distance, self.order = network.kernels("betweenness"), distance, order
-        degrees = network.degrees[order.vertices]
+        self.together, degrees = together, network.degrees[order.vertices]
         self.at = cupy.zeros(degrees.size + 1, np.int64)
         if degrees.size:
             cupy.cumsum(cupy.where(degrees > SUM_PIECE, (degrees + SUM_PIECE - 1) // SUM_PIECE, 0), out=self.at[1:])
-        self.of_levels = self.at[order.begins_there].get().tolist() if together else None
+
+    @cached_property
+    def of_levels(self) -> list[int]:
+        """How many pieces come before each level."""
+        found: list[int] = self.at[self.order.begins_there].get().tolist()
+        return found
 
     def over(
         self, kernel: str, block: Block, level: int, part: Range, nearby: int, values: Array, *rest: object
@@ -74,6 +84,6 @@ class LevelSums:
 
     def _before(self, level: int, first: int, last: int) -> Range:
         """Count the pieces before two places of the order, in a level."""
-        if self.of_levels is not None:
+        if self.together:
             return self.of_levels[level], self.of_levels[level + 1]
         return int(self.at[first]), int(self.at[last])
