@@ -12,7 +12,7 @@ import numpy as np
 from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import SearchState, course_of, few_of
-from csaw.engine.analytics.cuda.single_thread_gpus import Seat, copy_range, seated
+from csaw.engine.analytics.cuda.single_thread_gpus import TAKE_BLOCKS, Seat, copy_range, seated, told_how
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
@@ -20,20 +20,15 @@ from csaw.engine.plan.contracts import Array
 
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker,
 LEAST = 1 << 24  # and of a level from where on it is divided (docs/contributing/tuning.md)
-TAKE_BLOCKS = 4  # of a multiprocessor, for lists whose lengths the host does not know
 
 
 def pays(network: DeviceNetwork) -> bool:
     """Whether several GPUs search: because they are quicker than one, or the graph is spread, or the user says how.
 
     A search takes less than copying the rows, so the others must have them, and those backward, along which they pull.
-    GPUs that divide what they push must read each other's memory.
     """
-    if network.pooled:
+    if network.pooled or told_how(network):
         return True
-    if network.exchange and network.others and network.resident:
-        gpus = (network.gpu, *network.others)
-        return all(other.number in (one.number, *one.peers) for one in gpus for other in gpus)
     large = bool(network.others) and network.edges >= LARGE
     return large and network.is_elsewhere and network.has_incoming and network.incoming.is_elsewhere
 

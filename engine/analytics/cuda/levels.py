@@ -63,26 +63,6 @@ class Course:
             self.reached(one)
 
 
-class Delivery(NamedTuple):
-    """Vertices that one GPU has come upon and another is to hear of: those of the lists for ``owners``."""
-
-    sender: int
-    receiver: int
-    owners: tuple[int, ...]
-
-
-def deliveries(counts: Sequence[Sequence[int]], exchange: Exchange) -> list[Delivery]:
-    """List the deliveries after a round. ``counts[sender][owner]``: vertices in each list."""
-    found = []
-    for sender, of_owners in enumerate(counts):
-        for receiver in range(len(of_owners)):
-            heard = range(len(of_owners)) if exchange is Exchange.BROADCAST else (receiver,)
-            owners = tuple(owner for owner in heard if of_owners[owner])
-            if owners and receiver != sender:
-                found.append(Delivery(sender, receiver, owners))
-    return found
-
-
 class Share(Protocol):
     """One GPU's part of a search. ``whole``: of all vertices; else of its own, ``first`` up to before ``last``."""
 

@@ -12,6 +12,18 @@ from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.memory import pinned
 from csaw.engine.plan.contracts import Array
 
+TAKE_BLOCKS = 4  # of a multiprocessor, for lists of another GPU, whose lengths the host does not know
+
+
+def told_how(network: DeviceNetwork) -> bool:
+    """Whether the user has said how GPUs that have all rows tell each other what changed.
+
+    They must read each other's memory.
+    """
+    gpus = (network.gpu, *network.others)
+    reach = all(other.number in (one.number, *one.peers) for one in gpus for other in gpus)
+    return bool(network.exchange and network.others and network.resident and reach)
+
 
 class Seat:
     """A GPU among others: its ``network``, and the vertices that it owns, ``first`` up to before ``last``.

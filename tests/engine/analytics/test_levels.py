@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.networks import SHAPES
 
-from csaw.engine.analytics.cuda.levels import WORD, Course, Delivery, Found, Search, deliveries
+from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.exchange import Exchange
 
 RANDOM = {
@@ -180,18 +180,3 @@ def test_only_large_levels_that_are_pulled_are_divided_by_themselves():
         course = Course(900, 18_000, len(rows[3]), can_pull=pulls, pull_share=PULL_SHARE, push_share=PUSH_SHARE)
         Search(shares, course, None, least=least, few=0).run(3)
         assert bool(shares[1].distance) == (pulls and least == 0)
-
-
-def test_broadcasts_go_to_all_and_what_is_selected_to_its_owner():
-    counts = [[5, 0, 7], [0, 0, 0], [1, 2, 3]]
-    assert deliveries(counts, Exchange.SELECTIVE) == [
-        Delivery(0, 2, (2,)),
-        Delivery(2, 0, (0,)),
-        Delivery(2, 1, (1,)),
-    ]
-    assert deliveries(counts, Exchange.BROADCAST) == [
-        Delivery(0, 1, (0, 2)),
-        Delivery(0, 2, (0, 2)),
-        Delivery(2, 0, (0, 1, 2)),
-        Delivery(2, 1, (0, 1, 2)),
-    ]
