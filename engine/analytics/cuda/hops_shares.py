@@ -38,7 +38,10 @@ def _search(network: DeviceNetwork, shares: "list[_Share]", sources: np.ndarray,
     def advance(entries: int, rest: int) -> np.ndarray:
         pulls = not network.directed and entries > rest // PULL_SHARE
         for share in shares:
-            share.pull(shares) if pulls else share.push()
+            if pulls:
+                share.pull(shares)
+            else:
+                share.push()
         meet([share.seat for share in shares])
         for share in shares:
             share.settle()
