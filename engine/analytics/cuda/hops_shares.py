@@ -34,6 +34,7 @@ def searched(network: DeviceNetwork, words: Sequence[np.ndarray]) -> list[np.nda
 def _search(network: DeviceNetwork, shares: "list[_Share]", sources: np.ndarray, entries: int) -> np.ndarray:
     for share in shares:
         share.begin(sources)
+    meet([share.seat for share in shares])  # before one copies what another begins with
 
     def advance(entries: int, rest: int) -> np.ndarray:
         pulls = not network.directed and entries > rest // PULL_SHARE
@@ -74,7 +75,7 @@ class _Share:
         self.state.push(self.rows)
 
     def pull(self, shares: "list[_Share]") -> None:
-        """Pull to own vertices. The host has read what the level before found, so that all GPUs are done with it."""
+        """Pull to own vertices. All GPUs have begun, or the host has read what the level before found on all of them."""
         self.seat.use()
         self.state.touched.fill(0)
         for other in shares:
