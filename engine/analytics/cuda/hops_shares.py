@@ -75,7 +75,7 @@ class _Share:
         self.state.push(self.rows)
 
     def pull(self, shares: "list[_Share]") -> None:
-        """Pull to own vertices. All GPUs have begun, or the host has read what the level before found on all of them."""
+        """Pull to own vertices, after all GPUs have begun, or the host has read what the level before found."""
         self.seat.use()
         self.state.touched.fill(0)
         for other in shares:

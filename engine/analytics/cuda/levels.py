@@ -171,13 +171,13 @@ class Search:
         if divided and not self.divided:
             self._share_out()
         elif self.divided and (as_bits or not divided):
-            self._tell(self.shares if divided else self.shares[:1], "front")
+            self._tell(self.shares if divided else self.shares[:1], "front", queued=listed)
             if self.exchange is None:
                 self.shares[0].absorb(self.course.level - 1)
             elif not divided:
-                self._tell(self.shares[:1], "visited")
+                self._tell(self.shares[:1], "visited", queued=listed)
         elif self.divided and self.as_bits:
-            self._tell(self.shares, "visited")  # so that what was pulled is not sent
+            self._tell(self.shares, "visited", queued=False)  # so that what was pulled is not sent
         in_bits, was_divided = self.as_bits or listed, self.divided
         self.divided, self.as_bits = divided, as_bits
         if in_bits and not as_bits:
@@ -194,12 +194,16 @@ class Search:
                 other.fetch(first, what, whole=True)
         self.ever_divided = True
 
-    def _tell(self, receivers: Sequence[Share], what: str) -> None:
-        """Copy the words of a bitmap that others own to each of ``receivers``."""
+    def _tell(self, receivers: Sequence[Share], what: str, *, queued: bool) -> None:
+        """Copy the words of a bitmap that others own to each of ``receivers``.
+
+        ``queued``: whether others have work to do for it; else the host has waited for all of it.
+        """
         for receiver in receivers:
             for other in self.shares:
                 if other is not receiver:
-                    receiver.wait_for(other)
+                    if queued:
+                        receiver.wait_for(other)
                     receiver.fetch(other, what, whole=False)
 
     def _to_queues(self, anew: bool) -> None:
