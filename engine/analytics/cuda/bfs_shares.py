@@ -36,7 +36,7 @@ def pays(network: DeviceNetwork) -> bool:
 def search(network: DeviceNetwork, source: int, distance: Array) -> None:
     """Write the distances from ``source`` to ``distance``, which has -1 elsewhere.
 
-    A pooled graph is searched by all GPUs at every level; what is told to owners alone was quicker in all measurements.
+    A pooled graph is searched by all GPUs; what is told to owners alone was quicker in all measurements.
     """
     networks = network.among(1 + len(network.others), backward=network.has_incoming)
     course = course_of(network, source)
