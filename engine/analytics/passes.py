@@ -27,7 +27,7 @@ def level_blocks(network: Network, found: np.ndarray) -> Iterator[tuple[Block, i
     """The blocks that have any of the rising vertices ``found``, each with the range of its own among them."""
 
     def own(first: int, last: int) -> tuple[int, int]:
-        low, high = np.searchsorted(found, [first, last]).tolist()
+        low, high = np.searchsorted(found, np.array([first, last], found.dtype)).tolist()  # other types: all are copied
         return low, high
 
     def has_own(first: int, last: int) -> bool:

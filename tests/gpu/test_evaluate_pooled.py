@@ -18,9 +18,16 @@ from helpers.temporal import events_store, random_events
 from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import pagerank_shares, triangles_spread, triangles_streamed
+from csaw.engine.analytics.cuda import (
+    pagerank_shares,
+    pooled_network,
+    search_state,
+    triangles_spread,
+    triangles_streamed,
+)
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+from csaw.engine.analytics.cuda.single_thread_gpus import Counters
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
@@ -74,9 +81,12 @@ def each_pooled(folder, *, directed, exchange=None, weighted=False, more=0):
         host.close()
 
 
+@pytest.mark.parametrize("few", [0, 40, search_state.FEW_OF_SPREAD])
 @pytest.mark.parametrize("exchange", EXCHANGES)
 @pytest.mark.parametrize("directed", [True, False])
-def test_searches(directed, exchange, tmp_path):
+def test_searches(directed, exchange, few, tmp_path, monkeypatch):
+    """However many vertices the first GPU takes as few, whose rows it reads in the memory of others."""
+    monkeypatch.setattr(search_state, "FEW_OF_SPREAD", few)
     for host, network in each_pooled(tmp_path, directed=directed, exchange=exchange):
         for source in {0, host.vertices // 2, host.vertices - 1}:
             wanted = host.compute("bfs", source=source)
@@ -112,12 +122,34 @@ def test_hops_and_betweenness(directed, tmp_path):
             assert np.array_equal(on_host(network.compute("betweenness", sources=sources)), wanted)
 
 
+@pytest.mark.parametrize("gpus", [2, 4])
+@pytest.mark.parametrize("name", ["hub", "larger", "larger directed"])
+def test_no_rows_cross_the_link_and_the_host_waits_once_a_level(name, gpus, tmp_path, monkeypatch):
+    store, waits = STORES[name](tmp_path / "g.zarr"), []
+    monkeypatch.setattr(pooled_network, "PeerCopies", fails)
+    monkeypatch.setattr(search_state, "FEW_OF_SPREAD", 0)
+    read = Counters.read
+    monkeypatch.setattr(Counters, "read", lambda self: (waits.append(self), read(self))[1])
+    network, host = pooled(store, tmp_path / "derived", others=(gpus - 1) * OTHERS[:1]), HostNetwork(store)
+    network.compute("components")
+    levels = 1 + int(network.compute("bfs", source=5).max())
+    assert len(waits) <= gpus * (levels + 1)  # once more where the frontier is shared out first
+    waits.clear()
+    table = network.compute("hops", sources=np.arange(64))
+    assert np.array_equal(table, host.compute("hops", sources=np.arange(64)))
+    assert len(waits) <= gpus * table.shape[1]
+    waits.clear()
+    network.compute("betweenness", sources=np.array([5]))
+    assert len(waits) <= gpus * (levels + 1)  # those of its search
+    network.close()
+
+
+def fails(*_):
+    raise AssertionError("this way is not to be taken")
+
+
 def without(monkeypatch, module):
     """Let counts of triangles by a module fail."""
-
-    def fails(*_):
-        raise AssertionError(f"{module.__name__} counts")
-
     monkeypatch.setattr(module, "counted", fails)
 
 

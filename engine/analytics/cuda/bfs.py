@@ -18,8 +18,8 @@ def compute(network: DeviceNetwork, source: int) -> Array:
 
     State: 12 bytes a vertex and three bitmaps, and 16 for each vertex of a level that is pushed. A graph that does not
     fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share the large
-    levels of a graph that all of them have in memory already; or all levels, where the graph is pooled, or the user has
-    said how they tell each other what they have reached.
+    levels of a graph that all of them have in memory already; or all but those of a few vertices, where the graph is
+    pooled, or the user has said how they tell each other what they have reached.
 
     Returns:
         int32 [V], -1 where there is no way.

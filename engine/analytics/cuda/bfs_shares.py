@@ -3,15 +3,16 @@
 levels.py drives it.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda.levels import WORD, Found, Search
+from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.search_state import SearchState, course_of
-from csaw.engine.analytics.cuda.single_thread_gpus import Seat, copy_range, seated
+from csaw.engine.analytics.cuda.search_state import SearchState, course_of, few_of
+from csaw.engine.analytics.cuda.single_thread_gpus import TAKE_BLOCKS, Seat, copy_range, seated, told_how
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
@@ -19,7 +20,6 @@ from csaw.engine.plan.contracts import Array
 
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker,
 LEAST = 1 << 24  # and of a level from where on it is divided (docs/contributing/tuning.md)
-NEAR = 127  # levels that a byte holds
 
 
 def pays(network: DeviceNetwork) -> bool:
@@ -27,7 +27,7 @@ def pays(network: DeviceNetwork) -> bool:
 
     A search takes less than copying the rows, so the others must have them, and those backward, along which they pull.
     """
-    if network.pooled or (network.exchange and network.others and network.resident):
+    if network.pooled or told_how(network):
         return True
     large = bool(network.others) and network.edges >= LARGE
     return large and network.is_elsewhere and network.has_incoming and network.incoming.is_elsewhere
@@ -36,50 +36,63 @@ def pays(network: DeviceNetwork) -> bool:
 def search(network: DeviceNetwork, source: int, distance: Array) -> None:
     """Write the distances from ``source`` to ``distance``, which has -1 elsewhere.
 
-    A pooled graph is searched by all GPUs at every level; what is told to owners alone was quicker in all measurements.
+    A pooled graph is searched by all GPUs; what is told to owners alone was quicker in all measurements.
     """
-    exchange = network.exchange or (Exchange.SELECTIVE if network.pooled else None)
     networks = network.among(1 + len(network.others), backward=network.has_incoming)
     course = course_of(network, source)
     with seated(networks, network.level_ranges) as seats:
-        shares = [_Share(seat, number, network.level_ranges) for number, seat in enumerate(seats)]
-        shares[0].prepare(distance)
-        Search(shares, course, exchange, LEAST).run(source)
-        if exchange:
-            for other in shares[1:]:
-                shares[0].take_distances(other, course.level)
+        _searched(network, seats, course, source, distance)
+
+
+def distances(network: DeviceNetwork, seats: Sequence[Seat], source: int) -> list[Array]:
+    """Find the distances from ``source`` in a pooled graph: int32 [V] on each GPU, -1 where there is no way."""
+    first, *others = seats
+    first.use()
+    found = [cupy.full(network.vertices, -1, np.int32)]
+    found[0][source] = 0
+    _searched(network, seats, course_of(network, source), source, found[0])
+    for other in others:
+        other.wait_for(first)
+        found.append(cupy.empty(network.vertices, np.int32))
+        fetch(found[0], found[-1])
+    return found
+
+
+def _searched(network: DeviceNetwork, seats: Sequence[Seat], course: Course, source: int, distance: Array) -> None:
+    """Write the distances to ``distance``, an array of the first GPU, to which all write by an exchange."""
+    exchange = network.exchange or (Exchange.SELECTIVE if network.pooled else None)
+    there = np.uint64(distance.data.ptr) if exchange else None
+    shares = [_Share(seat, n, network.level_ranges, there if n else distance) for n, seat in enumerate(seats)]
+    shares[0].prepare()
+    Search(shares, course, exchange, least=LEAST, few=few_of(network)).run(source)
 
 
 class _Share:
-    """One GPU's part of a search, as levels.Share describes it."""
+    """One GPU's part of a search, as levels.Share describes it.
 
-    state: SearchState
-    """Its distances are those of all vertices on the first GPU; on others, those of its own vertices that it has
-    reached.
+    ``distance``: int32 [V], -1 where a vertex is not reached, or its address on another GPU, or None: what is found is
+    told as a bitmap alone.
     """
 
-    def __init__(self, seat: Seat, number: int, ranges: list[tuple[int, int]]) -> None:
-        self.seat, self.number, self.ranges, self.gpus = seat, number, ranges, len(ranges)
-        self.first, self.last = seat.first, seat.last
+    state: SearchState
 
-    def prepare(self, distance: Array | None = None) -> None:
-        """Make the arrays of the search. ``distance``: int32 [V], -1 where a vertex is not reached (default: new)."""
+    def __init__(
+        self, seat: Seat, number: int, ranges: list[tuple[int, int]], distance: Array | np.uint64 | None
+    ) -> None:
+        self.seat, self.number, self.ranges, self.gpus = seat, number, ranges, len(ranges)
+        self.first, self.last, self.distance = seat.first, seat.last, distance
+
+    def prepare(self) -> None:
         self.seat.use()
-        if distance is None:
-            distance = cupy.empty(self.seat.network.vertices, np.int32)
-            distance[self.first : self.last].fill(-1)
+        if self.distance is None:
+            self.distance = cupy.empty(self.seat.network.vertices, np.int32)
         self.kernels = self.seat.network.kernels("bfs_shares")
-        self.state = SearchState(self.seat.network, distance, 1 + self.gpus)
+        self.state = SearchState(self.seat.network, self.distance, 2 + self.gpus)
 
     @cached_property
     def bounds(self) -> Array:
         """int64 [GPUs + 1]: where the ranges begin and end."""
         return cupy.asarray(np.array([0, *(last for _, last in self.ranges)], np.int64))
-
-    @cached_property
-    def inbox(self) -> Array:
-        """Room for the vertices of a range."""
-        return cupy.empty(max(last - first for first, last in self.ranges), self.seat.network.id_dtype)
 
     def _span(self, whole: bool) -> tuple[int, int]:
         return (0, self.seat.network.vertices) if whole else (self.first, self.last)
@@ -98,6 +111,10 @@ class _Share:
         self.seat.use()
         self.state.pull(*self._span(whole), level)
 
+    def push_few(self, now: Found, level: int) -> list[Found]:
+        self.seat.use()
+        return self.state.push_few(now, level)
+
     def push_share(self, part: Found, level: int) -> None:
         self.seat.use()
         state, rows = self.state, self.state.rows
@@ -107,15 +124,22 @@ class _Share:
             given = (part.entries, part.size, queue, ends, rows.indptr, rows.indices, level, self.number, self.gpus)
             found = (self.bounds, state.visited, state.distance, state.next_queue, state.counters.there)
             self.kernels.over("push_share", -(-part.entries // PUSH_PIECE) * BLOCK, *given, *found)
-        state.counters.ask()
         state.queue, state.next_queue = state.next_queue, state.queue
 
-    def found(self) -> list[int]:
-        return self.found_for_all()[:2]
-
-    def found_for_all(self) -> list[int]:
+    def take(self, sender: "_Share", level: int, *, whole: bool) -> None:
         self.seat.use()
-        return self.state.found()
+        state, there = self.state, sender.state
+        owners = (0, self.gpus) if whole else (self.number, self.number + 1)
+        lists = (self.bounds, np.uint64(there.queue.data.ptr), np.uint64(there.counters.there.data.ptr))
+        own = (self.number, state.network.degrees, level, state.visited, state.distance, state.queue)
+        blocks = TAKE_BLOCKS * self.kernels.device.processors
+        self.kernels.launch("take_lists", blocks, BLOCK, *owners, *lists, *own, state.counters.there)
+        state.counters.ask()
+
+    def found(self) -> list[int]:
+        self.seat.use()
+        taken, entries, *pushed = self.state.found()
+        return [taken + pushed[self.number], entries]
 
     # Forms of the frontier
 
@@ -126,13 +150,6 @@ class _Share:
     def to_queue(self, *, whole: bool) -> None:
         self.seat.use()
         self.state.collect(*self._span(whole))
-
-    def lists_to_bits(self, counts: list[int]) -> None:
-        self.seat.use()
-        state = self.state
-        state.following.fill(0)
-        for (first, _), count in zip(self.ranges, counts, strict=True):
-            state.kernels.over("mark", count, count, state.queue[first:], state.following)
 
     # Exchanges
 
@@ -153,34 +170,3 @@ class _Share:
         state, begin = self.state, -(-self.last // WORD)
         given = (state.front, level, state.visited, state.distance)
         self.kernels.over("absorb", WORD * (state.words - begin), begin, state.words, *given)
-
-    def take_list(self, sender: "_Share", owner: int, count: int, level: int) -> None:
-        self.seat.use()
-        first, _ = self.ranges[owner]
-        fetch(sender.state.queue[first : first + count], self.inbox[:count])
-        self._take("take_list", count, (count, self.inbox), level)
-
-    def take_bits(self, sender: "_Share", level: int, *, whole: bool) -> None:
-        self.seat.use()
-        first, last = self._span(whole)
-        begin, end = first // WORD, -(-last // WORD)
-        copy_range(sender.state.following, self.state.front, begin, end)
-        self._take("take_bits", last - first, (begin, end, self.state.front), level)
-
-    def _take(self, kernel: str, threads: int, sent: tuple[object, ...], level: int) -> None:
-        state, counters = self.state, self.state.counters
-        given = (self.first, self.last, state.network.degrees, level, state.visited, state.distance)
-        found = (state.queue[self.first :], counters.there[self.number :], counters.there[self.gpus :])
-        self.kernels.over(kernel, threads, *sent, *given, *found)
-        counters.ask()
-
-    def take_distances(self, other: "_Share", levels: int) -> None:
-        """Copy the distances that another GPU has of its own vertices, as bytes where they fit."""
-        other.seat.use()
-        own = slice(other.first, other.last)
-        found = other.state.distance[own].astype(np.int8 if levels <= NEAR else np.int32)
-        self.wait_for(other)
-        there = cupy.empty(found.shape, found.dtype)
-        if found.size:
-            fetch(found, there)
-        cupy.maximum(self.state.distance[own], there, out=self.state.distance[own])

@@ -1,17 +1,14 @@
 """Weakly connected components on a GPU: twin of engine/analytics/cpu/components.py."""
 
-from collections.abc import Iterable
-
 import cupy
+import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.threaded_gpus import here, on_each, rows_of
-from csaw.engine.analytics.exchange import Exchange
+from csaw.engine.analytics.cuda.single_thread_gpus import copy_range, seated
+from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.passes import FIRST
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array
-
-PAIR = 2  # ids of a vertex that is told alone, with the one that it points to; of one among all, one
 
 
 def pays(network: DeviceNetwork) -> bool:
@@ -22,51 +19,75 @@ def pays(network: DeviceNetwork) -> bool:
 def compute(network: DeviceNetwork) -> Array:
     """[V]: the smallest vertex of each vertex's component; directions do not count.
 
-    State: an id for each vertex. Of a pooled network, each GPU joins what its own rows do, and the first joins that:
-    others send it the vertices that point to another one (selective) or all (broadcast), whichever are fewer bytes.
+    State: an id for each vertex. Of a pooled network, each GPU joins what its own rows do, and the first joins that.
     """
     hub = -1 if network.directed or not network.vertices else int(network.degrees.argmax())
-    parent = _joined(network, hub) if pays(network) else _forest(network, network.blocks(), hub)
-    network.kernels("components").over("flatten", network.vertices, 0, network.vertices, parent)
-    return parent
-
-
-def _forest(network: DeviceNetwork, blocks: Iterable[Block], hub: int) -> Array:
-    """Join the vertices that the rows of some blocks join: [V], which lead to the smallest of each tree.
-
-    ``hub``: a vertex of many neighbors, or -1 where rows have to be read to their ends.
-    """
-    kernels, vertices = network.kernels("components"), network.vertices
-    parent = cupy.empty(vertices, network.id_dtype)
-    kernels.over("number", vertices, vertices, parent)
-    for block in blocks:
-        span = (block.first, block.last)
-        rows = (*span, block.indptr, block.indices)
-        kernels.over("link_first", block.last - block.first, *rows, parent, FIRST)
-        kernels.over("flatten", block.last - block.first, *span, parent)
-        kernels.over("link_rest", block.last - block.first, *rows, parent, FIRST, hub)
+    if pays(network):
+        return _joined(network, hub)
+    parent = _numbered(network)
+    for block in network.blocks():
+        _link_first(network, block, parent)
+        _link_rest(network, block, parent, hub)
+    _flatten(network, parent)
     return parent
 
 
 def _joined(network: DeviceNetwork, hub: int) -> Array:
-    """Join the forests of all GPUs, on the first."""
+    """Join what the rows of all GPUs join, on the first.
 
-    def pairs(one: DeviceNetwork, number: int) -> tuple[Array | None, Array]:
-        forest = _forest(one, rows_of(one, *network.shares[number]), hub)
-        one.kernels("components").over("flatten", one.vertices, 0, one.vertices, forest)
-        return (None, forest) if one is network else _told(forest, network.exchange)
+    The first neighbors of most vertices are those of low numbers, which the first GPU has: it joins these, and others
+    begin with its trees. Without them, all threads of another GPU would climb and join the trees of the same few hubs.
+    At the end the first reads where each vertex points on the other GPUs, in their memory.
+    """
+    ranges = network.shares
+    with seated(network.among(len(ranges)), ranges) as seats:
+        first, *others = seats
+        first.use()
+        blocks, parents = [next(rows_of(one.network, one.first, one.last)) for one in seats], [_numbered(network)]
+        _link_first(network, blocks[0], parents[0])
+        for seat in others:
+            seat.wait_for(first)
+            parents.append(cupy.empty(network.vertices, network.id_dtype))
+            copy_range(parents[0], parents[-1], 0, network.vertices)
+            first.wait_for(seat)
+        for seat, block, parent in zip(seats, blocks, parents, strict=True):
+            seat.use()
+            if seat is not first:
+                _link_first(seat.network, block, parent)
+            _link_rest(seat.network, block, parent, hub)
+        for seat, there in zip(others, parents[1:], strict=True):
+            first.wait_for(seat)
+            given = (network.vertices, np.uint64(there.data.ptr), parents[0])
+            network.kernels("components").over("link_trees", network.vertices, *given)
+        _flatten(network, parents[0])
+    return parents[0]
 
-    (_, parent), *others = on_each(network.among(len(network.shares)), pairs)
-    for vertices, roots in others:
-        given = (roots.size, None if vertices is None else here(vertices), here(roots), parent)
-        network.kernels("components").over("link_pairs", roots.size, *given)
+
+def _numbered(network: DeviceNetwork) -> Array:
+    """[V]: each vertex points to itself."""
+    parent = cupy.empty(network.vertices, network.id_dtype)
+    network.kernels("components").over("number", network.vertices, network.vertices, parent)
     return parent
 
 
-def _told(forest: Array, exchange: Exchange | None) -> tuple[Array | None, Array]:
-    """Choose the vertices of a forest that another GPU hears of, and what they point to; None for all vertices."""
-    moved = cupy.flatnonzero(forest != cupy.arange(forest.size, dtype=forest.dtype)).astype(forest.dtype)
-    few = PAIR * moved.size < forest.size
-    if exchange is Exchange.BROADCAST or (exchange is None and not few):
-        return None, forest
-    return moved, forest[moved]
+def _link_first(network: DeviceNetwork, block: Block, parent: Array) -> None:
+    """Join the vertices of a block with the first neighbors of each."""
+    given = (block.first, block.last, block.indptr, block.indices, parent, FIRST)
+    network.kernels("components").over("link_first", block.last - block.first, *given)
+
+
+def _link_rest(network: DeviceNetwork, block: Block, parent: Array, hub: int) -> None:
+    """Join them with their other neighbors.
+
+    ``hub``: a vertex of many neighbors, or -1 where rows have to be read to their ends.
+    """
+    kernels, count, span = network.kernels("components"), block.last - block.first, (block.first, block.last)
+    kernels.over("flatten", count, *span, parent)
+    if hub >= 0 and not block.first <= hub < block.last:
+        kernels.over("flatten", 1, hub, hub + 1, parent)
+    kernels.over("link_rest", count, *span, block.indptr, block.indices, parent, FIRST, hub)
+
+
+def _flatten(network: DeviceNetwork, parent: Array) -> None:
+    """Let each vertex point to the smallest of its component."""
+    network.kernels("components").over("flatten", network.vertices, 0, network.vertices, parent)

@@ -5,7 +5,8 @@ level, a vertex that was reached goes to the GPU that owns it (selective), or al
 others (broadcast). A level that is pulled reads the whole frontier, so its bitmap goes to all in either case (Beamer,
 Asanovic and Patterson, SC 2012). Where all GPUs have all rows, a search by itself divides large levels that it pulls,
 and leaves others to the first GPU: an exchange of what was pushed takes longer than it saves
-(docs/contributing/tuning.md). Where each has its own rows alone, all levels are divided.
+(docs/contributing/tuning.md). Where each has its own rows alone, all levels are divided but those of a few vertices:
+the first GPU reads their rows in the memory of the others, and goes on by itself.
 """
 
 from collections.abc import Sequence
@@ -62,37 +63,6 @@ class Course:
             self.reached(one)
 
 
-class Delivery(NamedTuple):
-    """Vertices that one GPU has reached and another is to hear of: those of the lists for ``owners``.
-
-    ``as_bits``: they go as a bitmap, where that is smaller.
-    """
-
-    sender: int
-    receiver: int
-    owners: tuple[int, ...]
-    as_bits: bool
-
-
-def deliveries(counts: Sequence[Sequence[int]], sizes: Sequence[int], exchange: Exchange) -> list[Delivery]:
-    """List the deliveries after a level.
-
-    ``counts[sender][owner]``: vertices in each list. ``sizes``: vertices of each GPU's range, of which a bitmap takes a
-    bit each and a list 32.
-    """
-    found = []
-    for sender, of_owners in enumerate(counts):
-        for receiver in range(len(sizes)):
-            heard = range(len(sizes)) if exchange is Exchange.BROADCAST else (receiver,)
-            owners = tuple(owner for owner in heard if of_owners[owner])
-            if owners and receiver != sender:
-                room = sum(sizes[owner] for owner in heard)
-                found.append(
-                    Delivery(sender, receiver, owners, WORD * sum(of_owners[owner] for owner in owners) > room)
-                )
-    return found
-
-
 class Share(Protocol):
     """One GPU's part of a search. ``whole``: of all vertices; else of its own, ``first`` up to before ``last``."""
 
@@ -117,17 +87,17 @@ class Share(Protocol):
     def found(self) -> list[int]:
         """Vertices that the last step reached, and entries of their rows."""
 
-    def found_for_all(self) -> list[int]:
-        """Vertices that it has reached of each GPU's range, and entries of the rows of its own ones."""
+    def push_few(self, now: Found, level: int) -> list[Found]:
+        """Push along the rows of the whole frontier, wherever they are, and go on as long as it is small.
+
+        Returns what each level has reached.
+        """
 
     def to_bits(self, size: int, *, whole: bool) -> None:
         """Write the bitmap of the ``size`` vertices in the frontier's queue."""
 
     def to_queue(self, *, whole: bool) -> None:
         """Write the vertices in the frontier's bitmap to the queue, and count them."""
-
-    def lists_to_bits(self, counts: list[int]) -> None:
-        """Write the bitmap of the lists that ``push_share`` has made, of so many vertices each."""
 
     def wait_for(self, other: Self) -> None:
         """Let work that is queued from now on begin when ``other`` has done all its queued work."""
@@ -138,23 +108,22 @@ class Share(Protocol):
     def absorb(self, level: int) -> None:
         """Reach at ``level`` the vertices in the frontier's bitmap that other GPUs own."""
 
-    def take_list(self, sender: Self, owner: int, count: int, level: int) -> None:
-        """Reach the ``count`` vertices of ``owner`` in the sender's list."""
-
-    def take_bits(self, sender: Self, level: int, *, whole: bool) -> None:
-        """Reach the vertices in the sender's bitmap."""
+    def take(self, sender: Self, level: int, *, whole: bool) -> None:
+        """Reach the vertices that the sender has listed, those for this GPU or all."""
 
 
 class Search:
     """A search that several GPUs share, driven by one thread: to wake others would take longer than a level.
 
     ``shares``: the parts of the GPUs; the first has the source. ``exchange``: how GPUs tell each other of reached
-    vertices where all levels are divided; None: only levels are divided that are pulled and take ``least`` entries or
-    more.
+    vertices where levels are divided; None: only levels are divided that are pulled and take ``least`` entries or more.
+    ``few``: vertices, and entries of their rows, that the first GPU pushes along alone in any case.
     """
 
-    def __init__(self, shares: Sequence[Share], course: Course, exchange: Exchange | None, least: int) -> None:
-        self.shares, self.course, self.exchange, self.least = shares, course, exchange, least
+    def __init__(
+        self, shares: Sequence[Share], course: Course, exchange: Exchange | None, *, least: int, few: int
+    ) -> None:
+        self.shares, self.course, self.exchange, self.least, self.few = shares, course, exchange, least, few
         self.divided = self.as_bits = (
             False  # whether each GPU has its part of the frontier or the first has all; as a bitmap, or as a queue
         )
@@ -164,12 +133,19 @@ class Search:
     def run(self, source: int) -> None:
         """Go on until nothing is reached.
 
-        The first GPU has all distances then, or, where all levels were divided, each GPU those of its own vertices.
+        The first GPU knows all distances then, or, by an exchange, those of vertices that it has reached; each other
+        one has reached vertices of its own.
         """
         self.shares[0].start(source)
         while self.course.now.size:
             pulls = self.course.begin()
-            self._turn(self.exchange is not None or (pulls and self.course.work >= self.least), pulls)
+            few = not pulls and max(self.course.now) <= self.few
+            large = self.exchange is not None or (pulls and self.course.work >= self.least)
+            self._turn(large and not few, pulls)
+            if few:
+                self.course.went_on(self.shares[0].push_few(self.course.now, self.course.level))
+                self.parts[0] = self.course.now
+                continue
             if pulls:
                 self._pull()
             elif self.divided:
@@ -195,11 +171,13 @@ class Search:
         if divided and not self.divided:
             self._share_out()
         elif self.divided and (as_bits or not divided):
-            self._tell(self.shares if divided else self.shares[:1], "front")
+            self._tell(self.shares if divided else self.shares[:1], "front", queued=listed)
             if self.exchange is None:
                 self.shares[0].absorb(self.course.level - 1)
+            elif not divided:
+                self._tell(self.shares[:1], "visited", queued=listed)
         elif self.divided and self.as_bits:
-            self._tell(self.shares, "visited")  # so that what was pulled is not sent
+            self._tell(self.shares, "visited", queued=False)  # so that what was pulled is not sent
         in_bits, was_divided = self.as_bits or listed, self.divided
         self.divided, self.as_bits = divided, as_bits
         if in_bits and not as_bits:
@@ -216,12 +194,16 @@ class Search:
                 other.fetch(first, what, whole=True)
         self.ever_divided = True
 
-    def _tell(self, receivers: Sequence[Share], what: str) -> None:
-        """Copy the words of a bitmap that others own to each of ``receivers``."""
+    def _tell(self, receivers: Sequence[Share], what: str, *, queued: bool) -> None:
+        """Copy the words of a bitmap that others own to each of ``receivers``.
+
+        ``queued``: whether others have work to do for it; else the host has waited for all of it.
+        """
         for receiver in receivers:
             for other in self.shares:
                 if other is not receiver:
-                    receiver.wait_for(other)
+                    if queued:
+                        receiver.wait_for(other)
                     receiver.fetch(other, what, whole=False)
 
     def _to_queues(self, anew: bool) -> None:
@@ -241,22 +223,15 @@ class Search:
             self.parts[number] = Found(*share.found())
 
     def _push_shares(self) -> None:
-        """Push along the rows of each GPU's part, and tell those that are to hear of it."""
+        """Push along the rows of each GPU's part, and let those take what was found that are to hear of it.
+
+        What is listed is read where it is, so that the host waits once for all of it.
+        """
         for share, part in zip(self.shares, self.parts, strict=True):
             share.push_share(part, self.course.level)
-        found = [share.found_for_all() for share in self.shares]
-        sizes, exchange = [share.last - share.first for share in self.shares], self.exchange or Exchange.SELECTIVE
-        sent = deliveries([one[:-1] for one in found], sizes, exchange)
-        for number in {one.sender for one in sent if one.as_bits}:
-            self.shares[number].lists_to_bits(found[number][:-1])
-        for one in sent:
-            receiver, sender = self.shares[one.receiver], self.shares[one.sender]
-            if one.as_bits:
-                receiver.wait_for(sender)
-                receiver.take_bits(sender, self.course.level, whole=exchange is Exchange.BROADCAST)
-            else:
-                for owner in one.owners:
-                    receiver.take_list(sender, owner, found[one.sender][owner], self.course.level)
-        for number in {one.receiver for one in sent}:
-            found[number] = self.shares[number].found_for_all()
-        self.parts = [Found(one[number], one[-1]) for number, one in enumerate(found)]
+        pairs = [(one, other) for one in self.shares for other in self.shares if one is not other]
+        for receiver, sender in pairs:
+            receiver.wait_for(sender)
+        for receiver, sender in pairs:
+            receiver.take(sender, self.course.level, whole=self.exchange is Exchange.BROADCAST)
+        self.parts = [Found(*share.found()) for share in self.shares]

@@ -10,6 +10,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.exchange import Exchange
+from csaw.engine.analytics.pieces import spans
 from csaw.engine.analytics.ranks import UNITS, Ranks, iterated
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
@@ -31,8 +32,8 @@ def ranked(network: DeviceNetwork, *, damping: float, tolerance: float, sources:
         def settle(base: int) -> tuple[int, int]:
             for share in shares:
                 share.settle(base)
+            _tell_all(shares)  # while the host waits for what was counted
             found = [share.totals() for share in shares]
-            _tell_all(shares)
             return sum(changed for changed, _ in found), sum(passed for _, passed in found)
 
         def advance(base: int, _: int) -> tuple[int, int]:
@@ -83,21 +84,32 @@ class _Share:
         self.packed: dict[_Share, Array] = {}
 
     def choose_vertices(self, shares: "list[_Share]", exchange: Exchange | None) -> None:
-        """Choose what this GPU hears of the others: of the vertices in its rows (selective), or of all (broadcast)."""
+        """Choose what this GPU hears of the others: of the vertices in its rows (selective), or of all (broadcast).
+
+        Going through the rows for it takes longer than an iteration, so it ends when it is clear that it is of all.
+        """
         if exchange is Exchange.BROADCAST:
             return
         self.seat.use()
         met = cupy.zeros(self.passed.size, np.bool_)
         entries = self.rows.indices[int(self.rows.indptr[0]) : int(self.rows.indptr[-1])]
-        self.kernels.over("note_entries", min(entries.size, NOTING), entries.size, entries, met)
-        for other in shares:
-            if other is self:
-                continue
-            wanted = cupy.flatnonzero(met[other.seat.first : other.seat.last]) + other.seat.first
-            if exchange is Exchange.SELECTIVE or SPARSE * wanted.size <= other.seat.last - other.seat.first:
-                self.wanted[other] = wanted
+        others = [one for one in shares if one is not self]
+        for low, high in spans(entries.size):
+            self.kernels.over("note_entries", min(high - low, NOTING), high - low, entries[low:high], met)
+            if exchange is None:
+                others = [
+                    one for one in others if SPARSE * self._count(met, one.seat) <= one.seat.last - one.seat.first
+                ]
+            if not others:
+                return
+        for other in others:
+            self.wanted[other] = cupy.flatnonzero(met[other.seat.first : other.seat.last]) + other.seat.first
         for other, wanted in self.wanted.items():
             other.note(self, wanted)
+
+    @staticmethod
+    def _count(met: Array, of: Seat) -> int:
+        return int(cupy.count_nonzero(met[of.first : of.last]))
 
     def note(self, receiver: "_Share", wanted: Array) -> None:
         """Keep the vertices that another GPU hears of."""

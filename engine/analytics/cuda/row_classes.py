@@ -48,6 +48,7 @@ class LongRows:
 
         Its arguments are the number of rows, their vertices, the block's first vertex, and ``*arguments``.
         """
-        low, high = np.searchsorted(self.on_host, (block.first, block.last)).tolist()
+        ends = np.array((block.first, block.last), self.on_host.dtype)  # of another type, all rows would be copied
+        low, high = np.searchsorted(self.on_host, ends).tolist()
         blocks = min(high - low, SIDE_BY_SIDE * kernels.device.processors)
         kernels.launch(name, (blocks, SHARES), BLOCK, high - low, self.rows[low:high], block.first, *arguments)

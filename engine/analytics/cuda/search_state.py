@@ -7,7 +7,8 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.levels import WORD, Course, Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Counters
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+from csaw.engine.analytics.cuda.single_thread_gpus import Counters, addresses
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.plan.contracts import Array
 
@@ -15,7 +16,13 @@ PULL_SHARE, PUSH_SHARE = 16, 32  # of the entries left, and of the vertices: fro
 # vertices of a frontier, and entries of their rows, that one block pushes along, level after level: a launch takes as
 # long
 FEW = 4096
+FEW_OF_SPREAD = 1024  # where it waits for rows that come over a link
 LEVELS, FEW_THREADS = 256, 1024  # that it goes on for at most, and its threads
+
+
+def few_of(network: DeviceNetwork) -> int:
+    """Vertices of a frontier, and entries of their rows, that one block pushes along."""
+    return FEW_OF_SPREAD if network.pooled else FEW
 
 
 def course_of(network: DeviceNetwork, source: int) -> Course:
@@ -33,10 +40,11 @@ class SearchState:
     """Bitmaps of the vertices visited, of the frontier and of the one after it, and frontiers as queues.
 
     In a queue, the vertices of a range begin at the range's first place. ``distance``: int32 [V], -1 where a vertex is
-    not reached. ``counted``: numbers that kernels count, vertices and entries of their rows first.
+    not reached, or where such an array is in another GPU's memory. ``counted``: numbers that kernels count, vertices
+    and entries of their rows first.
     """
 
-    def __init__(self, network: DeviceNetwork, distance: Array, counted: int = 2) -> None:
+    def __init__(self, network: DeviceNetwork, distance: Array | np.uint64, counted: int = 2) -> None:
         self.network, self.distance, self.kernels = network, distance, network.kernels("bfs")
         self.rows = network.whole(False)  # of a pooled network, the own ones
         self.back = network.incoming.whole(False) if network.has_incoming else self.rows
@@ -71,13 +79,27 @@ class SearchState:
     def of_levels(self) -> Counters:
         return Counters(1 + 2 * LEVELS)
 
+    @cached_property
+    def pieces(self) -> tuple[int, Array, Array]:
+        """How many GPUs have rows, and on the first: where the vertices of each begin, and where its entries are.
+
+        Addresses are those that entry 0 of all would have.
+        """
+        network = self.network
+        if not isinstance(network, PooledNetwork):
+            return 1, cupy.zeros(1, np.int64), addresses([self.rows.indices])
+        bounds = np.array([first for first, _ in network.spread.ranges], np.int64)
+        there = [one.whole(False).indices.data.ptr for one in network.everywhere]
+        begins = np.array(there, np.uint64) - (network.offsets[bounds] * network.id_dtype.itemsize).astype(np.uint64)
+        return len(there), cupy.asarray(bounds), cupy.asarray(begins)
+
     def push_few(self, now: Found, level: int) -> list[Found]:
-        """Push along at most FEW entries, and at the levels after it as long as there are no more.
+        """Push along a few entries, as of ``few_of``, and at the levels after it as long as there are no more.
 
         Returns the vertices that each level has reached, and entries of their rows.
         """
-        rows = self.rows
-        given = (now.size, rows.indptr, rows.indices, level, LEVELS, FEW, self.queue, self.next_queue)
+        few = few_of(self.network)
+        given = (now.size, *self.pieces, self.rows.indptr, level, LEVELS, few, self.queue, self.next_queue)
         self.kernels.launch("push_few", 1, FEW_THREADS, *given, self.visited, self.distance, self.of_levels.there)
         self.of_levels.ask()
         levels, *numbers = self.of_levels.read()

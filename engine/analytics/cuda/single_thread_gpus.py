@@ -12,6 +12,18 @@ from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.memory import pinned
 from csaw.engine.plan.contracts import Array
 
+TAKE_BLOCKS = 4  # of a multiprocessor, for lists of another GPU, whose lengths the host does not know
+
+
+def told_how(network: DeviceNetwork) -> bool:
+    """Whether the user has said how GPUs that have all rows tell each other what changed.
+
+    They must read each other's memory.
+    """
+    gpus = (network.gpu, *network.others)
+    reach = all(other.number in (one.number, *one.peers) for one in gpus for other in gpus)
+    return bool(network.exchange and network.others and network.resident and reach)
+
 
 class Seat:
     """A GPU among others: its ``network``, and the vertices that it owns, ``first`` up to before ``last``.
@@ -56,6 +68,24 @@ def seated(networks: Sequence[DeviceNetwork], ranges: Sequence[Range]) -> Iterat
             cupy.cuda.Stream.null.use()
         device.use()
         stream.use()
+
+
+def meet(seats: Sequence[Seat]) -> None:
+    """Let work that is queued on any seat from now on begin when all that is queued on the others is done."""
+    queued = []
+    for seat in seats:
+        seat.use()
+        queued.append(seat.stream.record())
+    for seat in seats:
+        seat.use()
+        for other, event in zip(seats, queued, strict=True):
+            if other is not seat:
+                seat.stream.wait_event(event)
+
+
+def addresses(arrays: Sequence[Array]) -> Array:
+    """uint64 on the current GPU: where arrays of several GPUs, whose kernels reach each other's memory, begin."""
+    return cupy.asarray(np.array([one.data.ptr for one in arrays], np.uint64))
 
 
 class Counters:

@@ -5,6 +5,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import sssp_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.single_thread_gpus import told_how
 from csaw.engine.analytics.cuda.sssp_shares import INFINITE
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.cuda import arrays
@@ -13,7 +14,7 @@ from csaw.engine.plan.contracts import Array
 
 def pays(network: DeviceNetwork) -> bool:
     """Whether several GPUs search: because the graph is spread, or the user says how. They are not quicker than one."""
-    return network.pooled or bool(network.exchange and network.others and network.resident)
+    return network.pooled or told_how(network)
 
 
 def compute(network: DeviceNetwork, source: int) -> Array:

@@ -7,13 +7,14 @@ round.
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda.levels import WORD, deliveries
+from csaw.engine.analytics.cuda.levels import WORD
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
+from csaw.engine.analytics.cuda.single_thread_gpus import TAKE_BLOCKS, Counters, Seat, copy_range, meet, seated
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, settle_ranges
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda import arrays
+from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
@@ -36,32 +37,24 @@ def search(network: DeviceNetwork, distance: Array, step: float) -> None:
             found = [share.chosen() for share in shares]
             return sum(count for count, _ in found), min(far for _, far in found)
 
-        settle_ranges(network.vertices, step, choose, lambda number, limit: _settle(shares, number, limit, exchange))
+        settle_ranges(network.vertices, step, choose, lambda number, limit: _settle(shares, number, limit))
         for other in shares[1:]:
             shares[0].seat.wait_for(other.seat)
             copy_range(other.distance, distance, other.seat.first, other.seat.last)
 
 
-def _settle(shares: "list[_Share]", number: int, limit: float, exchange: Exchange) -> int:
+def _settle(shares: "list[_Share]", number: int, limit: float) -> int:
     """Go through rows round after round, until no distance below ``limit`` changes.
 
     Returns the number of the next round.
     """
-    sizes, going = [share.seat.last - share.seat.first for share in shares], True
+    going = True
     while going:
         for share in shares:
             share.relax(number, limit)
-        counts = [share.counts() for share in shares]
-        sent = deliveries(counts, sizes, exchange)
-        for at in {one.sender for one in sent}:
-            shares[at].pack(counts[at])
-        for one in sent:
-            receiver, sender = shares[one.receiver], shares[one.sender]
-            receiver.seat.wait_for(sender.seat)
-            for owner in one.owners:
-                receiver.take(sender, owner, counts[one.sender][owner], number, limit)
-        for at in {one.receiver for one in sent}:
-            shares[at].ask()
+        meet([share.seat for share in shares])
+        for share in shares:
+            share.take(shares, number, limit)
         going, number = max([share.goes_on() for share in shares]), number + 1
     return number
 
@@ -94,9 +87,9 @@ class _Share:
         self.active, self.noted = (_Noted(gpus, -(-vertices // CHUNK)) for _ in range(2))
         listed, self.lists = cupy.zeros(-(-vertices // WORD), np.uint32), cupy.empty(vertices, network.id_dtype)
         bounds = cupy.asarray(np.array([0, *(last for _, last in ranges)], np.int64))
-        self.listed, self.of_share = listed, (number, gpus, bounds, listed, self.lists)
-        self.all, largest = exchange is Exchange.BROADCAST, max(last - first for first, last in ranges)
-        self.values, self.sent = cupy.empty(vertices), (cupy.empty(largest, network.id_dtype), cupy.empty(largest))
+        self.bounds, self.listed, self.of_share = bounds, listed, (number, gpus, bounds, listed, self.lists)
+        self.all = exchange is Exchange.BROADCAST
+        self.heard = (0, gpus) if self.all else (number, number + 1)
 
     def choose(self, number: int, floor: float, limit: float) -> None:
         """Let own vertices of distances from ``floor`` to before ``limit`` be of this round."""
@@ -119,39 +112,26 @@ class _Share:
         self.seat.use()
         self.active, self.noted = self.noted, self.active
         self.noted.clear()
+        self.listed.fill(0)
         rows, seat = (self.rows.indptr, self.rows.indices, self.rows.weights), self.seat
         state = (self.distance, self.round_of, number, self.active.chunks, self.noted.chunks, float(limit))
         given = (*rows, *state, *self.of_share, self.noted.there, self.all)
         self.kernels.over("relax_share", seat.last - seat.first, seat.first, seat.last, *given)
         seat.network.long_rows.launch(self.kernels, "relax_share_long", self.rows, *given)
-        self.ask()
 
-    def ask(self) -> None:
-        """Queue a copy of the counts to the host."""
+    def take(self, shares: "list[_Share]", number: int, limit: float) -> None:
+        """Lower distances to those that the others have listed, where they have them, and ask for what was noted."""
         self.seat.use()
+        own = (self.number, self.distance, self.round_of, number, self.noted.chunks, float(limit))
+        for other in shares:
+            if other is not self:
+                places = (other.lists, other.noted.there, other.distance)
+                there = (np.uint64(one.data.ptr) for one in places)
+                blocks = TAKE_BLOCKS * self.kernels.device.processors
+                self.kernels.launch("take_lowered", blocks, BLOCK, *self.heard, self.bounds, *there, *own)
         self.noted.ask()
-
-    def counts(self) -> list[int]:
-        """Count the distances of each GPU's vertices that others are to hear of."""
-        self.seat.use()
-        return self.noted.read()[: len(self.ranges)]
 
     def goes_on(self) -> bool:
         """Whether there are vertices of a next round."""
         self.seat.use()
         return any(self.noted.read()[len(self.ranges) :])
-
-    def pack(self, counts: list[int]) -> None:
-        """Write the distances beside the lists."""
-        self.seat.use()
-        for (first, _), count in zip(self.ranges, counts, strict=True):
-            given = (self.lists[first:], self.distance, self.listed, self.values[first:])
-            self.kernels.over("pack", count, count, *given)
-
-    def take(self, sender: "_Share", owner: int, count: int, number: int, limit: float) -> None:
-        """Lower distances of the vertices of ``owner`` to those that another GPU has found."""
-        first, (vertices, values) = self.ranges[owner][0], self.sent
-        fetch(sender.lists[first : first + count], vertices[:count])
-        fetch(sender.values[first : first + count], values[:count])
-        state = (self.distance, self.round_of, number, self.noted.chunks, float(limit))
-        self.kernels.over("lower", count, count, vertices, values, self.seat.first, self.seat.last, *state)

@@ -229,7 +229,8 @@ def walk_by_time(todo, first, graph, params, seed, length, walkers, out, bad):
     groups = min(GROUPS, -(-todo.size // TOGETHER))
     for group in range(groups):
         for j in range(TOGETHER):
-            states[FIELDS * group + L_HERE + j] = 0  # rows are read of lanes without a walker, too
+            states[FIELDS * group + L_HERE + j] = 0  # rows are read of lanes without a walker, too,
+            states[FIELDS * group + L_ENVELOPE + j] = 0  # and envelopes: -1 would be one of more levels than there are
     taken, ended, before = 0, 0, groups - 1
     while ended < todo.size:
         for group in range(groups):

@@ -50,26 +50,32 @@ extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, con
 }
 
 // ways[v] of `count` vertices at `level`: the sum of those of neighbors a level nearer. Rows are those backward.
+// `others` more GPUs are told: the same place of their_ways[k], in the memory of each.
 extern "C" __global__ void count_ways(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums,
-    double* ways)
+    double* ways, i64 others, double* const* their_ways)
 {
     for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
         const double sum = row_sum(rows, n, distance, level - 1, ways, sums);
-        if (threadIdx.x % 32 == 0) ways[rows.order[n]] = sum;
+        if (threadIdx.x % 32) continue;
+        const i64 v = rows.order[n];
+        ways[v] = sum;
+        for (i64 k = 0; k < others; k++) their_ways[k][v] = sum;
     }
 }
 
 // Add to `total` what depends on `count` vertices at `level`, except on the source; passed[v] = (1 + dependency of v) /
-// ways[v].
+// ways[v], which other GPUs are told as above.
 extern "C" __global__ void depend(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums,
-    double* passed, const double* ways, double* total)
+    double* passed, const double* ways, double* total, i64 others, double* const* their_passed)
 {
     for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
         const double sum = row_sum(rows, n, distance, level + 1, passed, sums);
         if (threadIdx.x % 32) continue;
         const i64 v = rows.order[n];
         const double dependency = ways[v] * sum;
-        passed[v] = (1.0 + dependency) / ways[v];
+        const double share = (1.0 + dependency) / ways[v];
+        passed[v] = share;
+        for (i64 k = 0; k < others; k++) their_passed[k][v] = share;
         if (level) total[v] += dependency;
     }
 }

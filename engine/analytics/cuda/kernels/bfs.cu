@@ -1,6 +1,7 @@
 // Breadth-first search that pushes and pulls: twin of engine/analytics/cpu/kernels/bfs.py. Vertex v is bit v % 32 of
 // word v / 32 in a bitmap. counters[0]: vertices in the next frontier; counters[1]: entries of their rows.
 #include "frontier.cuh"
+#include "shares.cuh"
 
 // Reach neighbors of the `size` vertices of the queue, whose rows have `entries` entries together, and write them to
 // `following`.
@@ -15,10 +16,11 @@ extern "C" __global__ void push(i64 entries, i64 size, const vertex_t* queue, co
 }
 
 // Push this level and those after it, at most `levels` of them, by one block, which needs no launch for each: as long
-// as a frontier has at most `most` vertices, and their rows as many entries. found[0]: how many levels; found[2 k + 1]
-// and found[2 k + 2]: vertices that level k has reached, and entries of their rows.
-extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64* indptr, const vertex_t* indices,
-    i64 level, i64 levels, i64 most, vertex_t* queue, vertex_t* following, u32* visited, int* distance, unsigned long long* found)
+// as a frontier has at most `most` vertices, and their rows as many entries. The rows are those of several GPUs: of the
+// vertices from bounds[n] on, entry e of all is indices[n][e]. found[0]: how many levels; found[2 k + 1] and
+// found[2 k + 2]: vertices that level k has reached, and entries of their rows.
+extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 gpus, const i64* bounds,
+    const vertex_t* const* indices, const i64* indptr, i64 level, i64 levels, i64 most, vertex_t* queue, vertex_t* following, u32* visited, int* distance, unsigned long long* found)
 {
     __shared__ unsigned long long count, entries;
     for (i64 k = 0; k < levels && size && size <= most; k++) {
@@ -28,8 +30,9 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64*
         const int from = alone ? threadIdx.x : threadIdx.x % 32, step = alone ? blockDim.x : 32;
         for (i64 n = alone ? 0 : threadIdx.x / 32; n < size; n += alone ? 1 : blockDim.x / 32) {
             const vertex_t v = queue[n];
+            const vertex_t* const entries_of_all = indices[owner_of(v, gpus, bounds)];
             for (i64 e = indptr[v] + from; e < indptr[v + 1]; e += step) {
-                const vertex_t u = indices[e];
+                const vertex_t u = entries_of_all[e];
                 const u32 bit = 1u << u % 32;
                 if (visited[u / 32] & bit || atomicOr(visited + u / 32, bit) & bit) continue;
                 distance[u] = (int)(level + k);

@@ -1,8 +1,9 @@
 // A level of breadth-first search on several GPUs (Pan, Wang, Wu, Yang and Owens, IPDPS 2017): each pushes along the
-// rows of the frontier's vertices that it owns, and is told which of its vertices the others have reached, by lists or
-// by bitmaps. As in bfs.cu, vertex v is bit v % 32 of word v / 32 in a bitmap. `lists` has a range for each GPU,
-// bounds[n] .. bounds[n + 1] - 1, for the vertices of that GPU: a vertex is in it once at most. counters[n]: how many
-// there are; counters[gpus]: entries of the rows of own vertices that were reached.
+// rows of the frontier's vertices that it owns, and takes those of its vertices that the others have reached from lists
+// in their memory. As in bfs.cu, vertex v is bit v % 32 of word v / 32 in a bitmap. `lists` has a range for each GPU,
+// bounds[n] .. bounds[n + 1] - 1, for the vertices of that GPU: a vertex is in it once at most. counters[2 + n]: how many
+// were pushed to there; counters[0]: how many own vertices were taken, after those that were pushed; counters[1]:
+// entries of the rows of own vertices that were reached.
 #include "frontier.cuh"
 #include "shares.cuh"
 
@@ -13,52 +14,36 @@ extern "C" __global__ void push_share(i64 entries, i64 size, const vertex_t* que
     const vertex_t* indices, i64 level, i64 own, i64 gpus, const i64* bounds, u32* visited, int* distance, vertex_t* lists,
     unsigned long long* counters)
 {
-    push_along(entries, size, queue, ends, indptr, indices, visited, counters + gpus, [&](vertex_t u) -> i64 {
+    push_along(entries, size, queue, ends, indptr, indices, visited, counters + 1, [&](vertex_t u) -> i64 {
         const int owner = owner_of(u, gpus, bounds);
-        lists[bounds[owner] + place_in(owner, counters)] = u;
+        lists[bounds[owner] + place_in(2 + owner, counters)] = u;
         if (owner != own) return 0;
         distance[u] = (int)level;
         return indptr[u + 1] - indptr[u];
     });
 }
 
-// Take `count` vertices that another GPU has reached. Own ones, first .. last - 1, that are new here go to `list`, of
-// *size vertices so far; others are marked alone.
-extern "C" __global__ void take_list(i64 count, const vertex_t* sent, i64 first, i64 last, const i64* degrees, i64 level,
-    u32* visited, int* distance, vertex_t* list, unsigned long long* size, unsigned long long* entries)
+// Take the vertices that another GPU has reached of the GPUs from .. to - 1: `lists` and `counts` are its lists and
+// counters. Those that GPU `own`, this one, owns and that are new here go to `queue`, its lists; others are marked alone.
+extern "C" __global__ void take_lists(i64 from, i64 to, const i64* bounds, const vertex_t* lists,
+    const unsigned long long* counts, i64 own, const i64* degrees, i64 level, u32* visited, int* distance,
+    vertex_t* queue, unsigned long long* counters)
 {
+    const i64 first = bounds[own], last = bounds[own + 1], pushed = counters[2 + own];
     i64 met = 0;
-    for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
-        const vertex_t u = sent[i];
-        const u32 bit = 1u << u % 32;
-        if (atomicOr(visited + u / 32, bit) & bit || u < first || u >= last) continue;
-        list[place_in(0, size)] = u;
-        distance[u] = (int)level;
-        met += degrees[u];
+    for (i64 owner = from; owner < to; owner++) {
+        const i64 count = counts[2 + owner];
+        for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
+            const vertex_t u = lists[bounds[owner] + i];
+            const u32 bit = 1u << u % 32;
+            if (atomicOr(visited + u / 32, bit) & bit || u < first || u >= last) continue;
+            queue[first + pushed + place_in(0, counters)] = u;
+            distance[u] = (int)level;
+            met += degrees[u];
+        }
     }
     __syncwarp();
-    add_over_warp(met, entries);
-}
-
-// Take the vertices that another GPU has reached, from the words begin .. end - 1 of its bitmap. `first` is a multiple
-// of 32. A warp takes a word.
-extern "C" __global__ void take_bits(i64 begin, i64 end, const u32* sent, i64 first, i64 last, const i64* degrees,
-    i64 level, u32* visited, int* distance, vertex_t* list, unsigned long long* size, unsigned long long* entries)
-{
-    const int lane = threadIdx.x % 32;
-    i64 met = 0;
-    for (i64 word = begin + warp_number(); word < end; word += warps_of_grid()) {
-        const u32 before = visited[word], fresh = sent[word] & ~before;
-        const i64 v = word * 32 + lane;
-        __syncwarp();
-        if (lane == 0 && fresh) visited[word] = before | fresh;
-        if (!(fresh >> lane & 1) || v < first || v >= last) continue;
-        list[place_in(0, size)] = (vertex_t)v;
-        distance[v] = (int)level;
-        met += degrees[v];
-    }
-    __syncwarp();
-    add_over_warp(met, entries);
+    add_over_warp(met, counters + 1);
 }
 
 // Reach at `level` the vertices in words begin .. end - 1 of a bitmap, which no GPU had reached before. A warp takes a

@@ -54,10 +54,10 @@ extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, con
     }
 }
 
-// Join the trees of both vertices of each of `count` pairs; without `one`, those of vertex i and other[i].
-extern "C" __global__ void link_pairs(i64 count, const vertex_t* one, const vertex_t* other, vertex_t* parent)
+// Join the trees of each vertex and of the one that it points to on another GPU, in whose memory `there` is.
+extern "C" __global__ void link_trees(i64 vertices, const vertex_t* there, vertex_t* parent)
 {
-    for (i64 i = thread_number(); i < count; i += threads_of_grid()) link(one ? one[i] : (vertex_t)i, other[i], parent);
+    for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) link((vertex_t)v, there[v], parent);
 }
 
 // Let each vertex of first .. last - 1 point to its root. What other threads write meanwhile are roots, too.

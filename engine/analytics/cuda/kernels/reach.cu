@@ -81,25 +81,28 @@ extern "C" __global__ void pull(i64 first, i64 last, const i64* indptr, const ve
     }
 }
 
-// End a level: what is new becomes the front. found[0 .. 63]: how many vertices each source has reached; found[64]:
-// entries of the new front's rows; found[65]: entries of the rows backward of vertices that all sources have reached
-// now. A block does a chunk at a time.
-extern "C" __global__ void settle(i64 chunks, i64 vertices, const i64* degrees, const i64* back_degrees, u64* front,
-    u64* following, unsigned char* active, unsigned char* touched, u64* seen, u64 full, unsigned long long* found)
+// End a level: what is new becomes the front, of the vertices first .. last - 1, whose chunks are `begin` up to before
+// `end`. found[0 .. 63]: how many vertices each source has reached; found[64]: entries of the new front's rows;
+// found[65]: entries of the rows backward of vertices that all sources have reached now. A block does a chunk at a time.
+// `givers(chunk)`: a bit for each GPU that has given anything there; `take(v, from)` returns what these have given to v,
+// and forgets it; `done(chunk)` is called by one thread.
+template <typename F, typename G, typename H>
+__device__ __forceinline__ void settle_chunks(i64 begin, i64 end, i64 first, i64 last, const i64* degrees,
+    const i64* back_degrees, u64* front, unsigned char* active, u64* seen, u64 full, unsigned long long* found,
+    F givers, G take, H done)
 {
     __shared__ unsigned long long sums[66];
     for (int i = threadIdx.x; i < 66; i += blockDim.x) sums[i] = 0;
     const int lane = threadIdx.x % 32;
     i64 low = 0, high = 0, entries = 0, closed = 0;  // low, high: of the sources `lane` and `lane + 32`, in the vertices of this warp
-    for (i64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        if (!active[chunk] && !touched[chunk]) continue;
+    for (i64 chunk = begin + blockIdx.x; chunk < end; chunk += gridDim.x) {
+        const u64 from = givers(chunk);
+        if (!active[chunk] && !from) continue;
         int some = 0;
         for (i64 v = chunk * CHUNK + threadIdx.x; v < chunk * CHUNK + CHUNK; v += blockDim.x) {
-            const u64 fresh = v < vertices ? following[v] & ~seen[v] : 0;
-            if (v < vertices) {
-                front[v] = fresh;
-                following[v] = 0;
-            }
+            const bool own = first <= v && v < last;
+            const u64 fresh = own ? take(v, from) & ~seen[v] : 0;
+            if (own) front[v] = fresh;
             if (fresh) {
                 some = 1;
                 seen[v] |= fresh;
@@ -119,7 +122,7 @@ extern "C" __global__ void settle(i64 chunks, i64 vertices, const i64* degrees, 
         some = __syncthreads_or(some);  // after all have read the flags
         if (threadIdx.x == 0) {
             active[chunk] = some != 0;
-            touched[chunk] = 0;
+            done(chunk);
         }
     }
     __syncthreads();
@@ -131,4 +134,46 @@ extern "C" __global__ void settle(i64 chunks, i64 vertices, const i64* degrees, 
     for (int i = threadIdx.x; i < 66; i += blockDim.x) {
         if (sums[i]) atomicAdd(found + i, sums[i]);
     }
+}
+
+// End a level of a search by one GPU.
+extern "C" __global__ void settle(i64 chunks, i64 vertices, const i64* degrees, const i64* back_degrees, u64* front,
+    u64* following, unsigned char* active, unsigned char* touched, u64* seen, u64 full, unsigned long long* found)
+{
+    settle_chunks(
+        0, chunks, 0, vertices, degrees, back_degrees, front, active, seen, full, found,
+        [&](i64 chunk) { return (u64)touched[chunk]; },
+        [&](i64 v, u64) {
+            const u64 bits = following[v];
+            following[v] = 0;
+            return bits;
+        },
+        [&](i64 chunk) { touched[chunk] = 0; });
+}
+
+// End a level of a search by several GPUs, for the vertices first .. last - 1, which this one owns: what all GPUs have
+// given to these is read in their memory, and forgotten there. The flags `touched` of all are read by others, too, so
+// each GPU clears its own before the next level.
+extern "C" __global__ void settle_share(i64 first, i64 last, const i64* degrees, u64* front, i64 gpus,
+    u64* const* following, const unsigned char* const* touched, unsigned char* active, u64* seen, u64 full,
+    unsigned long long* found)
+{
+    settle_chunks(
+        first / CHUNK, (last + CHUNK - 1) / CHUNK, first, last, degrees, degrees, front, active, seen, full, found,
+        [&](i64 chunk) {
+            u64 from = 0;
+            for (i64 gpu = 0; gpu < gpus; gpu++) from |= (u64)touched[gpu][chunk] << gpu;
+            return from;
+        },
+        [&](i64 v, u64 from) {
+            u64 bits = 0;
+            for (; from; from &= from - 1) {
+                const int gpu = __ffsll(from) - 1;
+                const u64 given = following[gpu][v];
+                if (given) following[gpu][v] = 0;
+                bits |= given;
+            }
+            return bits;
+        },
+        [](i64) {});
 }

@@ -47,24 +47,22 @@ extern "C" __global__ void relax_share_long(i64 count, const vertex_t* rows, i64
         counts, all != 0});
 }
 
-// Write the distances of the vertices of a list, and take their bits from `listed`.
-extern "C" __global__ void pack(i64 count, const vertex_t* list, const double* distance, u32* listed, double* values)
+// Lower distances to those that another GPU has found of vertices of the GPUs from .. to - 1: `lists`, `counts` and
+// `there`, the distances, are in its memory. Vertices of GPU `own`, this one, that come below `limit` are of the next
+// round.
+extern "C" __global__ void take_lowered(i64 from, i64 to, const i64* bounds, const vertex_t* lists,
+    const unsigned long long* counts, const double* there, i64 own, double* distance, int* round_of, i64 number,
+    unsigned char* following, double limit)
 {
-    for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
-        values[i] = distance[list[i]];
-        atomicAnd(listed + list[i] / 32, ~(1u << list[i] % 32));
-    }
-}
-
-// Lower distances to what another GPU has found. Own vertices, first .. last - 1, that come below `limit` are of the
-// next round.
-extern "C" __global__ void lower(i64 count, const vertex_t* list, const double* values, i64 first, i64 last,
-    double* distance, int* round_of, i64 number, unsigned char* following, double limit)
-{
-    for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
-        const vertex_t u = list[i];
-        if (!lowered(distance + u, values[i]) || u < first || u >= last || values[i] >= limit) continue;
-        round_of[u] = (int)(number + 1);
-        following[u / CHUNK] = 1;
+    const i64 first = bounds[own], last = bounds[own + 1];
+    for (i64 owner = from; owner < to; owner++) {
+        const i64 count = counts[owner];
+        for (i64 i = thread_number(); i < count; i += threads_of_grid()) {
+            const vertex_t u = lists[bounds[owner] + i];
+            const double found = there[u];
+            if (!lowered(distance + u, found) || u < first || u >= last || found >= limit) continue;
+            round_of[u] = (int)(number + 1);
+            following[u / CHUNK] = 1;
+        }
     }
 }

@@ -1,0 +1,102 @@
+"""Betweenness from some sources on several GPUs over which a graph is spread: all of them work on each source.
+
+Each GPU sums over its own rows, and writes what it finds of a vertex to the memory of all others, where the next level
+reads it. So a number crosses the link once for each vertex, forward and backward, and no row does. Each vertex's sums
+are those of one GPU, in the same order; and the owner of a vertex adds up what all sources say, in their order.
+"""
+
+from collections.abc import Sequence
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cuda import bfs_shares
+from csaw.engine.analytics.cuda.level_sums import LevelSums, Order
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+from csaw.engine.analytics.cuda.single_thread_gpus import Seat, addresses, copy_range, meet, seated
+from csaw.engine.analytics.cuda.threaded_gpus import rows_of
+from csaw.engine.plan.contracts import Array
+
+
+def summed(network: PooledNetwork, sources: np.ndarray) -> Array:
+    """Sum betweenness over the sources in order: float64 [V], on the first GPU. Rows of both directions are there."""
+    ranges = network.shares
+    with seated(network.among(len(ranges), backward=True), ranges) as seats:
+        shares = [_Share(seat) for seat in seats]
+        for share in shares:
+            share.meet(shares)
+        for source in sources.tolist():
+            _add(network, seats, shares, source)
+        first, *others = shares
+        for other in others:
+            first.seat.wait_for(other.seat)
+            copy_range(other.total, first.total, other.seat.first, other.seat.last)
+    return first.total
+
+
+def _add(network: DeviceNetwork, seats: Sequence[Seat], shares: "Sequence[_Share]", source: int) -> None:
+    """Add the betweenness of one source to the totals."""
+    distances = bfs_shares.distances(network, seats, source)
+    seats[0].use()
+    levels = 1 + int(distances[0].max())
+    for share, distance in zip(shares, distances, strict=True):
+        share.begin(distance, levels, source)
+    for level in range(1, levels):
+        for share in shares:
+            share.count_ways(level)
+        meet(seats)
+    for level in range(levels - 1, -1, -1):
+        for share in shares:
+            share.depend(level)
+        meet(seats)
+
+
+class _Share:
+    """One GPU's part. ``ways``, ``passed`` float64 [V]: of all vertices, as of betweenness.cu.
+
+    ``total`` float64 [V]: of own vertices.
+    """
+
+    def __init__(self, seat: Seat) -> None:
+        seat.use()
+        network, back = seat.network, seat.network.incoming
+        assert isinstance(back, PooledNetwork)  # as keep_both_directions says
+        self.seat, self.back = seat, back
+        self.backward = back.own  # whose rows backward are here
+        self.rows = next(rows_of(network, seat.first, seat.last))
+        self.back_rows = self.rows if back is network else next(rows_of(back, *back.own))
+        self.ways, self.passed = (cupy.empty(network.vertices) for _ in range(2))
+        self.total = cupy.zeros(network.vertices)
+
+    def meet(self, shares: "Sequence[_Share]") -> None:
+        """Learn where the other GPUs have the numbers that are written there too."""
+        self.seat.use()
+        others = [one for one in shares if one is not self]
+        self.others = len(others)
+        self.their_ways, self.their_passed = (
+            addresses(where) for where in zip(*((one.ways, one.passed) for one in others), strict=True)
+        )
+
+    def begin(self, distance: Array, levels: int, source: int) -> None:
+        """Put the vertices in order whose rows are here."""
+        self.seat.use()
+        network, own = self.seat.network, (self.seat.first, self.seat.last)
+        self.ways[source] = 1.0
+        order = Order(distance, own, levels, network.id_dtype)
+        self.sums = self.back_sums = LevelSums(network, distance, order, together=True)
+        if self.back is not network:
+            order = Order(distance, self.backward, levels, network.id_dtype)
+            self.back_sums = LevelSums(self.back, distance, order, together=True)
+
+    def count_ways(self, level: int) -> None:
+        self.seat.use()
+        sums = self.back_sums
+        told = (self.others, self.their_ways)
+        sums.over("count_ways", self.back_rows, level, sums.level(level), level - 1, self.ways, *told)
+
+    def depend(self, level: int) -> None:
+        self.seat.use()
+        sums, state = self.sums, (self.passed, self.ways, self.total)
+        told = (self.others, self.their_passed)
+        sums.over("depend", self.rows, level, sums.level(level), level + 1, *state, *told)
