@@ -167,10 +167,11 @@ def beside_goal(row: Row, goal: float) -> Row:
 
 
 def goal_verdict(found: list[Row], none: str, said: Callable[[Row], str]) -> Verdict:
-    """Whether all rows of a work meet their goals; ``none``: the words where it was not measured."""
+    """Whether all rows of a work meet their goals, and which do not; ``none``: the words where it was not measured."""
     if not found:
         return Verdict(None, none)
-    return Verdict(all(row["met"] for row in found), "; ".join(f"{said(row)} on {row['graph']}" for row in found))
+    missed = [row for row in found if not row["met"]]
+    return Verdict(not missed, "; ".join(f"{said(row)} on {row['graph']}" for row in missed or found))
 
 
 def least_seconds(network: Network, of_vertex: int, bandwidth: float) -> float:

@@ -5,7 +5,15 @@ import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore, arrays_of, stored_arrays
 from helpers.invariance import assert_same
-from helpers.temporal import RECENT, TIED, TURNS_BACK, assert_follows_in_time, events_store, random_events
+from helpers.temporal import (
+    RECENT,
+    TIED,
+    TURNS_BACK,
+    assert_follows_in_time,
+    events_far_apart,
+    events_store,
+    random_events,
+)
 
 from csaw.engine import execute, prepare
 from csaw.engine.plan.layouts import GraphLayout
@@ -191,3 +199,27 @@ def test_walks_to_and_from_a_hub(tmp_path):
         wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", **given)
         found = arrays_of(store, tmp_path / "t.zarr", "temporal", device="cuda", layout="events", **given)
         assert_same(wanted, found)
+
+
+@pytest.mark.parametrize("bias", ["uniform", "exponential"])
+@pytest.mark.parametrize("length", [0, 1, 9])
+def test_more_walkers_than_a_gpu_has_lanes(tmp_path, stores, bias, length):
+    """Lanes that are done take other walkers."""
+    options = {"time_bias": bias, "walk_length": length, "num_walks": 750, "seed": 5}
+    options |= {"time_scale": 9.0} if bias == "exponential" else {}
+    wanted = arrays_of(stores[0][6], tmp_path / "s.zarr", "temporal", **options)
+    found = arrays_of(
+        stores[0][6], tmp_path / "t.zarr", "temporal", device="cuda", layout="events", in_flight=10**6, **options
+    )
+    assert_same(wanted, found)
+
+
+@pytest.mark.parametrize("scale", [1e17, 3e18])
+@pytest.mark.parametrize("prefer", ["near", "far"])
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_exponential_steps_between_times_that_are_far_apart(tmp_path, direction, prefer, scale):
+    store = events_store(tmp_path / "g.zarr", events_far_apart(60, 2000), 60)
+    options = EXPONENTIAL | {"direction": direction, "prefer": prefer, "time_scale": scale, "num_walks": 20, "seed": 5}
+    wanted = arrays_of(store, tmp_path / "s.zarr", "temporal", walk_length=9, **options)
+    given = options | {"device": "cuda", "layout": "events"}
+    assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", "temporal", walk_length=9, **given))

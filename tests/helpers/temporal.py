@@ -78,6 +78,13 @@ def random_events(vertices, edges, seed, span=50):
     return list(zip(source, rng.integers(0, vertices, edges), rng.integers(-span, span, edges), strict=True))
 
 
+def events_far_apart(vertices, edges):
+    """Events at random, at times anywhere in 64 bits."""
+    rng = np.random.default_rng(6)
+    ends = rng.integers(0, vertices, (2, edges))
+    return list(zip(*ends, rng.integers(-(2**63) + 1, 2**63 - 1, edges), strict=True))
+
+
 def may_follow(time, now, options):
     """Whether an edge of this time may follow one of ``now`` (None: any may)."""
     back = options.get("direction") == "backward"

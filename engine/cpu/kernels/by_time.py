@@ -23,9 +23,8 @@ from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import inner
 
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
-NO_FOLLOWER = (
-    4294967295  # noted in place of where those begin that may follow an edge, where there are none: see events.py
-)
+# Noted in place of where those begin that may follow an edge, where there are none (events.py): NO_PLACE of the plan.
+NO_FOLLOWER = 4294967295
 BESIDE = 32  # walkers side by side
 FIELDS = 1024  # all numbers of theirs, which are 32 of each kind from these places on:
 L_WALKER, L_HERE, L_BACK = 0, 32, 64  # -1 for none; where it is, and was

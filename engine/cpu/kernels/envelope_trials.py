@@ -38,7 +38,7 @@ from csaw.engine.cpu.kernels.memory import borrow, lowest
 from csaw.engine.draws.random import below_wide
 from csaw.partition.base.compile import inner
 
-LEVELS = 34  # most levels of an envelope, and one
+LEVELS = 34  # most levels of an envelope, and one: of each lane there is room for so many
 TOP = 9223372036854775808  # a bit to find where no other is set
 
 

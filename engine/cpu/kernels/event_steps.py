@@ -26,7 +26,7 @@ from csaw.engine.cpu.kernels.by_time import (
     near_end,
     time_after,
 )
-from csaw.engine.cpu.kernels.constants import BACKWARD, LOGGED, TIME_BIAS
+from csaw.engine.cpu.kernels.constants import BACKWARD, TIME_BIAS
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.times import NO_TIME
 from csaw.engine.cpu.kernels.walk import put
@@ -40,10 +40,9 @@ def begin_on_events(j, w, state, graph, length, walkers, out):
     state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = w, source, 0
     state[L_DRAW + j] = state[L_ENVELOPE + j] = 0
     prefetch(graph.indptr, uint64(source))
-    if not LOGGED:
-        for step in range(uint64(length + 1)):
-            out[uint64(w), step] = out.dtype.type(-1)
-        out[uint64(w), 0] = source
+    for step in range(uint64(length + 1)):
+        out[uint64(w), step] = out.dtype.type(-1)
+    out[uint64(w), 0] = source
     for step in range(uint64(length)):
         walkers.times[uint64(w), step] = NO_TIME
 

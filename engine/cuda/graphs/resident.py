@@ -120,8 +120,9 @@ class DeviceGraph:
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
         elif self.layout is GraphLayout.EVENTS:
             self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
+            of_walks = rules.window, rules.last, rules.scale
             for block, blocks in rows_of.items():
-                launch("build_events", blocks, block, 0, vertices, *rules[1:4], self.entries)
+                launch("build_events", blocks, block, 0, vertices, *of_walks, self.entries)
         elif self.layout.has_sums:
             self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
             build_sums(self.builder, 0, vertices, None, self.possible, self.check, self.entries)

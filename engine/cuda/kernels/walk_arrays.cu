@@ -30,8 +30,9 @@ extern "C" __global__ void count_walks(Output o, u64* edges, u64* dead)
 // The time of no edge, everywhere.
 extern "C" __global__ void fill_times(i64 count, i64* times)
 {
-    const i64 i = 2 * ((i64)blockIdx.x * blockDim.x + threadIdx.x);
-    if (i + 1 < count) *(longlong2*)(times + i) = make_longlong2(LEAST_TIME, LEAST_TIME);
-    else if (i < count) times[i] = LEAST_TIME;
+    for (i64 i = 2 * ((i64)blockIdx.x * blockDim.x + threadIdx.x); i < count; i += 2 * (i64)gridDim.x * blockDim.x) {
+        if (i + 1 < count) *(longlong2*)(times + i) = make_longlong2(LEAST_TIME, LEAST_TIME);
+        else times[i] = LEAST_TIME;
+    }
 }
 #endif

@@ -12,7 +12,7 @@ import pytest
 from helpers.stats import assert_drawn_from
 
 import csaw.engine
-from csaw.engine.cpu.kernels import envelopes
+from csaw.engine.cpu.kernels import by_time, envelope_trials, envelopes
 from csaw.engine.draws.portable import halved
 from csaw.partition.base.compile import njit
 
@@ -69,6 +69,25 @@ def drawn_here(envelope, scale, words, times, numbers, taken):
         number, halvings = envelopes.number_under(envelope, times.size, words[2 * i])
         numbers[i] = number
         taken[i] = envelopes.is_accepted(words[2 * i + 1], halvings, times[0], times[number], scale)
+
+
+@njit
+def drawn_of_lanes(envelopes_of, sizes, words, numbers, halvings):
+    """Numbers of a group of lanes, a draw each."""
+    lanes = sizes.size
+    state, room = np.full(by_time.FIELDS, -1, np.int64), np.zeros((2, envelope_trials.LEVELS * lanes), np.uint64)
+    for j in range(lanes):
+        state[by_time.L_ENVELOPE + j], state[by_time.L_LOW + j] = np.int64(envelopes_of[j]), 0
+        state[by_time.L_HIGH + j], state[by_time.L_WORD + j] = sizes[j], np.int64(words[j])
+    envelope_trials.number_lanes(lanes, state, room[0], room[1])
+    for j in range(lanes):
+        numbers[j], halvings[j] = state[by_time.L_NUMBER + j], state[by_time.L_HALVINGS + j]
+
+
+@njit
+def drawn_one_by_one(envelopes_of, sizes, words, numbers, halvings):
+    for j in range(sizes.size):
+        numbers[j], halvings[j] = envelopes.number_under(envelopes_of[j], sizes[j], words[j])
 
 
 @njit
@@ -135,6 +154,28 @@ def test_accepted_numbers_follow_the_law():
     for times, scale in ((np.array([0, 3, 3, 4, 9, 11, 11, 15, 30, 31]), 8.0), (np.append(0, np.full(50, 5)), 2.0)):
         _, numbers, taken = drawn_of(times, scale, 6, 200_000)
         assert_drawn_from(np.bincount(numbers[taken > 0], minlength=times.size), np.exp(-(times / scale)))
+
+
+def test_lanes_together_draw_what_each_draws():
+    rng, lanes = np.random.default_rng(8), 16
+    for turn in range(400):
+        sizes = np.minimum(2 ** rng.integers(0, 33, lanes), 2**32 - 1) - rng.integers(0, 2, lanes)
+        sizes = np.maximum(sizes, 1)
+        made = np.array([envelope_at_random(rng, int(size)) for size in sizes], np.uint64)
+        words = rng.integers(0, 2**64, lanes, np.uint64)
+        words[0], words[1] = 0, 2**64 - 1
+        made[2], sizes[2] = (0, 1) if turn % 2 else (made[2], sizes[2])  # a lane without a walker
+        together, alone = np.empty((2, 2, lanes), np.int64)
+        drawn_of_lanes(made, sizes, words, *together)
+        drawn_one_by_one(np.maximum(made, 1), sizes, words, *alone)
+        assert np.array_equal(together, alone)
+
+
+def envelope_at_random(rng, size):
+    """The envelope of a range of so many edges whose levels have halvings at random, in order."""
+    levels = (size - 1).bit_length()
+    halvings = np.sort(rng.integers(0, LAST + 1, levels)) if rng.random() < 0.8 else np.zeros(levels, int)
+    return 1 | sum(1 << (int(by) + level) for level, by in enumerate(halvings, 1))
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")

@@ -1,16 +1,30 @@
 """Walks in time are a function of the request, wherever the graph is and whoever draws them; one's own, too."""
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.graphs import arrays_of, store_of
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
-from helpers.temporal import JUMPS, RECENT, TIED, TURNS_BACK, events_store, random_events, rows_by_time
+from helpers.temporal import (
+    JUMPS,
+    RECENT,
+    TIED,
+    TURNS_BACK,
+    events_far_apart,
+    events_store,
+    random_events,
+    rows_by_time,
+)
 
 import csaw
 from csaw.engine import prepare
-from csaw.engine.plan import costs
+from csaw.engine.cpu.kernels import by_time
+from csaw.engine.plan import costs, host_memory
 from csaw.engine.samples import open_samples
 from csaw.engine.verify import verify
 from csaw.partition import open_graph
@@ -172,6 +186,47 @@ def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options,
         found[steps] = arrays_of(store, tmp_path / "s.zarr", algo, **given)
     assert_same(found[0], found[1 << 30])
     assert (found[0]["lengths"] > 1).any()
+
+
+@pytest.mark.parametrize("scale", [1e17, 3e18])
+@pytest.mark.parametrize("prefer", ["near", "far"])
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_exponential_steps_between_times_that_are_far_apart(tmp_path, monkeypatch, direction, prefer, scale):
+    store = events_store(tmp_path / "g.zarr", events_far_apart(60, 2000), 60)
+    given = EXPONENTIAL | {"direction": direction, "prefer": prefer, "time_scale": scale, "num_walks": 20, "seed": 5}
+    found = {}
+    for steps in (0, 1 << 30):
+        monkeypatch.setattr(costs, "EVENT_STEPS", steps)
+        found[steps] = arrays_of(store, tmp_path / "s.zarr", "temporal", walk_length=9, **given)
+    assert_same(found[0], found[1 << 30])
+
+
+IDLE = """
+import sys
+from pathlib import Path
+from csaw.engine import execute, prepare
+from csaw.engine.plan import costs
+costs.EVENT_STEPS = 1 << 30
+for walks, at_a_time in ((300, 17), (320, 64), (3, 1)):
+    options = {"time_bias": "exponential", "time_scale": 9.0, "instances": walks, "in_flight": at_a_time, "threads": 1}
+    execute(prepare("g.zarr", "temporal", **options), f"{walks}.zarr")
+"""
+
+
+def test_lanes_without_a_walker_write_nothing(tmp_path):
+    """On a processor without vector registers, which shift by as many bits as a word has in another way."""
+    events_store(tmp_path / "g.zarr", random_events(60, 2000, 4, span=70), 60)
+    path = os.pathsep.join([str(Path("tests/_src").resolve()), *sys.path])
+    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "CSAW_CACHE_DIR": str(tmp_path / "cache")}
+    environment = os.environ | plain | {"PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", IDLE], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_no_follower_is_one_number():
+    assert by_time.NO_FOLLOWER == host_memory.NO_PLACE
 
 
 def test_an_edge_keeps_an_envelope_where_biases_are_exponential(stores, monkeypatch):
