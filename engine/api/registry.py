@@ -56,7 +56,8 @@ def named(algo: Algo, options: Mapping[str, OptionValue]) -> tuple[str, Values]:
                 "sample; declare it with option() in the class"
             )
         held = algo.parameters()
-        options = {**held, **{name: InUnits(held[name]) for name in algo.in_units & held.keys()}, **options}
+        built = {name: InUnits(held[name]) for name in algo.in_units & held.keys() if type(held[name]) is int}
+        options = {**held, **built, **options}
         algo = type(algo)
     if not (isinstance(algo, type) and issubclass(algo, Algorithm)):
         return algo, dict(options)

@@ -251,7 +251,7 @@ def contents(store):
 
 @pytest.mark.parametrize(
     "how",
-    [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow(reason="the fuzzer kills by default"))],
+    [signal.SIGINT, signal.SIGKILL],
     ids=["ctrl-c", "kill -9"],
 )
 def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):

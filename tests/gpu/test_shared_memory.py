@@ -110,6 +110,18 @@ def test_products_of_the_spectrum_read_all_rows_of_one_direction_once(graphs, mo
     host.close()
 
 
+def test_the_spectrum_of_a_graph_that_is_to_be_resident_takes_turns(graphs):
+    store, folder = graphs[0](False), graphs[1]
+    host = HostNetwork(store, threads=2)
+    wanted, memory = host.compute("spectrum", count=2), int(1.2 * 4 * store.edges)
+    given = {"gpu_memory": memory, "derived": folder, "kept": NOTHING, "residency": Residency.RESIDENT}
+    network = DeviceNetwork(store, DEVICE, threads=2, **given)
+    found = network.compute("spectrum", count=2)
+    assert [np.array_equal(one, other) for one, other in zip(found, wanted, strict=True)] == [True, True]
+    network.close()
+    host.close()
+
+
 @pytest.mark.parametrize("rows", [0.5, 1.2, 2.2, 30])
 def test_two_gpus_measure_in_turn_what_one_measures(graphs, rows):
     store, folder = graphs[0](False), graphs[1]

@@ -4,6 +4,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.lanczos import leading
+from csaw.engine.plan.residency import Residency
 
 
 def compute(network: DeviceNetwork, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -19,9 +20,10 @@ def compute(network: DeviceNetwork, count: int) -> tuple[np.ndarray, np.ndarray]
 def _beside(network: DeviceNetwork) -> DeviceNetwork | None:
     """The rows of the other direction in blocks, where all rows of both would take turns; None: as they are.
 
-    The rows of the network stay in memory, so that each of many products copies one direction in place of two.
+    The rows of the network stay in memory, so that each of many products copies one direction in place of two. Where
+    all rows are to be resident, blocks are not: directions take turns.
     """
-    if not network.would_be_in_turn:
+    if not network.would_be_in_turn or network.residency is Residency.RESIDENT:
         return None
     back = network.of_store(network.host.incoming.store, network.budget - network.rows_bytes)
     if back.least_bytes <= back.budget:

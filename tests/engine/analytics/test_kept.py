@@ -19,6 +19,13 @@ VERTICES = 150_000
 PAGE = Path(__file__).parents[3] / "docs/evaluation.md"
 IN_MEMORY = {"patterns", "spectrum", "match"}  # which refuse to read blocks
 
+OTHER = pytest.mark.slow(reason="by default each way to measure is held to it on one kind of graph")
+BOTH = [
+    pytest.param(name, way, directed, marks=() if directed == bool(number % 2) else OTHER)
+    for number, (name, way) in enumerate(CASES)
+    for directed in (False, True)
+]
+
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory):
@@ -37,9 +44,7 @@ def measured(store, one, memory, folder):
         network.close()
 
 
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize(("name", "way"), CASES)
+@pytest.mark.parametrize(("name", "way", "directed"), BOTH)
 def test_what_a_measure_allocates_is_what_it_says(graphs, name, way, directed):
     graph, folder = graphs
     one = find(name)(**way)

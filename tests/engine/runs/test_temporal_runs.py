@@ -168,7 +168,7 @@ FOLLOWED = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("options", FOLLOWED)
 @pytest.mark.parametrize("own", [None, "TurnsBack", "Jumps"])
 def test_what_follows_an_edge_is_what_steps_find(tmp_path, monkeypatch, options, own):

@@ -40,6 +40,12 @@ ALGORITHMS = {
     "ppr": {},
     "saint-walk": {},
 }
+JOINED = [
+    pytest.param(algorithm, whole, id=f"{algorithm}-{'induced' if whole else 'drawn'}", marks=marks)
+    for number, algorithm in enumerate(ALGORITHMS)
+    for whole in (False, True)
+    for marks in [() if whole == bool(number % 2) else LIKE_ANOTHER]
+]
 
 
 def address(instance, j):
@@ -119,9 +125,7 @@ def drawn(store, algorithm, **given):
     return out
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("whole", [False, True], ids=["drawn", "induced"])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("algorithm", "whole"), JOINED)
 def test_instances_are_what_a_slow_reference_joins(tmp_path, algorithm, whole):
     store = random_store(tmp_path / "g.zarr", vertices=80, edges=300)
     rows = {v: [u for u, _ in row] for v, row in enumerate(rows_of(store, False))}
