@@ -17,7 +17,7 @@ from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import bfs_shares, core, sssp_shares
+from csaw.engine.analytics.cuda import bfs_shares, core, search_state, sssp_shares
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
@@ -116,7 +116,7 @@ def test_hops_and_betweenness(directed, tmp_path):
 @pytest.fixture
 def always(monkeypatch):
     """Several GPUs share what is small, too."""
-    for module, name in ((bfs_shares, "LARGE"), (bfs_shares, "LEAST"), (core, "LARGE")):
+    for module, name in ((bfs_shares, "LARGE"), (bfs_shares, "LEAST"), (search_state, "FEW"), (core, "LARGE")):
         monkeypatch.setattr(module, name, 0)
 
 

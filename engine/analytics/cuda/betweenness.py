@@ -96,6 +96,5 @@ class _Levels:
         else:
             parts = level_blocks(network, self.on_host[begin:end])
         for block, low, high in parts:
-            sums.over(
-                kernel, block, level, (begin + low, begin + high), nearby, *state, 0, None
-            )  # no other GPU is told
+            no_others = 0, None  # which would be told
+            sums.over(kernel, block, level, (begin + low, begin + high), nearby, *state, *no_others)

@@ -1,7 +1,8 @@
 """Betweenness from some sources on several GPUs over which a graph is spread: all of them work on each source.
 
 Each GPU sums over its own rows, and writes what it finds of a vertex to the memory of all others, where the next level
-reads it. So a number crosses the link once for each vertex, forward and backward, and no row does. Each vertex's sums
+reads it. So a number crosses the link once for each vertex, forward and backward, beside the distances of its search,
+and no row does but those of a few vertices of that search. Each vertex's sums
 are those of one GPU, in the same order; and the owner of a vertex adds up what all sources say, in their order.
 """
 
@@ -50,6 +51,8 @@ def _add(network: DeviceNetwork, seats: Sequence[Seat], shares: "Sequence[_Share
         for share in shares:
             share.depend(level)
         meet(seats)
+    for share in shares:
+        share.end()
 
 
 class _Share:
@@ -88,6 +91,10 @@ class _Share:
         if self.back is not network:
             order = Order(distance, self.backward, levels, network.id_dtype)
             self.back_sums = LevelSums(self.back, distance, order, together=True)
+
+    def end(self) -> None:
+        """Give back the order of vertices: the next search needs the room."""
+        del self.sums, self.back_sums
 
     def count_ways(self, level: int) -> None:
         self.seat.use()

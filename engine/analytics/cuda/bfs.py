@@ -1,15 +1,12 @@
 """Breadth-first search on a GPU: twin of engine/analytics/cpu/bfs.py."""
 
-import numpy as np
-
 from csaw.engine.analytics.cuda import bfs_shares
 from csaw.engine.analytics.cuda.bfs_shares import pays
 from csaw.engine.analytics.cuda.levels import Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of
+from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of, unreached
 from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.cuda import arrays
 from csaw.engine.plan.contracts import Array
 
 
@@ -26,14 +23,14 @@ def compute(network: DeviceNetwork, source: int) -> Array:
     """
     if not pays(network):
         return alone(network, source)
-    distance = _begun(network, source)
+    distance = unreached(network, source)
     bfs_shares.search(network, source, distance)
     return distance
 
 
 def alone(network: DeviceNetwork, source: int) -> Array:
     """Search as ``compute`` does with the GPU of the network alone: others may have searches of their own to do."""
-    distance = _begun(network, source)
+    distance = unreached(network, source)
     if network.resident:
         _search(network, source, distance)
         return distance
@@ -43,12 +40,6 @@ def alone(network: DeviceNetwork, source: int) -> Array:
         network.kernels("bfs").over("push_rows", block.last - block.first, *rows, distance, *given)
 
     search_by_blocks(network, source, CHUNK, push)
-    return distance
-
-
-def _begun(network: DeviceNetwork, source: int) -> Array:
-    distance = arrays.full(network.vertices, -1, np.int32)
-    distance[source] = 0
     return distance
 
 

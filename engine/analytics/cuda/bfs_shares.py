@@ -11,7 +11,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.search_state import SearchState, course_of, few_of
+from csaw.engine.analytics.cuda.search_state import SearchState, course_of, few_of, unreached
 from csaw.engine.analytics.cuda.single_thread_gpus import TAKE_BLOCKS, Seat, copy_range, seated, told_how
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
@@ -48,8 +48,7 @@ def distances(network: DeviceNetwork, seats: Sequence[Seat], source: int) -> lis
     """Find the distances from ``source`` in a pooled graph: int32 [V] on each GPU, -1 where there is no way."""
     first, *others = seats
     first.use()
-    found = [cupy.full(network.vertices, -1, np.int32)]
-    found[0][source] = 0
+    found = [unreached(network, source)]
     _searched(network, seats, course_of(network, source), source, found[0])
     for other in others:
         other.wait_for(first)
@@ -60,7 +59,9 @@ def distances(network: DeviceNetwork, seats: Sequence[Seat], source: int) -> lis
 
 def _searched(network: DeviceNetwork, seats: Sequence[Seat], course: Course, source: int, distance: Array) -> None:
     """Write the distances to ``distance``, an array of the first GPU, to which all write by an exchange."""
-    exchange = network.exchange or (Exchange.SELECTIVE if network.pooled else None)
+    exchange = network.exchange if network.pooled or told_how(network) else None  # others are told where they are read
+    if network.pooled:
+        exchange = exchange or Exchange.SELECTIVE
     there = np.uint64(distance.data.ptr) if exchange else None
     shares = [_Share(seat, n, network.level_ranges, there if n else distance) for n, seat in enumerate(seats)]
     shares[0].prepare()

@@ -16,7 +16,7 @@ from csaw.engine.plan.contracts import Array
 class Order:
     """The vertices of a range by distance and then by number; those that were not reached come first.
 
-    ``vertices``: their ids. Making one does not wait for the GPU, so that several GPUs do it at the same time.
+    ``vertices``: their ids.
     """
 
     def __init__(self, distance: Array, own: Range, levels: int, id_dtype: np.dtype) -> None:

@@ -7,7 +7,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
+from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, meet, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.pieces import spans
@@ -53,10 +53,7 @@ def _tell_all(shares: "list[_Share]") -> None:
         for other in shares:
             if other is not share:
                 share.hear(other)
-    for share in shares:
-        for other in shares:
-            if other is not share:
-                share.seat.wait_for(other.seat)
+    meet([share.seat for share in shares])
 
 
 class _Share:

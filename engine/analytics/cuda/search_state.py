@@ -9,6 +9,7 @@ from csaw.engine.analytics.cuda.levels import WORD, Course, Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, addresses
+from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.plan.contracts import Array
 
@@ -18,6 +19,13 @@ PULL_SHARE, PUSH_SHARE = 16, 32  # of the entries left, and of the vertices: fro
 FEW = 4096
 FEW_OF_SPREAD = 1024  # where it waits for rows that come over a link
 LEVELS, FEW_THREADS = 256, 1024  # that it goes on for at most, and its threads
+
+
+def unreached(network: DeviceNetwork, source: int) -> Array:
+    """Distances before a search on the current GPU: int32 [V], -1, and 0 of the source."""
+    distance = arrays.full(network.vertices, -1, np.int32)
+    distance[source] = 0
+    return distance
 
 
 def few_of(network: DeviceNetwork) -> int:

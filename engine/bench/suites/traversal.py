@@ -38,6 +38,7 @@ from csaw.engine.bench.networks import (
     with_gpus,
     with_ratios,
 )
+from csaw.engine.plan.gpu_memory import require_reach
 from csaw.partition import GraphStore
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def _told(network: "DeviceNetwork", where: str, sources: list[int], exchange: Ex
 
     def by_exchange(call: Callable[[], object]) -> Callable[[], object]:
         def run() -> None:
+            require_reach((network.gpu, *network.others))
             network.exchange = exchange
             try:
                 call()
