@@ -390,7 +390,7 @@ NEIGHBORS_IN_TIME = [
     ("labor", {"time_strategy": "uniform", "time_window": 3}),
     ("layer", {"time_strategy": "uniform", "time_against": "previous", "time_order": "strict"}),
 ]
-NEIGHBORS_EVERYWHERE = (NEIGHBORS_IN_TIME[0], NEIGHBORS_IN_TIME[4])
+NEIGHBORS_EVERYWHERE = (NEIGHBORS_IN_TIME[0], NEIGHBORS_IN_TIME[3], NEIGHBORS_IN_TIME[5])
 
 
 @pytest.mark.parametrize("options", [options for algo, options in NEIGHBORS_IN_TIME if algo == "neighbor"])
