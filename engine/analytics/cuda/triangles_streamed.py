@@ -26,6 +26,7 @@ from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 from csaw.partition.graph.views import Recut
@@ -67,7 +68,7 @@ def _count_runs(
     stream: DeviceNetwork, networks: tuple[DeviceNetwork, ...], runs: Runs, room: int, each: bool
 ) -> list[tuple[int, Array | None]]:
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
-        rank, _ = rank_by_degree(one)
+        rank = rank_by_degree(one)[0]
         runs.write(one, rank, rows_of(one, *stream.shares[number]))
         one.forget_blocks()  # of rows that are not read again
         cupy.get_default_memory_pool().free_all_blocks()
@@ -122,14 +123,27 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
             f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; {network.advice(needed)}"
         )
     kept = network.kept.bytes(network.vertices, store.edges, network.id_dtype.itemsize)
-    open_blocks = network.in_blocks if isinstance(network, PooledNetwork) else network.of_store
-    stream = open_blocks(store, kept + 2 * network.edge_bytes * (room // BLOCK_SHARE))
+    slots = 2 * network.edge_bytes * (room // BLOCK_SHARE)
+    if isinstance(network, PooledNetwork):
+        stream = network.in_blocks(store, kept + slots)
+    else:
+        stream = network.of_store(store, kept + _of_blocks(network, store, slots, room))
     stream.indptr, stream.loaded = network.indptr, network.loaded
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
     if not isinstance(network, PooledNetwork):
         stream.cut = _cut(stream, room)
     return stream
+
+
+def _of_blocks(network: DeviceNetwork, store: GraphStore, slots: int, room: int) -> int:
+    """The bytes of ``slots`` that blocks of rows take: fewer than all rows do where ``room`` is not enough for what is
+    made of all of them at once, if the longest row is not half of them.
+    """
+    at_once = WRITTEN_BYTES * store.edges + ROW_BYTES * store.vertices <= room
+    if at_once or network.residency is Residency.RESIDENT:
+        return slots
+    return min(slots, network.edge_bytes * max(store.edges - 1, 2 * store.max_degree))
 
 
 def _cut(stream: DeviceNetwork, room: int) -> Recut:
