@@ -4,9 +4,9 @@
 #include "hops.cuh"
 #include "picks.cuh"
 
-// A block's parents with the places, in the order of their rows by time, that they pick from: `place` begins at the first of them.
+// A block's parents. `place` has where the row of each begins, and how many edges it picks from, which follow each other in the order by time:
 struct ParentsInTime : Parents {
-    i64 low[STAGED_PARENTS];   // the first of them,
+    i64 low[STAGED_PARENTS];    // the first of them,
     i64 whole[STAGED_PARENTS];  // and all edges of the row
 
     // `known`: the time of `each` cells of the parents' table after the other. Returns how many of the thread's parents may pick no edge.
