@@ -10,6 +10,7 @@ import numpy as np
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array
+from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import Backend
 from csaw.engine.schedule.flags import set_count
 from csaw.partition.graph.edge_columns import NO_TIME
@@ -71,8 +72,8 @@ class InTime(Clocked):
     def _samples(self) -> dict[str, Array]:
         samples, xp = super()._samples(), self.xp
         if self.hops:
-            tables = {f"time_{k}": time.reshape(self.tables[k].shape) for k, time in enumerate(self.times, 1)}
-            return samples | {"seed_time": self.seed_time} | tables
+            times = (time.reshape(table.shape) for time, table in zip(self.times, self.tables[1:], strict=True))
+            return samples | dict(zip(time_names(self.tables), (self.seed_time, *times), strict=True))
         time = xp.concatenate([xp.zeros(0, np.int64), *self.times])
         local = xp.concatenate([xp.zeros(0, np.int64), *(sampled[0] for sampled in self.sampled)])
         order = xp.argsort(local, kind="stable")  # in which the edges are

@@ -2,8 +2,8 @@
 
 Each GPU sums over its own rows, and writes what it finds of a vertex to the memory of all others, where the next level
 reads it. So a number crosses the link once for each vertex, forward and backward, beside the distances of its search,
-and no row does but those of a few vertices of that search. Each vertex's sums
-are those of one GPU, in the same order; and the owner of a vertex adds up what all sources say, in their order.
+and no row does but those of a few vertices of that search. Each vertex's sums are those of one GPU, in the same order;
+and the owner of a vertex adds up what all sources say, in their order.
 """
 
 from collections.abc import Sequence

@@ -125,7 +125,7 @@ def _parts(rows: Block, begins: list[int], offsets: np.ndarray) -> Iterator[Bloc
 
 
 class _Plan:
-    """What stays on a GPU and what passes by, in ``room`` bytes of it.
+    """The lists that stay on a GPU and those that pass by, in ``room`` bytes of it.
 
     works: the lists that stay, one group after the other. pieces: those that pass by. head: those of the dense parts.
     staying, passing: bytes for each, of those that stay with the higher neighbors that they give to others.

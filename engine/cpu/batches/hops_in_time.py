@@ -6,6 +6,7 @@ import numpy as np
 
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.runner import CpuRunner
+from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
 
 
@@ -31,8 +32,7 @@ class HopTablesInTime(HopTables):
         return self.backend.kernels.hop_in_time, beside, (time.reshape(-1), self.backend.time_rules)
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
-        seed_time, *times = self.times
-        found = {"seed_time": seed_time} | {f"time_{k}": time for k, time in enumerate(times, 1)}
-        return super().arrays(rows) | {name: table[rows] for name, table in found.items()}
+        names = time_names(self.times)
+        return super().arrays(rows) | {name: table[rows] for name, table in zip(names, self.times, strict=True)}
 
     on_device = arrays

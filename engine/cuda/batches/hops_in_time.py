@@ -6,6 +6,7 @@ import numpy as np
 from csaw.engine.cuda.batches.hops import Hops
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.contracts import Array
+from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.time_rules import time_rules
 
 
@@ -36,5 +37,4 @@ class HopsInTime(Hops):
         return "hop_in_time", (known, np.uint32(parents.size // known.size), children[1], self.window), ()
 
     def on_device(self) -> dict[str, Array]:
-        seed_time, *times = self.times
-        return super().on_device() | {"seed_time": seed_time} | {f"time_{k}": time for k, time in enumerate(times, 1)}
+        return super().on_device() | dict(zip(time_names(self.times), self.times, strict=True))

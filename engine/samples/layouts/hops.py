@@ -1,6 +1,6 @@
 """Neighbor samples: a table of vertices for each hop."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Sized
 from itertools import pairwise
 from pathlib import Path
 
@@ -127,7 +127,7 @@ def hop_names(names: Collection[str]) -> list[str]:
     return [f"hop_{k}" for k in range(sum(name.startswith("hop_") for name in names))]
 
 
-def time_names(hops: Collection[str]) -> list[str]:
+def time_names(hops: Sized) -> list[str]:
     """Return the names of the arrays of times of so many hops: of the sources, and of the edges to each further hop."""
     return [f"{TIME_OF}{k}" if k else SEED_TIME for k in range(len(hops))]
 
