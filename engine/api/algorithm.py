@@ -24,6 +24,7 @@ such a run is refused.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from csaw.engine.api.option import LARGEST, Option, flag_of, option, options_of
@@ -94,7 +95,9 @@ class Algorithm:
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""
 
-    in_units: frozenset[str] = frozenset()  # options that are times in the units of a graph already, set when built
+    in_units: Mapping[str, str] = MappingProxyType({})
+    """The units of a graph in which options are times already, by the option; set when it is built."""
+
     lacks: ClassVar[Mapping[str, str]] = {}  # the reason, ", because ...", for each option that similar ones have
 
     file_digest: str = ""

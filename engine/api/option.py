@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import TypeVar, cast
+from typing import Self, TypeVar, cast
 
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
@@ -25,7 +25,14 @@ class Bytes(int):
 
 
 class InUnits(int):
-    """A time, or a length of time, in the units of a graph already, as requests keep it."""
+    """A time, or a length of time, in ``units`` of a graph already; empty: those of the graph of the request."""
+
+    units: str
+
+    def __new__(cls, value: int, units: str = "") -> Self:
+        made = super().__new__(cls, value)
+        made.units = units
+        return made
 
 
 class Bias(str):
@@ -244,16 +251,22 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
     for name, value in given.items():
         kind = options[name].reads if name in options else ""
         none = value is None or (isinstance(value, str) and value == NONE)
-        if kind and units is not None and not none and not isinstance(value, InUnits):
+        flag = flag_of(name)
+        if isinstance(value, InUnits):
+            if units is not None and value.units not in ("", units):
+                raise OptionError(
+                    f"{flag}: expected a time for this graph, whose times are in {units}, found {value} "
+                    f"{value.units} of an algorithm that was built for another; build it anew"
+                )
+        elif kind and units is not None and not none:
             from csaw.partition.ingestion.time_value import length_of, time_of
 
-            flag = flag_of(name)
             if (
                 getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biuf"
             ):  # NumPy's and PyTorch's
                 value = value.item()
             read = time_of(flag, value, units) if kind == "time" else length_of(flag, value, units, least=0)
-            found[name] = InUnits(read)
+            found[name] = InUnits(read, units)
     return found
 
 

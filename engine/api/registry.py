@@ -56,7 +56,8 @@ def named(algo: Algo, options: Mapping[str, OptionValue]) -> tuple[str, Values]:
                 "sample; declare it with option() in the class"
             )
         held = algo.parameters()
-        built = {name: InUnits(held[name]) for name in algo.in_units & held.keys() if type(held[name]) is int}
+        times = {name: units for name, units in algo.in_units.items() if type(held.get(name)) is int}
+        built = {name: InUnits(held[name], units) for name, units in times.items()}
         options = {**held, **built, **options}
         algo = type(algo)
     if not (isinstance(algo, type) and issubclass(algo, Algorithm)):
@@ -149,7 +150,7 @@ def make(kind: type[Algorithm], digest: str, parameters: Values, columns: Vertex
         ):
             algorithm = kind(**parameters)
     algorithm.vertex_columns, algorithm.file_digest = columns, digest
-    algorithm.in_units = frozenset(name for name, value in parameters.items() if isinstance(value, InUnits))
+    algorithm.in_units = {name: value.units for name, value in parameters.items() if isinstance(value, InUnits)}
     if is_own(kind):
         check_declarations(algorithm)
     if isinstance(algorithm, Walk) and algorithm.walk_length is None:
