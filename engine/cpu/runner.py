@@ -132,6 +132,7 @@ class CpuRunner(BatchBackend):
             "MEMBERSHIP": self.needs.second_order,
             "HASHED": self.plan.membership == "hash",
             "EVENTS": self._has_events(),
+            "ALONG": self._has_events() and self.others["update"] is None and self.others["dead_end"] is None,
             "EVENT_WORDS": time_rules(self.algorithm).event_words,
             "MEMBER_WEIGHTS": self.weighs_members,
             "DRAWS_AHEAD": self._draws_ahead(),

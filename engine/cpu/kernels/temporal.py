@@ -45,10 +45,10 @@ from csaw.engine.cpu.kernels.by_time import (
     time_after,
 )
 from csaw.engine.cpu.kernels.constants import (
+    ALONG,
     BACKWARD,
     EVENTS,
     FROM_TIMES,
-    HAS_DEAD_END,
     HAS_LAST,
     HAS_START,
     HAS_UPDATE,
@@ -122,7 +122,7 @@ def request_places(lanes, state, graph):
 def request_steps(state, graph, seed, first, walkers, room):
     """Draw the next edge of each lane of a group, and ask for its memory line."""
     known = EVENTS and take_known(TOGETHER, state, graph)
-    if not known and (not EVENTS or HAS_UPDATE or HAS_DEAD_END):
+    if not known and not ALONG:
         find_candidates(TOGETHER, state, graph, walkers.rules)
     if TIME_BIAS == 2 and EVENTS:
         request_envelopes(TOGETHER, state, graph)
@@ -154,7 +154,7 @@ def find_first(todo, graph, walkers, near, far):
 @inner(forceinline=True)
 def take_walker(j, w, state, graph, length, walkers, out):
     """Let a lane go on with walker w."""
-    if EVENTS and not (HAS_UPDATE or HAS_DEAD_END):
+    if ALONG:
         begin_on_events(j, w, state, graph, length, walkers, out)
         return
     state[L_WALKER + j], state[L_HERE + j], state[L_BACK + j] = w, walkers.at[w], walkers.previous[w]
@@ -181,7 +181,7 @@ def make_step(j, state, graph, params, seed, first, length, walkers, out, bad):
     if TIME_BIAS == 2 and EVENTS and state[L_TAKEN + j] == 0:
         state[L_DRAW + j] += 1
         return True
-    if EVENTS and not (HAS_UPDATE or HAS_DEAD_END):
+    if ALONG:
         return take_event(j, state, graph, length, walkers, out)
     w, v, t, position = state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j], state[L_POSITION + j]
     now, began, back = state[L_NOW + j], state[L_BEGAN + j], state[L_BACK + j]
