@@ -34,14 +34,15 @@ def _add(network: HostNetwork, source: int, total: np.ndarray) -> None:
     levels = 1 + int(distance.max())
     order, begins = np.empty(network.vertices, network.id_dtype), np.zeros(levels + 1, np.int64)
     kernels.by_level(distance, order, begins)
-    ways = np.zeros(network.vertices)
+    ways, passed = np.zeros(network.vertices), np.zeros(network.vertices)
     ways[source] = 1.0
     found = np.split(order[: begins[-1]], begins[1:-1])  # the vertices of each level
     for level in range(1, levels):
-        _over_level(network.incoming, kernels.count_ways, found[level], distance, level, ways)
-    passed = np.zeros(network.vertices)
-    for level in range(levels - 1, -1, -1):
-        _over_level(network, kernels.depend, found[level], distance, level, ways, passed, total)
+        _over_level(network.incoming, kernels.count_ways, found[level], ways, passed)
+        network.each(kernels.hand_over, network.spans(found[level].size), found[level], passed, ways)
+    for level in range(levels - 1, 0, -1):
+        _over_level(network, kernels.depend, found[level], passed, ways, total)
+        network.each(kernels.hand_over, network.spans(found[level].size), found[level], ways, passed)
 
 
 def _over_level(network: HostNetwork, kernel: Callable, found: np.ndarray, *state: object) -> None:

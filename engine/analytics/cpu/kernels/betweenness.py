@@ -6,9 +6,9 @@ same place. A row is summed in the order of lanes.py, so that sums have the same
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, added
-from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import copied, empty
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, row_sum
+from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_arrays import copied, zeros
 
 
 @njit(nogil=True)
@@ -29,56 +29,42 @@ def by_level(distance, order, begins):
             at[distance[v]] += 1
 
 
-@inner(nogil=True)
-def _row_sum(begin, end, indices, distance, level, values, lanes, pieces):
-    """The sum of ``values`` over the neighbors of a row that are at ``level``.
-
-    ``lanes``, ``pieces`` [LANES]: scratch.
-    """
-    several, sum_of_piece = end - begin > PIECE, 0.0
-    if several:
-        pieces[:] = 0.0
-    for piece in range((end - begin + PIECE - 1) // PIECE):
-        low = begin + piece * PIECE
-        high = min(low + PIECE, end)
-        lanes[:] = 0.0
-        for i in range(low, high):
-            u = indices[i]
-            if distance[u] == level:
-                lanes[(i - low) % LANES] += values[u]
-        sum_of_piece = added(lanes, min(high - low, LANES))
-        if several:
-            pieces[piece % LANES] += sum_of_piece
-    return added(pieces, LANES) if several else sum_of_piece
-
-
 @njit(nogil=True)
-def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
-    """ways[v] of the vertices order[low:high] at ``level``: the sum of those of neighbors a level nearer.
+def count_ways(low, high, order, first, indptr, indices, ways, counted):
+    """counted[v] of the vertices order[low:high], which are of one level: the sum of ``ways`` of all neighbors.
 
-    Rows are those backward. Returns 0.
+    Rows are those backward: a neighbor that is reached is at the level before, or its ways are 0 as yet. Returns 0.
     """
-    lanes, pieces = empty(LANES, np.float64), empty(LANES, np.float64)
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
     for i in range(low, high):
         v = order[i]
-        ways[v] = _row_sum(indptr[v - first], indptr[v - first + 1], indices, distance, level - 1, ways, lanes, pieces)
+        counted[v] = row_sum(indptr[v - first], indptr[v - first + 1], indices, ways, lanes, pieces)
     return 0
 
 
 @njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no way
-def depend(low, high, order, first, indptr, indices, distance, level, ways, passed, total):
-    """Add to ``total`` the dependency of the vertices order[low:high] at ``level``. Returns 0.
+def depend(low, high, order, first, indptr, indices, passed, ways, total):
+    """Add to ``total`` the dependency of the vertices order[low:high], which are of one level. Returns 0.
 
-    It is the number of their ways times the sum of ``passed`` of neighbors a level farther, where passed[v] = (1 +
-    dependency of v) / ways[v]. The source, at level 0, gets nothing.
+    It is the number of their ways times the sum of ``passed`` of all neighbors, where passed[v] = (1 + dependency of v)
+    / ways[v] of those a level farther, and 0 of others as yet. ways[v] becomes what v passes on.
     """
-    lanes, pieces = empty(LANES, np.float64), empty(LANES, np.float64)
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
     for i in range(low, high):
         v = order[i]
-        dependency = ways[v] * _row_sum(
-            indptr[v - first], indptr[v - first + 1], indices, distance, level + 1, passed, lanes, pieces
-        )
-        passed[v] = (1.0 + dependency) / ways[v]
-        if level:
-            total[v] += dependency
+        dependency = ways[v] * row_sum(indptr[v - first], indptr[v - first + 1], indices, passed, lanes, pieces)
+        ways[v] = (1.0 + dependency) / ways[v]
+        total[v] += dependency
+    return 0
+
+
+@njit(nogil=True)
+def hand_over(low, high, order, held, values):
+    """Let ``values`` have what is ``held`` of the vertices order[low:high], of which nothing is held then. Returns 0.
+
+    Of a level as a whole: while it is summed, no neighbor at the same level may be seen.
+    """
+    for i in range(low, high):
+        v = order[i]
+        values[v], held[v] = held[v], 0.0
     return 0

@@ -7,9 +7,11 @@ Beamer, Asanovic and Patterson, SC 2012. ``distance`` is int32 [V], -1 where a v
 from numba import int32, uint64
 
 from csaw.engine.analytics.cpu.kernels.atomics import exchange_if, fetch_add
+from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import copy, empty
 
+AHEAD = uint64(16)  # vertices whose rows are asked for before they are looked at
 HELD = 1024  # vertices that a thread finds before it takes room in the common queue for them
 
 
@@ -79,17 +81,19 @@ def pull(low, high, indptr, indices, front, following, distance, level):
     Their bits are set in ``following``. low is a multiple of 64. Returns how many there are.
     """
     reached = 0
-    for v in range(low, high):
-        if v & 63 == 0:
-            following[v >> 6] = uint64(0)
-        if distance[v] < 0:
-            for j in range(indptr[v], indptr[v + 1]):
-                u = indices[j]
-                if front[u >> 6] >> uint64(u & 63) & uint64(1):
-                    distance[v] = level
-                    following[v >> 6] |= uint64(1) << uint64(v & 63)
-                    reached += 1
-                    break
+    for word in range(uint64(low) >> uint64(6), (uint64(high) + uint64(63)) >> uint64(6)):
+        begin, found = word << uint64(6), uint64(0)
+        for v in range(begin, min(begin + uint64(64), uint64(high))):
+            if distance[v] < 0:
+                prefetch(indices, uint64(indptr[min(v + AHEAD, uint64(high))]))
+                for j in range(uint64(indptr[v]), uint64(indptr[v + uint64(1)])):
+                    u = uint64(indices[j])
+                    if front[u >> uint64(6)] >> (u & uint64(63)) & uint64(1):
+                        distance[v] = level
+                        found |= uint64(1) << (v & uint64(63))
+                        reached += 1
+                        break
+        following[word] = found
     return reached
 
 
@@ -100,13 +104,15 @@ def collect(low, high, indptr, bits, queue, filled):
     Returns entries of their rows.
     """
     held, count, entries = empty(HELD, queue.dtype), 0, 0
-    for v in range(low, high):
-        if bits[v >> 6] >> uint64(v & 63) & uint64(1):
-            entries += indptr[v + 1] - indptr[v]
-            held[count] = v
-            count += 1
-            if count == HELD:
-                count = _pour(held, count, queue, filled)
+    for first in range(low, high, 64):
+        word = bits[first >> 6]
+        for v in range(first, min(first + 64, high) if word else first):
+            if word >> uint64(v & 63) & uint64(1):
+                entries += indptr[v + 1] - indptr[v]
+                held[count] = v
+                count += 1
+                if count == HELD:
+                    count = _pour(held, count, queue, filled)
     _pour(held, count, queue, filled)
     return entries
 

@@ -7,8 +7,13 @@ is hooked to a smaller one alone, so that in the end every vertex has the smalle
 in which threads took the edges.
 """
 
+from numba import uint64
+
 from csaw.engine.analytics.cpu.kernels.atomics import exchange_if
+from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner, njit
+
+AHEAD = 16  # vertices whose rows are asked for before they are looked at
 
 
 @inner(nogil=True)
@@ -28,6 +33,7 @@ def link_first(low, high, first, indptr, indices, parent, count):
     """Join each vertex of low .. high - 1 with the first ``count`` neighbors of its row."""
     for v in range(low, high):
         begin, end = indptr[v - first], indptr[v - first + 1]
+        prefetch(indices, uint64(indptr[min(v + AHEAD, high) - first]))
         for i in range(begin, min(begin + count, end)):
             link(v, indices[i], parent)
 

@@ -4,6 +4,8 @@ Numbers are summed in pieces of 512, and the sums of the pieces in the same way:
 lanes, number i in lane i % 32 in their order, which are then added in halves.
 """
 
+from numba import uint64
+
 from csaw.partition.base.compile import inner
 
 LANES, PIECE = 32, 512
@@ -42,3 +44,17 @@ def ordered_sum(numbers, count, lanes, pieces):
         found = emptied(lanes, high - low)
         pieces[low // PIECE % LANES] += found
     return emptied(pieces, LANES)
+
+
+@inner(nogil=True)
+def row_sum(begin, end, indices, values, lanes, pieces):
+    """The sum of ``values`` of the neighbors indices[begin:end]. Scratch as of ``ordered_sum``."""
+    found = 0.0
+    for low in range(begin, end, PIECE):
+        high = min(low + PIECE, end)
+        for i in range(uint64(0), uint64(high - low)):
+            lanes[i % uint64(LANES)] += values[uint64(indices[uint64(low) + i])]
+        found = emptied(lanes, high - low)
+        if end - begin > PIECE:
+            pieces[(low - begin) // PIECE % LANES] += found
+    return emptied(pieces, LANES) if end - begin > PIECE else found

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, added
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, row_sum
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import empty
+from csaw.partition.base.kernel_arrays import zeros
 
 
 @njit(nogil=True)
@@ -13,19 +13,7 @@ def sum_rows(low, high, first, indptr, indices, values, out):
 
     Row v is at indptr[v - first]. Returns 0.
     """
-    lanes, pieces = empty(LANES, np.float64), empty(LANES, np.float64)
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
     for v in range(low, high):
-        begin, end = indptr[v - first], indptr[v - first + 1]
-        several, total = end - begin > PIECE, 0.0
-        pieces[:] = 0.0
-        for piece in range((end - begin + PIECE - 1) // PIECE):
-            start = begin + piece * PIECE
-            stop = min(start + PIECE, end)
-            lanes[:] = 0.0
-            for i in range(start, stop):
-                lanes[(i - start) % LANES] += values[indices[i]]
-            total = added(lanes, min(stop - start, LANES))
-            if several:
-                pieces[piece % LANES] += total
-        out[v] = added(pieces, LANES) if several else total
+        out[v] = row_sum(indptr[v - first], indptr[v - first + 1], indices, values, lanes, pieces)
     return 0
