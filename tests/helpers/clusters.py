@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import threading
 import time
 
 from distributed import WorkerPlugin
@@ -26,14 +27,20 @@ class SmallGroups(WorkerPlugin):
 
 
 def set_pace(seconds):
-    """Make each unit of this process take so many seconds more; what it returns is that of before."""
+    """Make each unit of this process take so many seconds more; what it returns is that of before.
+
+    Units that wait since an earlier call go on.
+    """
     from csaw.engine.cluster import drawer
 
     kept = getattr(drawer.Drawer, "quick", drawer.Drawer.draw)
     drawer.Drawer.quick = kept
+    if hasattr(drawer.Drawer, "called"):
+        drawer.Drawer.called.set()
+    called = drawer.Drawer.called = threading.Event()
 
     def slow(self, groups, worker):
-        time.sleep(seconds)
+        called.wait(seconds)
         drawer.Drawer.awoken += 1
         return kept(self, groups, worker)
 
