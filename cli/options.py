@@ -79,7 +79,7 @@ class SampleCommand(GroupedCommand):
         name = ctx.meta.get("csaw.algo")
         chosen = _class_of(name)
         first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
-        _write(formatter, first if chosen is None else f"{first.removesuffix('.')} by {name} ({chosen.paper}).")
+        _write(formatter, first if chosen is None else f"{first.removesuffix('.')} by {name}{_paper(chosen)}.")
         if chosen is None:
             with formatter.section(EACH):
                 formatter.write_dl(_taken(formatter.width))
@@ -149,6 +149,11 @@ def _algo(args: list[str]) -> str | None:
         elif word.startswith("--algo="):
             found = word.removeprefix("--algo=")
     return found
+
+
+def _paper(chosen: type["Algorithm"]) -> str:
+    """The paper of an algorithm in brackets; empty for one of the user's own, which names none."""
+    return f" ({chosen.paper})" if chosen.paper else ""
 
 
 def _class_of(name: str | None) -> "type[Algorithm] | None":

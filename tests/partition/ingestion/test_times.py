@@ -180,6 +180,21 @@ def test_seconds_since_1970_stay_numbers_and_are_known_as_dates(tmp_path):
         made(tmp_path, "0 1 5\n", time_format="unix", time_decimals=3)
 
 
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ([1.5, 2.0], "found 1 of 2 numbers that are neither, the first of them 1.5 at position 0; .* numpy.rint"),
+        (np.array([1.0, np.nan]), "found 1 of 2 numbers that are neither, the first of them nan at position 1"),
+        (["2026-01-01", "2026-01-02"], "found text, such as '2026-01-01'; make dates of it: numpy.array"),
+        (np.array(["1", "2"], object), "found text, such as '1'"),
+    ],
+    ids=repr,
+)
+def test_times_of_objects_are_integers_or_dates(times, said):
+    with pytest.raises(OptionError, match=f"^time: expected integers or dates, {said}"):
+        csaw.graph(np.array([[0, 1], [1, 2]]), time=times)
+
+
 def test_messages_say_what_a_time_must_be(tmp_path):
     for decimals, said in ((1, "at most 1 decimal "), (2, "at most 2 decimals "), (0, "no decimals ")):
         with pytest.raises(FormatError, match=f"a time that int64 holds, with {said}"):
@@ -333,7 +348,7 @@ def test_objects_bring_their_times(tmp_path):
         "time_order"
     ].tolist() == [1, 0]
     for wrong, said in (
-        ([1.5, 2.0], "int64 holds"),
+        ([1.5, 2.0], "integers or dates, found 1 of 2"),
         (np.array(["NaT", "2024-01-01"], "datetime64[s]"), "a date for each"),
         ([1], "each of"),
     ):
