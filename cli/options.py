@@ -207,7 +207,8 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
     else:
         kind = click.STRING if one.reads else TYPES.get(one.kind, click.STRING)
         how["type"] = values.OrNone(kind) if one.none else kind
-        how["metavar"] = "SIZE" if one.kind is Bytes else f"{one.reads.upper()}|NONE" if one.reads else None
+        read = f"{one.reads.upper()}{'|NONE' * bool(one.none)}" if one.reads else None
+        how["metavar"] = "SIZE" if one.kind is Bytes else read
     return Grouped(flag, name, help=f"{help_of(one, owners)}.", **how)
 
 

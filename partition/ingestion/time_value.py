@@ -118,6 +118,14 @@ def length_of(flag: str, value: object, units: str, least: int = 1) -> int:
     return found
 
 
+def scale_of(flag: str, value: object, units: str) -> object:
+    """A number as it is, which counts ``units``; any other length as :func:`length_of` reads it, as a float."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return float(length_of(flag, value, units))
+
+
 def _of_length(value: object, decimals: int) -> int | None:
     """Text such as 12h, or a timedelta, in 10^-decimals of a second; None for anything else."""
     if hasattr(value, "to_timedelta64"):  # of pandas, with nanoseconds that Python's have not
