@@ -122,7 +122,12 @@ def scale_of(flag: str, value: object, units: str) -> object:
     """A number as it is, which counts ``units``; any other length as :func:`length_of` reads it, as a float."""
     try:
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if decimals_of(units) is None:
+            raise OptionError(
+                f"{flag}: expected a number of the graph's units, found {quoted(value)}; lengths such as 12h are those "
+                "of graphs of dates"
+            ) from error
         return float(length_of(flag, value, units))
 
 

@@ -101,8 +101,11 @@ def test_scales_of_dates_are_lengths_too(graphs, scale):
 def test_a_scale_that_is_no_length_is_a_number(graphs):
     asked = {"time_bias": "exponential", "time_scale": 0.5}
     assert prepare(graphs / "numbers.zarr", "temporal", **asked).algorithm.time_scale == 0.5
-    for name, bias in (("numbers", "exponential"), ("dates", "exponential-rank")):
-        with pytest.raises(OptionError, match="--time-scale: expected a"):
+    for name, bias, said in (
+        ("numbers", "exponential", "expected a number of the graph's units, found '36h'"),
+        ("dates", "exponential-rank", "expected a number, found '36h'"),
+    ):
+        with pytest.raises(OptionError, match=f"--time-scale: {said}"):
             prepare(graphs / f"{name}.zarr", "temporal", time_bias=bias, time_scale="36h")
 
 
