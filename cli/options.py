@@ -79,7 +79,7 @@ class SampleCommand(GroupedCommand):
         name = ctx.meta.get("csaw.algo")
         chosen = _class_of(name)
         first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
-        _write(formatter, first if chosen is None else f"{first.removesuffix('.')} by {name} ({chosen.paper}).")
+        _write(formatter, first if chosen is None else f"{first.removesuffix('.')} by {name}{_paper(chosen)}.")
         if chosen is None:
             with formatter.section(EACH):
                 formatter.write_dl(_taken(formatter.width))
@@ -151,6 +151,11 @@ def _algo(args: list[str]) -> str | None:
     return found
 
 
+def _paper(chosen: type["Algorithm"]) -> str:
+    """The paper of an algorithm in brackets; empty for one of the user's own, which names none."""
+    return f" ({chosen.paper})" if chosen.paper else ""
+
+
 def _class_of(name: str | None) -> "type[Algorithm] | None":
     """The algorithm's class; None where there is none, for the error comes when the job is prepared."""
     if name is None:
@@ -202,7 +207,8 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
     else:
         kind = click.STRING if one.reads else TYPES.get(one.kind, click.STRING)
         how["type"] = values.OrNone(kind) if one.none else kind
-        how["metavar"] = "SIZE" if one.kind is Bytes else f"{one.reads.upper()}|NONE" if one.reads else None
+        read = f"{one.reads.upper()}{'|NONE' * bool(one.none)}" if one.reads else None
+        how["metavar"] = "SIZE" if one.kind is Bytes else read
     return Grouped(flag, name, help=f"{help_of(one, owners)}.", **how)
 
 

@@ -34,6 +34,7 @@ class Entry:
     sha256: str | None = None
     nbytes: int | None = None
     time_column: int | None = None  # from 1; in seconds
+    time_format: str = "numbers"  # "unix" where they count from 1970
     static_edges: int | None = None
     days: int | None = None
     isolated: bool = False  # whether vertices may have no edge, which a store leaves out
@@ -48,9 +49,10 @@ class Entry:
         return f"{self.name}.mtx" if self.file.endswith(ARCHIVE) else ""
 
 
-def temporal(name: str, vertices: int, edges: int, static_edges: int, days: int) -> Entry:
+def temporal(name: str, vertices: int, edges: int, static_edges: int, days: int, time_format: str = "unix") -> Entry:
     """A temporal network of SNAP: rows of source, target and time, in seconds."""
-    return Entry(name, f"{name}.txt.gz", vertices, edges, True, time_column=3, static_edges=static_edges, days=days)
+    found = Entry(name, f"{name}.txt.gz", vertices, edges, True, time_column=3, static_edges=static_edges, days=days)
+    return replace(found, time_format=time_format)
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ LISTED = (
     Entry("ego-Facebook", "facebook_combined.txt.gz", 4_039, 88_234, False),
     Entry("email-Enron", "email-Enron.txt.gz", 36_692, 183_831, False),
     Entry("email-Eu-core", "email-Eu-core.txt.gz", 1_005, 25_571, True),
-    temporal("email-Eu-core-temporal", 986, 332_334, 24_929, 803),
+    temporal("email-Eu-core-temporal", 986, 332_334, 24_929, 803, "numbers"),
     Entry("email-EuAll", "email-EuAll.txt.gz", 265_214, 420_045, True),
     Entry("hollywood-2009", "LAW/hollywood-2009.tar.gz", 1_139_905, 57_515_616, False, "Gunrock"),
     Entry("indochina-2004", "LAW/indochina-2004.tar.gz", 7_414_866, 194_109_311, True, "Gunrock", isolated=True),

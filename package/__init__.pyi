@@ -194,13 +194,13 @@ class _Temporal(_Run, total=False):
     start_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     start_prefer: Literal["late", "early"]
     start_per: Literal["edge", "time"]
-    start_scale: SupportsFloat | str
+    start_scale: SupportsFloat | str | timedelta | timedelta64
     direction: Literal["forward", "backward"]
     time_order: Literal["strict", "monotone"]
     time_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     prefer: Literal["near", "far"]
     per: Literal["edge", "time"]
-    time_scale: SupportsFloat | str
+    time_scale: SupportsFloat | str | timedelta | timedelta64
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
     last_time: SupportsFloat | str | date | datetime64 | None
 
@@ -240,12 +240,12 @@ class _OfAll(_Run, total=False):
     start_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     start_prefer: Literal["late", "early"]
     start_per: Literal["edge", "time"]
-    start_scale: SupportsFloat | str
+    start_scale: SupportsFloat | str | timedelta | timedelta64
     direction: Literal["forward", "backward"]
     time_bias: Literal["uniform", "linear", "exponential", "exponential-rank"]
     prefer: Literal["near", "far"]
     per: Literal["edge", "time"]
-    time_scale: SupportsFloat | str
+    time_scale: SupportsFloat | str | timedelta | timedelta64
     last_time: SupportsFloat | str | date | datetime64 | None
 
 @overload

@@ -118,7 +118,8 @@ def graph(
         directed = how.pop("directed", None)
         if how or edge_columns or not (isinstance(weights, str) and weights == "auto"):
             name = next(iter(how), "edge_columns" if edge_columns else "weights")
-            raise OptionError(f"{name}: expected for graphs in memory alone; csaw.partition(file, out, ...) takes it")
+            takes = "takes time_column" if name == "time" else "takes it"
+            raise OptionError(f"{name}: expected for graphs in memory alone; csaw.partition(file, out, ...) {takes}")
         found = _to_sample(data, directed)
         return found if isinstance(found, GraphStore) else open_graph(found)
     return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **known(how))

@@ -22,7 +22,8 @@ TYPES = {
     Bias: "str | Callable[[EdgeView], float]",
     object: "Any",
 }
-TIMES = {"time": "SupportsFloat | str | date | datetime64", "length": "SupportsFloat | str | timedelta | timedelta64"}
+LENGTH = "SupportsFloat | str | timedelta | timedelta64"
+TIMES = {"time": "SupportsFloat | str | date | datetime64", "length": LENGTH, "scale": LENGTH}
 HEAD = """\
 # Written by scripts/make_stub.py from the declarations of options; run that, and do not edit this.
 from collections.abc import Callable, Sequence

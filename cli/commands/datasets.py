@@ -133,5 +133,6 @@ def fetch(name: str, folder: str) -> None:
         update.begin("fetching", 0, "bytes")
         path, said = download(entry, folder, lambda done, total: update(done))
     times = ["--time-column", str(entry.time_column)] if entry.time_column else []
+    times += [] if entry.time_format == "numbers" else ["--time-format", entry.time_format]
     console.say(f"csaw: {said}", next_is("partition", str(path), f"{entry.name}.zarr", *times), err=True)
     console.say(str(path))

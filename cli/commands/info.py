@@ -97,10 +97,11 @@ def _print_bins(heading: str, bins: list[dict[str, int]]) -> None:
 
 def _print_partitions(parts: list[dict[str, int]]) -> None:
     from csaw.cli.reports.sections import size
+    from csaw.partition.base.notebook import counted
 
     click.echo("\nPartitions")
     for p in parts[:PARTITIONS_SHOWN]:
-        held = f"{p['last_vertex'] - p['first_vertex']:,} vertices from {p['first_vertex']:,}"
-        click.echo(f"  partition {p['number']}: {held}, {p['edges']:,} edges, {size(p['nbytes'])}")
+        held = f"{counted(p['last_vertex'] - p['first_vertex'], 'vertex', 'vertices')} from {p['first_vertex']:,}"
+        click.echo(f"  partition {p['number']}: {held}, {counted(p['edges'], 'edge')}, {size(p['nbytes'])}")
     if len(parts) > PARTITIONS_SHOWN:
         click.echo(f"  ... and {len(parts) - PARTITIONS_SHOWN} more")

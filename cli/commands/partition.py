@@ -99,9 +99,10 @@ GROUPS = {
 )
 @click.option(
     "--time-format",
-    type=click.Choice(["numbers", "iso"]),
+    type=click.Choice(["numbers", "iso", "unix"]),
     default="numbers",
-    help="Whether times are numbers, or dates of ISO 8601 such as 2026-11-25T20:15:00Z, which count from 1970-01-01.",
+    help="Whether times are numbers, dates of ISO 8601 such as 2026-11-25T20:15:00Z (iso), or seconds since 1970-01-01 "
+    "(unix); of the last two, dates are shown and taken wherever there is a time.",
 )
 @click.option(
     "--time-decimals",

@@ -149,7 +149,8 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
         f"{counted(report['skipped'], 'malformed row')} skipped" * bool(report.get("skipped")),
         counted(report["dead_ends"], "dead end"),
     )
-    edges = f"{store.edges:,} edges" if store.directed else f"{store.edges:,} stored edges, both directions of each,"
+    edges = counted(store.edges, "edge" if store.directed else "stored edge")
+    edges += "" if store.directed else ", both directions of each,"
     held = f"{counted(store.vertices, 'vertex', 'vertices')} and {edges} in {store.path}"
     bytes_held = sum(file.stat().st_size for file in store.path.rglob("*"))
     return [
@@ -169,10 +170,14 @@ def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None) -
 
 def of_export(summary: Facts, out: str) -> list[str]:
     """The lines after ``csaw export``."""
+    from csaw.partition.base.notebook import counted
+
     what = "instances" if "instances" in summary else "edges" if summary["edges"] else "vertices"
+    word = {"instances": "instance", "edges": "edge", "vertices": "vertex"}[what]
     parts = f" in {summary['parts']:,} files" if "parts" in summary else ""
     place = "on standard output" if out == "-" else f"in {out}"
-    held = f"{summary[what]:,} {what} as {summary['format']} {place} ({size(summary['bytes'])}{parts}), {took()}."
+    held = f"{counted(summary[what], word, what)} as {summary['format']} {place}"
+    held += f" ({size(summary['bytes'])}{parts}), {took()}."
     return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
 
 

@@ -63,9 +63,8 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
 
 
 def _dated(time: int | None, units: str) -> int | str | None:
-    """A time with its date behind it where the units say so, and the calendar of Python has it."""
-    from csaw.partition.ingestion.time_column import date_of, decimals_of  # brings NumPy
+    """A time with what it is in the input behind it, a date or a number with decimals, where that is another text."""
+    from csaw.partition.ingestion.time_value import text_of  # brings NumPy
 
-    decimals = decimals_of(units)
-    date = None if time is None or decimals is None else date_of(time, decimals)
-    return time if date is None else f"{plain(time)} ({date})"
+    said = None if time is None else text_of(time, units)
+    return time if said in (None, str(time)) else f"{plain(time)} ({said})"

@@ -37,7 +37,10 @@ class Temporal(EdgeStarts):
     )
     time_scale: float = option(
         1.0,
-        help="time, in the units of the graph, in which an exponential bias changes by e; of one in ranks, how many",
+        reads="scale",
+        reads_beside=("time_bias", "exponential"),
+        help="time in which an exponential bias changes by e, in the units of the graph or, of dates, such as 12h; of "
+        "one in ranks, how many",
         low=0,
         open_low=True,
     )

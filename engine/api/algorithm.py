@@ -79,13 +79,11 @@ class Algorithm:
     ``connected``: drawn independently from the vertices that have neighbors; ``edges``, of walks: drawn independently,
     as often as they have edges; ``distinct``: a uniform set of frontier_size vertices an instance (pool_size where
     there is a pool); ``every``: each instance holds all vertices; ``clusters``: all vertices of a uniform set of
-    frontier_size clusters of the graph store, and an instance ends as their induced subgraph.
-    """
+    frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
 
     sized_by: ClassVar[str] = ""
     """The option that is the number of vertices of an instance, which ``--target`` sets; empty where instances are
-    joined until they have so many.
-    """
+    joined until they have so many."""
 
     visits: ClassVar[str] = ""
     """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its
@@ -102,7 +100,6 @@ class Algorithm:
 
     file_digest: str = ""
     """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
-
     file_text: ClassVar[str] = ""
     """The text of that file, set when it is run."""
 

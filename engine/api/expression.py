@@ -201,9 +201,12 @@ class _Allowed(ast.NodeVisitor):
             self.visit(node)
 
 
-def no_field(view: str, name: str, columns: Sequence[str] | None = None) -> str:
-    """Say that hooks have no field ``name``. ``columns``: names of the edge columns of the graph, where it is known."""
-    there = f"no {view}.{name}; there are {', '.join(FIELDS)}, is_neighbor(a, b), column(name, a), path(i), random(), "
+def no_field(view: str, name: str, columns: Sequence[str] | None = None, further: Sequence[str] = ()) -> str:
+    """Say that hooks have no field ``name``. ``columns``: names of the edge columns of the graph, where it is known;
+    ``further``: fields that these hooks have beside those of all.
+    """
+    fields = ", ".join((*FIELDS, *further))
+    there = f"no {view}.{name}; there are {fields}, is_neighbor(a, b), column(name, a), path(i), random(), "
     of_graph = "" if columns is None else f"; the edge columns of the graph: {', '.join(columns) or 'none'}"
     return f"{there}random_vertex(){of_graph}"
 

@@ -151,7 +151,10 @@ class Option:
     )
     group: str = "Algorithm"  # the heading of the option in the help
     alias: str = ""  # an earlier name, which still works
-    reads: str = ""  # of an integer: "time", or "length" of time, which a graph's input has in another form
+    # Of an integer: "time", or "length" of time, which a graph's input has in another form. Of a float: "scale", a
+    # number of the graph's units, or a length such as 12h, where another option has a value
+    reads: str = ""
+    reads_beside: tuple[str, object] | None = None  # the name and the value of that option
     is_later: bool = (
         False  # samples were stored before there was this option: requests leave out its default, as theirs do
     )
@@ -226,7 +229,8 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
         **limits: ``low`` and ``high``, the range of a number, both ends included, which ``open_low=True`` and
             ``open_high=True`` exclude; ``choices``, the words that a str may be; ``reason``, why there are limits, for
             the error; ``none``, what the value None means, where it is allowed; ``reads``, of an integer: ``time``, or
-            ``length`` of time, if it is given as the input of the graph has times, such as a date, or as ``7d``;
+            ``length`` of time, if it is given as the input of the graph has times, such as a date, or as ``7d``, or of
+            a float ``scale``, where ``reads_beside`` names an option and its value;
             ``is_later``, whether unfinished samples may be older than the option, so that requests leave out its
             default.
 
@@ -249,7 +253,9 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
     """
     found = dict(given)
     for name, value in given.items():
-        kind = options[name].reads if name in options else ""
+        declared = options.get(name)
+        beside = None if declared is None else declared.reads_beside
+        kind = declared.reads if declared and (beside is None or given.get(beside[0]) == beside[1]) else ""
         none = value is None or (isinstance(value, str) and value == NONE)
         flag = flag_of(name)
         if isinstance(value, InUnits):
@@ -259,12 +265,15 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
                     f"{value.units} of an algorithm that was built for another; build it anew"
                 )
         elif kind and units is not None and not none:
-            from csaw.partition.ingestion.time_value import length_of, time_of
+            from csaw.partition.ingestion.time_value import length_of, scale_of, time_of
 
             if (
                 getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biuf"
             ):  # NumPy's and PyTorch's
                 value = value.item()
+            if kind == "scale":
+                found[name] = scale_of(flag, value, units)
+                continue
             read = time_of(flag, value, units) if kind == "time" else length_of(flag, value, units, least=0)
             found[name] = InUnits(read, units)
     return found

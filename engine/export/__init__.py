@@ -14,6 +14,8 @@ from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 from csaw.engine.export.targets import PathTarget, StreamTarget, Target
 from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.edges import edge_columns
+from csaw.engine.samples.layouts.declared import TIME
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
@@ -92,6 +94,8 @@ def _export_samples(
 ) -> dict[str, Any]:
     module = formats()[format]
     more, left_out = _graph(samples, module, graph)
+    if ("walks" if samples.has_walks else "edges") in getattr(module, "UNTIMED", ()) and TIME in edge_columns(samples):
+        left_out = left_out | {"times": "csv, parquet and graphml have those of each edge"}
 
     def write(file: BinaryIO, update: Update) -> None:
         module.write(samples, file, target.name, update, crew, **more)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import TemporalData
 
 
+ALL = slice(None)
 IN_ORDER = "events come in their order, each with its own time"
 DECIDED = (
     OF_NEIGHBORS
@@ -63,6 +64,8 @@ class EventLoader(EpochLoader[Arrays, Any]):
         data: a TemporalData with ``src``, ``dst`` and ``t``, integers.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
         batch_size: events of a mini-batch.
+        events: those that mini-batches have, a slice of all, such as the part to validate with; neighbors are drawn
+            along earlier events of all data.
         drop_last: leave out a smaller last mini-batch.
         replace: draw with replacement.
         temporal_strategy: "last", the latest earlier neighbors, or "uniform", any of them.
@@ -88,6 +91,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
         num_neighbors: Sequence[int],
         *,
         batch_size: int = 1,
+        events: slice = ALL,
         drop_last: bool = False,
         replace: bool = False,
         temporal_strategy: str = "last",
@@ -108,7 +112,9 @@ class EventLoader(EpochLoader[Arrays, Any]):
         indptr, indices, order = rows_of_edges(np.append(src, dst), np.append(dst, src), int(data.num_nodes))
         store = InMemory("events", indptr, indices, edge_columns={TIME: np.tile(times, 2)[order]})
         self.event = torch.from_numpy(order % max(times.size, 1)).to(data.src.device)
-        places = ends_in_batches(times.size, batch_size)
+        self.first, count = span_of(events, times.size)
+        ends = ends_in_batches(count, batch_size)
+        places = self.first + np.where(ends < count, ends, ends - count + times.size)
         self.drawn = EpochBatches(
             store,
             None,
@@ -126,7 +132,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
     def _finished(self, arrays: Arrays) -> Any:
         """The Data object of a mini-batch."""
         device, ends = self.data.src.device, len(arrays["input_id"])
-        first, count = int(arrays["input_id"][0]) // 2, ends // 2
+        first, count = self.first + int(arrays["input_id"][0]) // 2, ends // 2
         events = self.data[first : first + count]
         batch = pyg_data.Data(**events.to_dict())
         batch.n_id = arrays["n_id"].to(device)
@@ -156,6 +162,16 @@ def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]
     if (least := min(int(src.min()), int(dst.min()))) < 0:
         raise OptionError(f"data.src and data.dst: expected vertices from 0 on, found {least}")
     return src, dst, known_times("data.t", times)
+
+
+def span_of(events: slice, count: int) -> tuple[int, int]:
+    """The first of some ``events`` of ``count``, and their number. OptionError where they are no successive ones."""
+    if not isinstance(events, slice) or events.step not in (None, 1):
+        raise OptionError(f"events: expected a slice without a step, such as slice(100, 200), found {quoted(events)}")
+    first, last, _ = events.indices(count)
+    if last <= first:
+        raise OptionError(f"events: expected at least one of the {count:,} events, found {quoted(events)}")
+    return first, last - first
 
 
 def ends_in_batches(events: int, size: int) -> np.ndarray:

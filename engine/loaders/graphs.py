@@ -73,7 +73,8 @@ def graph_of(
     if not isinstance(data, needed("torch_geometric.data").Data):
         raise OptionError(
             "data: expected a Data object of PyTorch Geometric, a graph store or its path, found "
-            f"{type(data).__name__}; HeteroData and stores of PyTorch Geometric cannot be sampled"
+            f"{type(data).__name__}; EventLoader takes TemporalData; HeteroData and stores of PyTorch Geometric cannot "
+            "be sampled"
         )
     source, target = _edges_of(data)
     weights = None if weight_attr is None else _weights_of(data, weight_attr, source.size)

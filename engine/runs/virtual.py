@@ -36,6 +36,7 @@ from csaw.engine.samples.results import write_results
 from csaw.engine.samples.samples import Samples
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES
+from csaw.engine.sources.source_times import InStore
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.nodes import About, group_node, write_array
@@ -280,8 +281,8 @@ def _given_again(path: Path, held: object, checksums: dict[str, str], store: Gra
     asked = held.get("sources") if isinstance(held, dict) else held
     if asked is None:
         listed = store.original_ids(Rows(path, SOURCES, checksums)[:].astype(store.id_dtype))
-        known = {LABELS: LABELS, TIMES: SEED_TIME}
-        held = {one: Rows(path, of, checksums)[:] for one, of in known.items() if f"{of}/zarr.json" in checksums}
+        known = (LABELS, LABELS, np.asarray), (TIMES, SEED_TIME, InStore)
+        held = {one: kind(Rows(path, of, checksums)[:]) for one, of, kind in known if f"{of}/zarr.json" in checksums}
         return {"sources": {IDS: listed} | held if held else listed}
     kinds = dict.fromkeys((*STARTS[Traversal], *STARTS[Walk]))
     if not isinstance(asked, str) or not (asked in kinds or asked.startswith("random:")):

@@ -7,6 +7,7 @@ from csaw.engine.samples.layouts.layout import EDGE
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.graph.edge_columns import NO_TIME
 
+OF_STEPS = "times"  # the array of walks in time
 ALONE = -1  # the depth of a row that is no edge but a vertex without one
 Edges = dict[str, np.ndarray]
 
@@ -30,8 +31,9 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
 
 
 def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
-    """The columns of ``numbered_edges``: those of all samples, and times where samples are no walks and in time."""
-    return (*EDGE, *((TIME,) if SEED_TIME in samples else ()), *(name for name in OF_COPIES if name in samples))
+    """The columns of ``numbered_edges``: those of all samples, and times where samples are in time."""
+    timed = SEED_TIME in samples or OF_STEPS in samples
+    return (*EDGE, *((TIME,) if timed else ()), *(name for name in OF_COPIES if name in samples))
 
 
 def edge_arrays(samples: OpenedSamples) -> list[str]:

@@ -14,9 +14,9 @@ def obstacle(samples: OpenedSamples, store: GraphStore) -> str:
         return f"{samples.path} does not say which fingerprint its graph has"
     if wanted != store.fingerprint:
         return f"{store.path} has the fingerprint {store.fingerprint}, and {samples.path} is of a graph with {wanted}"
-    return (
-        f"{store.path} has repeated edges, and a sample does not say which of them it drew" if store.multigraph else ""
-    )
+    if not store.multigraph:
+        return ""
+    return f"{store.path} has repeated edges, and only mini-batches (--algo minibatch) say which of them they drew"
 
 
 def edge_numbers(samples: OpenedSamples, store: GraphStore, src: np.ndarray, dst: np.ndarray) -> np.ndarray:

@@ -4,19 +4,21 @@ dense ids.
 
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
-from csaw.engine.sources.source_times import Asked, known_times
+from csaw.engine.sources.source_times import Asked, InStore, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.attributes import STRING
 from csaw.partition.graph.edge_columns import NO_TIME
 from csaw.partition.graph.given_arrays import array_of, column_of
+from csaw.partition.ingestion.time_value import expected_time, read_time, times_of
 
 Number = TypeVar("Number", int, float)
 LABELS = "y"
@@ -29,8 +31,8 @@ TIMES = "time"
 IDS_ALONE = {1: "one vertex id"}
 FORMS = {
     Asked.EACH: (
-        {2: "a vertex id and its time"},
-        {2: "a vertex id and its time", 3: "a vertex id, its label and its time"},
+        {2: "a vertex id and its time, a blank between them"},
+        {2: "a vertex id and its time, a blank between them", 3: "a vertex id, its label and its time"},
         "a time to all of them",
     ),
     Asked.SAME: (
@@ -53,7 +55,7 @@ NO_TIMES = {
     Asked.WITHOUT: "; times are read with --time-strategy",
     Asked.SAME: "; times are read with --time-strategy and without --start-time, which is the time of all",
 }
-WIDEST = range(NO_TIME + 1, 2**63)  # of times
+PLAIN = "1"  # units of numbers that are kept as they are
 
 
 class Listed(NamedTuple):
@@ -70,9 +72,9 @@ def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: As
     given: a file of original ids; for an algorithm whose sources ``are_seeds`` of mini-batches, of one id on each line,
         or of an id and a label, a number, on every line. Or an array of original ids. Or, for seeds, a mapping with the
         arrays ``ids`` and ``y``, the labels.
-    times: those that the algorithm asks for. If each source has one, each line ends with it, an integer, and a mapping
-        has them as ``time``. Beside one for all, each line is an id alone, so that no time is taken for a vertex or a
-        label.
+    times: those that the algorithm asks for. If each source has one, each line ends with it, as the input of the store
+        has times, and a mapping has them as ``time``. Beside one for all, each line is an id alone, so that no time is
+        taken for a vertex or a label.
 
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
@@ -96,21 +98,25 @@ def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, asked: Ask
         )
     ids = _from_array(given[IDS], store)
     labels = _labels(given[LABELS], ids.size) if LABELS in given else None
+    return Listed(ids, labels, _times(given[TIMES], ids.size, _units(store)) if timed else None)
+
+
+def _times(given: object, sources: int, units: str) -> np.ndarray:
+    """int64: a time for each of so many sources. OptionError for anything else."""
     name = f"sources: {TIMES}"
-    return Listed(ids, labels, known_times(name, times_of(name, given[TIMES], ids.size)) if timed else None)
-
-
-def times_of(name: str, given: object, sources: int) -> np.ndarray:
-    """int64: a time for each of so many sources. OptionError, which begins with ``name``, for anything else."""
+    if isinstance(given, InStore):
+        return given.times
     held = column_of(name, given) if isinstance(given, list | tuple) else array_of(name, given)
-    if held.shape != (sources,) or held.dtype.kind not in "iu":
+    if held.shape != (sources,):
         raise OptionError(
-            f"{name}: expected a 64-bit integer for each of {sources:,} sources, found an array of {held.dtype} of "
-            f"the shape {held.shape}"
+            f"{name}: expected a time for each of {sources:,} sources, found an array of the shape {held.shape}"
         )
-    if (beyond := np.flatnonzero(held > WIDEST[-1])).size if held.dtype == np.uint64 else False:
-        raise OptionError(f"{name}: expected 64-bit integers, found {held[beyond[0]]} at entry {beyond[0]}")
-    return held.astype(np.int64)
+    return known_times(name, times_of(name, held, units))
+
+
+def _units(store: GraphStore) -> str:
+    """The units of the times of a store; those of plain numbers where it has none, which is said elsewhere."""
+    return PLAIN if store.stored.time is None else store.stored.time.units
 
 
 def _from_array(given: object, store: GraphStore) -> np.ndarray:
@@ -157,8 +163,11 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
         found = (_number(path, line, words[1], _label, "a label, " + _LABEL) for line, words in rows)
         labels = np.fromiter(found, np.float64, len(rows))
     if timed:
-        wanted = f"a time, an integer from {WIDEST[0]} to 2^63 - 1"
-        times = np.fromiter((_number(path, line, words[-1], _time, wanted) for line, words in rows), np.int64)
+        units = _units(store)
+        wanted = f"a time, {expected_time(units)}, not {NO_TIME}, which means no time"
+        times = np.fromiter(
+            (_number(path, line, words[-1], partial(_time, units), wanted) for line, words in rows), np.int64
+        )
     return Listed(ids, labels, times)
 
 
@@ -208,10 +217,10 @@ def _number(path: Path, line: int, word: str, read: Callable[[str], Number], wan
 _LABEL = "a finite number, and an integer of at most 2^53, which 64-bit floats hold exactly"
 
 
-def _time(word: str) -> int:
-    """A time; ValueError where it is no integer of 64 bits, or means no time."""
-    time = int(word)
-    if time not in WIDEST:
+def _time(units: str, word: str) -> int:
+    """A time, as the input of a store with these units has it; ValueError where it is none, or means no time."""
+    time = read_time(word, units)
+    if time is None or time == NO_TIME:
         raise ValueError
     return time
 

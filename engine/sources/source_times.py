@@ -20,6 +20,12 @@ class Asked(Enum):
     EACH = 3  # one for each, which their list has
 
 
+class InStore(NamedTuple):
+    """Times of sources as a store has them, int64: those that csaw itself has kept."""
+
+    times: np.ndarray
+
+
 class SourceTimes(NamedTuple):
     """The time of each place of a list of sources, int64; None where all have the time ``same``."""
 

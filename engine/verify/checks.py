@@ -81,7 +81,7 @@ class Checks:
         """Add the check of ``what`` in single situations, each by itself."""
         details = f"{len(found):,} situations, {sum(one.times for one in found):,} {what}"
         if worst := min(found, key=lambda one: one.result.p_value, default=None):
-            details += f"; worst at {worst.name} (dense ids) with p = {worst.result.p_value:.2g}"
+            details += f"; worst where {worst.name} (dense ids) with p = {worst.result.p_value:.2g}"
         self.results(name, [one.result for one in found], details, f"too few {what} of one situation")
 
     def take(self, other: "Checks", kind: str) -> None:

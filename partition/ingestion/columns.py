@@ -37,6 +37,7 @@ ENDS = (  # of several pairs in one header the first counts
 )
 SOURCES, TARGETS = ({pair[end] for pair in ENDS} for end in (0, 1))
 WEIGHTS = ("weight", "weights", "edgeweight", "w")
+TIMES = ("time", "times", "timestamp", "timestamps", "datetime", "date", "ts", "t")
 FLAGS = ("--source-column", "--target-column", "--weight-column")
 EDGE_COLUMN, TIME_COLUMN = "--edge-column", "--time-column"
 
@@ -159,9 +160,10 @@ def notes(names: Sequence[str], columns: Columns, wishes: Wishes) -> list[str]:
     read = {names[place] for place in (columns.source, columns.target, *columns.further)}
     others = [name for name in names if name not in read and plain(name) not in ("", "id", "index")]
     if wishes.weight == "auto" and columns.weight < 0 and others:
+        timed = " and --time-column" if any(plain(name) in TIMES for name in others) else ""
         said.append(
             f"no column is called weight, the graph has no weights; not read: {', '.join(others)[:200]} "
-            "(see --weight-column)"
+            f"(see --weight-column{timed})"
         )
     return said
 

@@ -39,11 +39,29 @@ def given_times(data: Foreign, time: ArrayLike | str | None) -> Mapping[str, Arr
     if values.dtype.kind == "O" and any(_is_date(one) for one in values.ravel().tolist()):
         values = _dates_of(values.ravel().tolist())
     if values.dtype.kind != "M":
+        _refuse_others(values)
         return {f"{TIME.name}:int64": found}
     if np.isnat(values).any():
         raise OptionError(f"time: expected a date for each edge, found {int(np.isnat(values).sum()):,} without")
     since, decimals = times_of_dates(values)
     return {f"{TIME.name}:int64:{units_of(decimals, iso=True)}": since}
+
+
+def _refuse_others(values: np.ndarray) -> None:
+    """OptionError for texts, and for floats with a fraction or that are none, with what makes times of them."""
+    texts = (one for one in values.ravel().tolist() if isinstance(one, str | bytes))
+    if values.dtype.kind in "OUST" and (text := next(texts, None)) is not None:
+        raise OptionError(
+            f"time: expected integers or dates, found text, such as {quoted(text)}; make dates of it: "
+            'numpy.array(times, "datetime64[s]"), or pandas.to_datetime(times)'
+        )
+    wrong = np.flatnonzero(values != np.rint(values)) if values.dtype.kind == "f" else np.empty(0, np.int64)
+    if wrong.size:
+        raise OptionError(
+            f"time: expected integers or dates, found {wrong.size:,} of {values.size:,} numbers that are neither, the "
+            f"first of them {values.ravel()[wrong[0]]} at position {wrong[0]:,}; leave out edges without a time, and "
+            "keep decimals as integers: numpy.rint(1000 * times)"
+        )
 
 
 def times_of_dates(values: np.ndarray) -> tuple[np.ndarray, int]:

@@ -51,7 +51,10 @@ def _values(data: Foreign, library: str, name: str) -> ArrayLike:
         )
     found = ATTRIBUTES[library](data, name)
     if found is None or (isinstance(found, list) and any(value is None for value in found)):
-        raise OptionError(f"edge_columns: {library}: expected an attribute {quoted(name)} of every edge")
+        raise OptionError(
+            f"{library}: expected an attribute {quoted(name)} of every edge, found edges without; give it to all, or "
+            "leave them out"
+        )
     return found
 
 

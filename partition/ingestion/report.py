@@ -45,7 +45,10 @@ def _of_weights(writer: StoreWriter) -> list[str]:
     """Return a warning about weights that are all equal or look like times, as a list of one line or none."""
     lightest, heaviest = writer.facts.lightest, writer.facts.heaviest
     if any(first <= lightest <= heaviest < last for first, last in TIMES):
-        said = "as times since 1970 are; if they are times, name their column with --time-column"
+        said = (
+            "as times since 1970 are; if they are times, name their column with --time-column, and pass --time-format "
+            "unix if they are seconds"
+        )
         return [f"weights are {lightest:g} to {heaviest:g}, {said}"]
     if lightest != heaviest:
         return []

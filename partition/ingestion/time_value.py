@@ -1,6 +1,7 @@
-"""A time that a user gives, such as a bound of a window, as the integer that stands for it in a store with times."""
+"""Times that a user gives, such as a bound of a window, as the integers that stand for them in a store with times."""
 
 import re
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -9,7 +10,14 @@ import numpy as np
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.ingestion.time_column import TimeColumn, date_of, decimals_of, rescaled, time_of_text
+from csaw.partition.ingestion.time_column import (
+    TimeColumn,
+    date_of,
+    decimals_of,
+    rescaled,
+    time_of_text,
+    times_of_floats,
+)
 
 LENGTH = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(s|min|h|d|w)")
 SECONDS_OF = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -34,20 +42,48 @@ def time_of(flag: str, value: object, units: str) -> int:
     Raises:
         OptionError: it is no time, or one that int64 does not hold in ``units``.
     """
+    if (found := read_time(value, units)) is None:
+        raise OptionError(f"{flag}: expected {expected_time(units)}, found {quoted(value)}")
+    return found
+
+
+def read_time(value: object, units: str) -> int | None:
+    """The time in ``units`` that :func:`time_of` gives; None in place of its error."""
     since_1970 = decimals_of(units)
     decimals = decimals_of(units, iso=False) or 0
     if since_1970 is not None and (hasattr(value, "isoformat") or isinstance(value, np.datetime64)):
-        found = _of_date(value, since_1970)
-    else:
-        word = _word(value, decimals)
-        found = time_of_text(word, decimals)
-        if found is None and since_1970 is not None:
-            from csaw.partition.ingestion.text.times import time_in  # brings Numba
+        return _of_date(value, since_1970)
+    word = _word(value, decimals)
+    found = time_of_text(word, decimals)
+    if found is None and since_1970 is not None:
+        from csaw.partition.ingestion.text.times import time_in  # brings Numba
 
-            found = time_in(word.encode("ascii", "replace"), TimeColumn.of("iso", since_1970))
-    if found is None:
-        raise OptionError(f"{flag}: expected {_expected(units)}, found {quoted(value)}")
+        found = time_in(word.encode("ascii", "replace"), TimeColumn.of("iso", since_1970))
     return found
+
+
+def times_of(flag: str, given: np.ndarray, units: str) -> np.ndarray:
+    """int64 [n]: each of the times ``given``, [n], as :func:`time_of` reads it, or its error."""
+    times, good = _at_once(given, units)
+    for place in np.flatnonzero(~good).tolist():
+        times[place] = time_of(f"{flag}: entry {place}", given[place], units)
+    return times
+
+
+def _at_once(given: np.ndarray, units: str) -> tuple[np.ndarray, np.ndarray]:
+    """The times that NumPy reads together, int64, and which they are, bool."""
+    since_1970, decimals = decimals_of(units), decimals_of(units, iso=False) or 0
+    if given.dtype.kind == "i":
+        return rescaled(given.astype(np.int64), decimals)
+    if given.dtype.kind == "f":
+        return times_of_floats(given.astype(np.float64), decimals)
+    if given.dtype.kind == "M" and since_1970 is not None and not np.isnat(given).any():
+        from csaw.partition.ingestion.given_times import times_of_dates
+
+        with suppress(OptionError):  # which speaks of the dates of edges
+            times, kept = times_of_dates(given)
+            return rescaled(times, since_1970 - kept)
+    return np.zeros(given.shape, np.int64), np.zeros(given.shape, bool)
 
 
 def length_of(flag: str, value: object, units: str, least: int = 1) -> int:
@@ -80,6 +116,19 @@ def length_of(flag: str, value: object, units: str, least: int = 1) -> int:
         )
         raise OptionError(f"{flag}: expected a length of time, {wanted}, found {quoted(value)}")
     return found
+
+
+def scale_of(flag: str, value: object, units: str) -> object:
+    """A number as it is, which counts ``units``; any other length as :func:`length_of` reads it, as a float."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        if decimals_of(units) is None:
+            raise OptionError(
+                f"{flag}: expected a number of the graph's units, found {quoted(value)}; lengths such as 12h are those "
+                "of graphs of dates"
+            ) from error
+        return float(length_of(flag, value, units))
 
 
 def _of_length(value: object, decimals: int) -> int | None:
@@ -141,7 +190,8 @@ def _of_date(value: object, decimals: int) -> int | None:
     return int(found[0]) if good[0] else None
 
 
-def _expected(units: str) -> str:
+def expected_time(units: str) -> str:
+    """What a time must be, as errors say it."""
     if (decimals := decimals_of(units)) is not None:
         kept = f"with at most {decimals} decimals" if decimals else "without decimals"
         return (
@@ -150,7 +200,8 @@ def _expected(units: str) -> str:
         )
     decimals = decimals_of(units, iso=False) or 0
     kept = f"with at most {decimals} decimals" if decimals else "without decimals"
-    return f"a number {kept} that int64 holds, as times of the graph are"
+    dates = "" if decimals else " (dates: make its store with --time-format iso, or unix if they count from 1970)"
+    return f"a number {kept} that int64 holds, as times of the graph are{dates}"
 
 
 def text_of(time: int, units: str) -> str:

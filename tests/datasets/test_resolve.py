@@ -91,7 +91,7 @@ TIMED = b"1 2 1082040961\n2 1 1082155839\n1 2 1082414391\n3 3 1082439619\n1 2 10
 @pytest.fixture
 def network(tmp_path, monkeypatch):
     """A temporal network whose file lies in the cache already."""
-    known = Entry("calls", "calls.txt.gz", 3, 5, True, time_column=3, static_edges=3, days=4)
+    known = Entry("calls", "calls.txt.gz", 3, 5, True, time_column=3, time_format="unix", static_edges=3, days=4)
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "calls.txt.gz").write_bytes(gzip.compress(TIMED))
     for place in (module, catalog):
@@ -105,6 +105,7 @@ def test_the_times_of_a_dataset_are_times_and_no_weights(tmp_path, network, capl
     store = open_graph(resolve("calls", tmp_path))
     assert (store.vertices, store.edges, store.weighted) == (3, 5, False)
     assert store.report["times"]["first"] == 1082040961
+    assert store.report["times"]["units"] == "seconds since 1970-01-01"
     assert store.report["times"]["last"] == 1082439619
     assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
     both = open_graph(resolve("calls", tmp_path, directed=False))
@@ -118,7 +119,7 @@ def test_one_command_draws_temporal_walks_of_a_dataset(tmp_path, network, monkey
     )
     assert done.exit_code == 0, done.output
     fetched = CliRunner().invoke(cli, ["datasets", "fetch", "calls", str(tmp_path / "graphs")])
-    assert "calls.zarr --time-column 3" in fetched.output
+    assert "calls.zarr --time-column 3 --time-format unix" in fetched.output
 
 
 def test_a_file_of_times_on_disk_is_not_taken_for_the_dataset(tmp_path, network):
@@ -147,7 +148,8 @@ def test_weights_that_look_like_times_are_said(tmp_path, caplog, unit):
     file = tmp_path / "calls.txt"
     file.write_text(f"1 2 {1082040961 * unit}\n2 1 {1082155839 * unit}\n")
     resolve(str(file), tmp_path)
-    assert "as times since 1970 are; if they are times, name their column with --time-column; csaw" in caplog.text
+    assert "as times since 1970 are; if they are times, name their column with --time-column, and pass" in caplog.text
+    assert "--time-format unix if they are seconds; csaw partition" in caplog.text
     caplog.clear()
     file.write_text(f"1 2 {1082040961 * unit}\n2 1 3\n")
     resolve(str(file), tmp_path)

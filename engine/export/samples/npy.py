@@ -21,6 +21,7 @@ from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.names import names_of
 from csaw.partition.errors import OptionError, StoreError
 
+UNTIMED = ("walks",)
 SUFFIXES = (".npy",)
 IS_BINARY = True
 PIECE = 1 << 26  # bytes made at a time

@@ -17,6 +17,7 @@ from csaw.engine.samples.ids import bits
 from csaw.partition.arrays.words import Words
 
 SUFFIXES = (".txt", ".txt.gz")
+UNTIMED = ("walks", "edges")
 DECIMAL = 20  # the most bytes of a number
 ROWS = 1 << 16  # formatted at a time, if they are not more bytes than
 BYTES = 1 << 26

@@ -164,7 +164,8 @@ class TextRows(Recorded):
                 f"{self.path}: expected {declared['edges']} entries by its size line, found {rows}; fetch "
                 "the file again"
             )
-        if (first := self.said.first) and rows > 2 and first[1] == rows - 1:
+        first = self.said.first if self.shape.columns in (0, 2) else None  # a row of counts has two columns
+        if first and rows > 2 and first[1] == rows - 1:
             self.warnings.append(
                 f"the first row, {first[0]} {first[1]}, looks like counts of vertices and edges; "
                 "if so, pass --skip-lines 1"

@@ -4,9 +4,8 @@ import numpy as np
 
 from csaw.partition.base.compile import njit
 from csaw.partition.ingestion.text.numbers import digits_of
-from csaw.partition.ingestion.time_column import TimeColumn, time_of_text
+from csaw.partition.ingestion.time_column import MOST_DIGITS, TimeColumn, time_of_text
 
-MOST_DIGITS = 18  # that int64 holds, decimals included
 LEAST, MOST = np.int64(-(2**63)), np.int64(2**63 - 1)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 
+import networkx
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -47,8 +48,16 @@ def test_parquet_has_a_list_of_times(tmp_path, samples):
 
 
 def test_text_is_the_walks_alone(tmp_path, samples):
-    export(samples.path, tmp_path / "out.txt")
+    said = export(samples.path, tmp_path / "out.txt")
+    assert said["left_out"] == {"times": "csv, parquet and graphml have those of each edge"}
     assert (tmp_path / "out.txt").read_text() == "".join(" ".join(map(str, w)) + "\n" for w, _ in walks_of(samples))
+
+
+def test_graphml_has_the_time_of_each_edge(tmp_path, samples):
+    assert export(samples.path, tmp_path / "out.graphml")["left_out"] == {}
+    walks, graph = walks_of(samples), networkx.read_graphml(tmp_path / "out.graphml", force_multigraph=True)
+    found = sorted((int(u.partition(":")[0]), data["depth"], data["time"]) for u, _, data in graph.edges(data=True))
+    assert found == sorted((i, step, time) for i, (_, times) in enumerate(walks) for step, time in enumerate(times))
 
 
 def test_batches_of_pyg_have_the_time_of_each_edge(tmp_path, samples):

@@ -40,6 +40,23 @@ def test_events_come_in_their_order_as_pygs_loader_gives_them(data):
         assert torch.equal(a.n_id[: a.batch_size].unique(), b.n_id)
 
 
+def test_some_events_have_neighbors_along_all_earlier_ones(data):
+    whole = list(EventLoader(data, [5, 3], batch_size=50, device="cpu"))
+    some = list(EventLoader(data, [5, 3], batch_size=50, events=slice(150, 320), device="cpu"))
+    assert [len(batch.t) for batch in some] == [50, 50, 50, 20]
+    for a, b in zip(whole[3:6], some, strict=False):  # the last neighbors are sure
+        for name in ("src", "dst", "t", "msg", "n_id", "edge_index", "e_id", "edge_time", "batch"):
+            assert torch.equal(a[name], b[name])
+    assert torch.equal(some[3].t, data.t[300:320])
+    assert torch.equal(some[3].edge_time, data.t[some[3].e_id])
+
+
+@pytest.mark.parametrize("events", [slice(0, 10, 2), slice(20, 10), slice(500, None), 5, (1, 2)], ids=str)
+def test_what_is_no_part_of_the_events_is_refused(data, events):
+    with pytest.raises(OptionError, match="^events: expected "):
+        EventLoader(data, [5], batch_size=10, events=events)
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "options",

@@ -88,6 +88,27 @@ def test_the_command_line_takes_dates(tmp_path, graphs):
     assert (kept["start_time"], kept["time_window"], kept["last_time"]) == (seconds(3), 129600, None)
 
 
+@pytest.mark.parametrize("scale", ["36h", timedelta(hours=36), np.timedelta64(36, "h"), "129600", 129600], ids=repr)
+def test_scales_of_dates_are_lengths_too(graphs, scale):
+    for bias in (
+        {"time_bias": "exponential", "time_scale": scale},
+        {"start": "edge", "start_bias": "exponential", "start_scale": scale},
+    ):
+        walk = prepare(graphs / "dates.zarr", "temporal", **bias).algorithm
+        assert next(getattr(walk, name) for name in bias if name.endswith("scale")) == 129600.0
+
+
+def test_a_scale_that_is_no_length_is_a_number(graphs):
+    asked = {"time_bias": "exponential", "time_scale": 0.5}
+    assert prepare(graphs / "numbers.zarr", "temporal", **asked).algorithm.time_scale == 0.5
+    for name, bias, said in (
+        ("numbers", "exponential", "expected a number of the graph's units, found '36h'"),
+        ("dates", "exponential-rank", "expected a number, found '36h'"),
+    ):
+        with pytest.raises(OptionError, match=f"--time-scale: {said}"):
+            prepare(graphs / f"{name}.zarr", "temporal", time_bias=bias, time_scale="36h")
+
+
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [

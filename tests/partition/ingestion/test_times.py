@@ -171,6 +171,30 @@ def test_a_time_beyond_int64_is_refused():
         assert time_in(text, TimeColumn.of("iso", 9)) == wanted
 
 
+def test_seconds_since_1970_stay_numbers_and_are_known_as_dates(tmp_path):
+    store = made(tmp_path, "0 1 1082040961\n1 2 -1\n", time_format="unix")
+    assert rows(store) == [(0, 1, 1082040961), (1, 2, -1)]
+    dates = made(tmp_path, "0,1,2004-04-15T14:56:01\n1,2,1969-12-31T23:59:59\n", "e.csv", time_format="iso")
+    assert store.fingerprint == dates.fingerprint
+    with pytest.raises(OptionError, match="time_decimals: expected 0 beside time_format unix, which counts whole sec"):
+        made(tmp_path, "0 1 5\n", time_format="unix", time_decimals=3)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ([1.5, 2.0], "found 1 of 2 numbers that are neither, the first of them 1.5 at position 0; .* numpy.rint"),
+        (np.array([1.0, np.nan]), "found 1 of 2 numbers that are neither, the first of them nan at position 1"),
+        (["2026-01-01", "2026-01-02"], "found text, such as '2026-01-01'; make dates of it: numpy.array"),
+        (np.array(["1", "2"], object), "found text, such as '1'"),
+    ],
+    ids=repr,
+)
+def test_times_of_objects_are_integers_or_dates(times, said):
+    with pytest.raises(OptionError, match=f"^time: expected integers or dates, {said}"):
+        csaw.graph(np.array([[0, 1], [1, 2]]), time=times)
+
+
 def test_messages_say_what_a_time_must_be(tmp_path):
     for decimals, said in ((1, "at most 1 decimal "), (2, "at most 2 decimals "), (0, "no decimals ")):
         with pytest.raises(FormatError, match=f"a time that int64 holds, with {said}"):
@@ -277,7 +301,7 @@ def test_tables_whose_times_are_none_are_refused(tmp_path, column, options):
         ({"time_column": 9}, "time_column 9: expected a number from 1 to 3"),
         ({"time_column": 1}, "column 1 cannot have two roles"),
         ({"time_decimals": 10}, "time_decimals: expected an integer from 0 to 9"),
-        ({"time_format": "unix"}, "time_format: expected numbers, iso"),
+        ({"time_format": "epoch"}, "time_format: expected numbers, iso, unix, found"),
         ({"edge_columns": ("time:int64=3",)}, "pass one of edge_column time and time_column"),
         ({"edge_columns": ("Time:uint8",)}, "pass one of edge_column time and time_column"),
         ({"time_column": None, "time_format": "iso"}, "time_format: expected time_column beside it"),
@@ -324,7 +348,7 @@ def test_objects_bring_their_times(tmp_path):
         "time_order"
     ].tolist() == [1, 0]
     for wrong, said in (
-        ([1.5, 2.0], "int64 holds"),
+        ([1.5, 2.0], "integers or dates, found 1 of 2"),
         (np.array(["NaT", "2024-01-01"], "datetime64[s]"), "a date for each"),
         ([1], "each of"),
     ):
