@@ -1,9 +1,16 @@
-"""The kind of a run's sources, and the clusters that they may be."""
+"""The kind of a run's sources, the clusters that they may be, and the sets that they must be."""
 
+from math import gcd
+
+import numpy as np
+
+from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.starts import SourceKind
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.clusters import Clusters
+
+CHECKED = 1 << 20  # sources that are compared at a time
 
 
 def kind_of_sources(by_itself: SourceKind, given: object, at_random: bool) -> SourceKind:
@@ -25,3 +32,45 @@ def clusters_of(store: GraphStore, wanted: int) -> Clusters:
             f"--clusters-per-batch: expected at most the graph's {store.clusters.count} clusters, found {wanted}"
         )
     return store.clusters
+
+
+def require_room(algorithm: Algorithm, store: GraphStore, size: int) -> None:
+    """OptionError where a graph has fewer vertices than the ``size`` different ones that an instance draws."""
+    if size > store.vertices:
+        flag = "--frontier-size" if getattr(algorithm, "pool_size", None) is None else "--pool-size"
+        raise OptionError(f"{flag}: expected at most the graph's {store.vertices} vertices, found {size}")
+
+
+def are_sets(algorithm: Algorithm, kind: SourceKind) -> bool:
+    """Whether the sources of an instance are different vertices, because it meets each vertex once.
+
+    A pool may begin with a vertex several times.
+    """
+    once = getattr(algorithm, "only_new", False) and getattr(algorithm, "pool_size", None) is None
+    return once and kind not in (SourceKind.EVERY, SourceKind.CLUSTERS)
+
+
+def require_sets(listed: np.ndarray | None, count: int, size: int, instances: int) -> None:
+    """OptionError where an instance, which is a set of ``size`` vertices, might have one of its sources twice.
+
+    ``listed``: int64, the dense ids of the ``count`` sources; None where all are different. ``instances``: those that
+    take them in turn; 0 where they are drawn.
+    """
+    if size > count:
+        raise OptionError(
+            f"--sources: expected at least {size:,} vertices, because an instance begins with so many different ones, "
+            f"found {count:,}; give more sources, or ask for fewer in an instance"
+        )
+    if listed is None or np.unique(listed).size == count:  # a part of them has each once
+        return
+    if not instances:
+        raise OptionError("--sources: expected different vertices, found one of them twice; give each once")
+    sets, at_once = min(instances, count // gcd(size, count)), max(1, CHECKED // size)  # after which they begin again
+    for first in range(0, sets, at_once):
+        numbers = np.arange(first, min(first + at_once, sets))
+        rows = np.sort(listed[(numbers[:, None] * size + np.arange(size)) % count], axis=1)
+        if (twice := (rows[:, 1:] == rows[:, :-1]).any(axis=1)).any():
+            raise OptionError(
+                f"--sources: expected {size:,} different vertices for each instance, found one of them twice for "
+                f"instance {first + int(twice.argmax()):,}; give each once"
+            )

@@ -13,7 +13,7 @@ from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds, order_of
 from csaw.engine.sources.given_sources import Listed, read_sources
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.sources.source_kinds import clusters_of, kind_of_sources
+from csaw.engine.sources.source_kinds import are_sets, clusters_of, kind_of_sources, require_room, require_sets
 from csaw.engine.sources.source_times import source_times, times_asked
 from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
@@ -70,19 +70,24 @@ class Sources:
             if not self.connected.size:
                 raise OptionError(f"{store.path} has no edge to start from; give vertices with --sources")
         if self.kind is SourceKind.EDGES:
-            self.indptr = store.read_indptr()
             if not store.edges:
                 raise OptionError(f"{store.path} has no edge to start from")
+            self.indptr = store.read_indptr()
             self.start_edges = StartEdges.of(store, algorithm, self.indptr, seed)
-        if self.kind is SourceKind.DISTINCT and self.frontier_size > store.vertices:
-            flag = "--frontier-size" if getattr(algorithm, "pool_size", None) is None else "--pool-size"
-            raise OptionError(
-                f"{flag}: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
-            )
+        if self.kind is SourceKind.DISTINCT:
+            require_room(algorithm, store, self.frontier_size)
         if self.kind is SourceKind.CLUSTERS:
             self.clusters = clusters_of(store, self.frontier_size)
         self.order = self._order(algorithm)
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
+        self.are_sets = self._are_sets(algorithm)
+
+    def _are_sets(self, algorithm: Algorithm) -> bool:
+        """Whether an instance begins with several different vertices. OptionError where those given are not."""
+        several = are_sets(algorithm, self.kind) and self.frontier_size > 1 and self.times is None
+        if several:
+            require_sets(self.listed, self.places, self.frontier_size, self.instances * self.one_after_the_other)
+        return several
 
     def _refuse_others(self, num_walks: int) -> None:
         """OptionError where sources that are drawn from edges are given otherwise, or counted."""
@@ -233,11 +238,11 @@ class Sources:
         from csaw.engine.draws.random import distinct_below, uniform_vertices
 
         seed, m = np.uint64(self.seed), self.frontier_size
-        if self.kind.without_repeats:
-            bound = self.vertices if self.kind is SourceKind.DISTINCT else self.clusters.count
-            rows = [distinct_below(seed, np.uint64(i), SOURCE_SLOT, bound, m) for i in range(first, last)]
-            return np.sort(np.stack(rows), axis=1)
-        drawn = uniform_vertices(seed, first, last - first, m, self.places)
+        if self.kind.without_repeats or self.are_sets:
+            among = self.clusters.count if self.kind is SourceKind.CLUSTERS else self.places
+            drawn = np.sort([distinct_below(seed, np.uint64(i), SOURCE_SLOT, among, m) for i in range(first, last)])
+        else:
+            drawn = uniform_vertices(seed, first, last - first, m, self.places)
         if self.kind is SourceKind.EDGES:
             return np.searchsorted(self.indptr, drawn, side="right") - 1
         return self.connected[drawn] if self.kind is SourceKind.CONNECTED else self.at(drawn)
@@ -279,11 +284,8 @@ class Sources:
     @property
     def width(self) -> int:
         """Vertices that an instance starts from; of clusters their mean number."""
-        return (
-            self.frontier_size * -(-self.vertices // self.clusters.count)
-            if self.kind is SourceKind.CLUSTERS
-            else self.frontier_size
-        )
+        each = -(-self.vertices // self.clusters.count) if self.kind is SourceKind.CLUSTERS else 1
+        return self.frontier_size * each
 
     def digest(self) -> SourcesDigest:
         """Return what identifies the sources in a request."""

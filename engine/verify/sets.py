@@ -40,8 +40,9 @@ def set_tests(sets: Choices, sizes: np.ndarray, pool_of: Callable[[int], Pool], 
     contexts, scores = [], _Scores(len(sets.number))
     for number in stratified(sets.grouped[1], sizes):
         pool = pool_of(number)
-        law = inclusion(pool.biases, pool.picks.shape[1]) if len(pool.biases) ** 2 <= budget else None
-        if law is not None and 0 < pool.picks.shape[1] < len(pool.biases):
+        some = 0 < pool.picks.shape[1] < len(pool.biases)
+        law = inclusion(pool.biases, pool.picks.shape[1]) if some and len(pool.biases) ** 2 <= budget else None
+        if law is not None:
             contexts.append(Situation(pool.name, len(pool.picks), _inclusions(pool.picks, law)))
     for number in first_met(sets.number[in_blocks(len(sets.number))])[0].tolist():
         if budget <= 0:

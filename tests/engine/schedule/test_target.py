@@ -324,3 +324,14 @@ def test_without_a_limit_of_depth_all_that_can_be_reached_is_met(tmp_path, algor
     assert held.depth[:].tolist() == [*range(held.dst.shape[0])]
     job = prepare(line, algorithm, **given)
     assert job.plan.batch_bytes < 400 * line.vertices * job.plan.batch
+
+
+def test_base_instances_of_several_sources_begin_with_different_ones(tmp_path, monkeypatch):
+    """Verify says of others that they are wrong, and ends."""
+    store = random_store(tmp_path / "g.zarr", vertices=5, edges=8)
+    how = {"frontier_size": 2, "target": 4, "instances": 100}
+    sample(store.path, tmp_path / "s.zarr", "layer", **how)
+    assert verify(tmp_path / "s.zarr").ok
+    monkeypatch.setattr("csaw.engine.sources.sources.are_sets", lambda algorithm, kind: False)
+    sample(store.path, tmp_path / "t.zarr", "layer", **how)
+    assert not verify(tmp_path / "t.zarr").ok
