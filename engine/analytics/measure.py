@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from csaw.engine.analytics.network import Network
+    from csaw.partition import GraphStore
 
 
 DIVIDED = frozenset({"betweenness", "hops", "triangles"})
@@ -133,6 +134,9 @@ class Measure:
     def __init__(self, **values: object) -> None:
         for name, declared in self.options().items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))
+
+    def check(self, store: "GraphStore") -> None:
+        """Raise OptionError where the graph has not what the measure reads; asked before anything is measured."""
 
     @classmethod
     def name(cls) -> str:

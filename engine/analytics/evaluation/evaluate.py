@@ -197,6 +197,7 @@ def evaluate(
     wish, values = EvaluateOptions.of(options)
     measures = chosen(wish.measures, values)
     store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, samples=len(samples))
+    _check(measures, store)
     given = [one if isinstance(one, Samples) else _opened(one, store, algo) for one in samples]
     for sample in given:
         sampled.check(sample, store)
@@ -238,7 +239,9 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
         CsawError: as of :func:`evaluate`.
     """
     wish, values = EvaluateOptions.of(options)
+    measures = chosen(wish.measures, values)
     store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--dry-run")
+    _check(measures, store)
     with Networks(store, wish) as networks:
         return [
             {
@@ -246,8 +249,14 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
                 **networks.plan(one),
                 "kept": not wish.refresh and profiles.read(store.identity, one) is not None,
             }
-            for one in chosen(wish.measures, values)
+            for one in measures
         ]
+
+
+def _check(measures: Sequence[Measure], store: GraphStore) -> None:
+    """Raise OptionError for a measure that cannot be found of the graph, before others take their time."""
+    for one in measures:
+        one.check(store)
 
 
 def _compared(

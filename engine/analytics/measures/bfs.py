@@ -4,11 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.partition import GraphStore
 
 
 class Bfs(Measure):
@@ -22,8 +23,15 @@ class Bfs(Measure):
     by_default = False
 
     bfs_source: int | str | None = option(
-        None, kind=object, help="id of the vertex from which distances are taken", none="the vertex of largest degree"
+        None,
+        kind=object,
+        help=f"id of the vertex from which distances are taken [default: {LARGEST}]",
+        none=LARGEST,
     )
+
+    def check(self, store: GraphStore) -> None:
+        if self.bfs_source is not None:
+            vertex_of(store, self.bfs_source, "--bfs-source")
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("bfs",)

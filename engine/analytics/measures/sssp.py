@@ -5,11 +5,12 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics import pieces
-from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
 
@@ -28,18 +29,23 @@ class Sssp(Measure):
     sssp_source: int | str | None = option(
         None,
         kind=object,
-        help="id of the vertex from which sums of weights are taken",
-        none="the vertex of largest degree",
+        help=f"id of the vertex from which sums of weights are taken [default: {LARGEST}]",
+        none=LARGEST,
     )
+
+    def check(self, store: GraphStore) -> None:
+        if not store.weighted:
+            raise OptionError(
+                f"sssp: expected a graph with weights to add, found none in {store.path}; pass --measures bfs, which "
+                "counts edges"
+            )
+        if self.sssp_source is not None:
+            vertex_of(store, self.sssp_source, "--sssp-source")
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("sssp",)
 
     def findings(self, network: Network) -> Findings:
-        if not network.weighted:
-            raise OptionError(
-                f"sssp: {network.store.path} has no weights to add; take --measures bfs, which counts edges"
-            )
         distance = on_host(network.compute("sssp", source=start_vertex(network, self.sssp_source, "--sssp-source")))
         reached = (
             part[np.isfinite(part)] for part in (distance[low:high] for low, high in pieces.spans(distance.size))

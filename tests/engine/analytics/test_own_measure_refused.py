@@ -196,8 +196,8 @@ def test_measures_that_cannot_be_chosen_are_refused(measures, said):
 
 def test_weights_that_are_not_there_are_asked_for(tmp_path):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=False, weighted=False)
-    with pytest.raises(OptionError, match=r"Below: e.weight: .*g.zarr has no weights"):
-        Below().findings(HostNetwork(store))
+    with pytest.raises(OptionError, match=r"^Below: e.weight: expected a graph with weights, found none in .*g.zarr; "):
+        Below().check(store)
 
 
 # Types, and what is too large for them
