@@ -13,9 +13,9 @@ from csaw.partition import GraphStore
 
 
 class Bfs(Measure):
-    """Edges on a shortest way from a source to each vertex, along the directions of a directed graph.
+    """Edges on a shortest path from a source to each vertex, along the directions of a directed graph.
 
-    The column ``bfs`` has the distances, -1 where there is no way. The eccentricity is the largest of them.
+    The column ``bfs`` has the distances, -1 where there is no path. The eccentricity is the largest of them.
     """
 
     KEEPS: ClassVar = {"cpu": Kept(32, ids=2), "cuda": Kept(48, ids=2)}

@@ -1,4 +1,4 @@
-"""Shortest ways by weight: how far every vertex is from one."""
+"""Shortest paths by weight: how far every vertex is from one."""
 
 from typing import ClassVar
 
@@ -15,10 +15,10 @@ from csaw.partition.errors import OptionError
 
 
 class Sssp(Measure):
-    """The least sum of weights along a way from a source to each vertex, along directions.
+    """The least sum of weights along a path from a source to each vertex, along directions.
 
     Sums are float64, added from the source on, so that they are the same on every device. The column ``sssp`` has them,
-    infinite where there is no way.
+    infinite where there is no path.
     """
 
     KEEPS: ClassVar = {"cpu": Kept(44), "cuda": Kept(56)}
@@ -52,7 +52,7 @@ class Sssp(Measure):
         )
         values, counts = pieces.occurrences(np.unique(part, return_counts=True) for part in reached)
         return {
-            "weight from source": Distribution(values, counts, "weight of the way from the source"),
+            "weight from source": Distribution(values, counts, "weight of the path from the source"),
             "reached by weight": Number(int(counts.sum())),
             "largest weight from source": Number(float(values[-1])),
             "sssp": Column(distance, kind="value"),

@@ -1,4 +1,4 @@
-"""Components, breadth-first search, hop counts, shortest ways by weight, and betweenness of a graph in memory.
+"""Components, breadth-first search, hop counts, shortest paths by weight, and betweenness of a graph in memory.
 
 Tables III to V of Gunrock's multi-GPU paper. Rates are edges in a second: of an undirected graph each once. Searches
 begin at random vertices that have edges, and a time is that of one source, or of 64 together. The bytes that must move
@@ -7,7 +7,7 @@ that holds them. A search may move fewer: a vertex that is reached needs no more
 measured beside it where they are installed, or by the interpreter of ``--peer networkit=PYTHON``.
 
 Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches are measured as csaw divides them by
-itself; and they and shortest ways with all levels divided, where a vertex that was reached is sent to its owner alone
+itself; and they and shortest paths with all levels divided, where a vertex that was reached is sent to its owner alone
 (selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017). So are all works on the graph spread
 over these GPUs (pooled), each of which has the rows of its own vertices alone.
 """

@@ -1,4 +1,4 @@
-"""Numbers of shortest ways and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
+"""Numbers of shortest paths and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
 
 Brandes, Journal of Mathematical Sociology 25(2), 2001. Every vertex sums over its own row, so no two threads write the
 same place. A row is summed in the order of lanes.py, so that sums have the same bits on a GPU.
@@ -65,11 +65,11 @@ def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
     return 0
 
 
-@njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no way
+@njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no path
 def depend(low, high, order, first, indptr, indices, distance, level, ways, passed, total):
     """Add to ``total`` the dependency of the vertices order[low:high] at ``level``. Returns 0.
 
-    It is the number of their ways times the sum of ``passed`` of neighbors a level farther, where passed[v] = (1 +
+    It is the number of their paths times the sum of ``passed`` of neighbors a level farther, where passed[v] = (1 +
     dependency of v) / ways[v]. The source, at level 0, gets nothing.
     """
     lanes, pieces = empty(LANES, np.float64), empty(LANES, np.float64)
