@@ -1,6 +1,7 @@
 """``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -173,7 +174,7 @@ def _measured(
     with steps("measuring", enabled=not console.is_quiet()) as progress:
         store = resolve(graph, directed=directed)
         try:
-            return run(store, samples, progress=progress, **dict(given(wanted)))
+            return replace(run(store, samples, progress=progress, **dict(given(wanted))), named=graph)
         except KeyboardInterrupt as error:
             again = "the same command without --refresh" if wanted["refresh"] else "the same command"
             raise KeyboardInterrupt(f"what was found of the graph is kept; {again} goes on from there") from error

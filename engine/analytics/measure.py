@@ -242,3 +242,11 @@ def find(name: str) -> type[Measure]:
 def owners(option: str) -> list[str]:
     """Return the names of the measures that have an option."""
     return [name for name in names() if option in find(name).options()]
+
+
+def options_of_all() -> dict[str, Option]:
+    """Return the options of all measures by name; the help of each begins with the measures that have it."""
+    found: dict[str, Option] = {}
+    for name in names():
+        found |= {key: one for key, one in find(name).options().items() if key not in found}
+    return {key: replace(one, help=f"of {', '.join(owners(key))}: {one.help}") for key, one in found.items()}
