@@ -48,8 +48,8 @@ BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
     nargs=2,
     shell_complete=complete.saved,
     metavar="MEASURES FILE",
-    help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample "
-    "--columns reads, .csv or .parquet.",
+    help="Write what these measures, which are found beside those of --measures, find of each vertex, with its id, to "
+    "FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
 )
 @click.option(
     "--plot",
@@ -209,7 +209,7 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
 
 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
-    """The measures to save, which are those to find where the user names no others."""
+    """The measures to save, which are found beside those that the user names."""
     from csaw.engine.analytics.evaluation import saved
     from csaw.engine.analytics.evaluation.chosen import name_of
 
@@ -217,7 +217,8 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> 
         return []
     console.check_folder(save[1], "--save")
     saved.check_name(Path(save[1]), overwrite=overwrite)
-    wanted["measures"] = wanted["measures"] or save[0]
+    named = [name.strip() for text in (wanted["measures"], save[0]) if text for name in text.split(",")]
+    wanted["measures"] = ",".join(dict.fromkeys(named))
     return [name_of(one.strip()) for one in save[0].split(",")]
 
 

@@ -153,6 +153,23 @@ def test_json(stores):
     assert found["rows"][0]["kind"] == "D-statistic"
 
 
+def test_what_is_undefined_is_null_in_json(tmp_path, monkeypatch):
+    (tmp_path / "loop.txt").write_text("0 0\n")
+    monkeypatch.chdir(tmp_path)
+    said = csaw("loop.txt", "--measures", "assortativity,hops", "--json").stdout
+    found = json.loads(said, parse_constant=lambda name: pytest.fail(name))["profile"]
+    assert found["assortativity"]["value"] is found["mean distance"]["value"] is None
+    assert found["longest distance"]["value"] == 0
+
+
+def test_measures_to_save_are_found_beside_the_others(stores):
+    found = csaw("g.zarr", "--measures", "degree", "--save", "core,degree", "found.csv")
+    assert found.exit_code == 0, found.output
+    assert Path("found.csv").read_text().partition("\n")[0] == "ids,core,degree"
+    assert "mean degree" in found.stdout
+    assert "largest core" in found.stdout
+
+
 def test_the_table_as_csv_has_all_digits_and_the_mean_of_the_d_statistics(stores):
     given = (
         "g.zarr",

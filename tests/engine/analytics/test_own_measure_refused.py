@@ -260,11 +260,8 @@ def test_nan_names_the_hook_that_gave_it(tmp_path):
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        (
-            "m.py:Labels",
-            "m.py has no class called 'Labels' that derives from csaw.engine.measure.Measure; did you mean Label?",
-        ),
-        ("m.py:Zzz", "m.py has no class called 'Zzz' that derives from csaw.engine.measure.Measure"),
+        ("m.py:Labels", "that derives from csaw.engine.measure.Measure; there are Label; did you mean Label?"),
+        ("m.py:Zzz", "m.py has no class called 'Zzz' that derives from csaw.engine.measure.Measure; there are Label"),
         ("bad.py:Label", "bad.py cannot be imported: line 3 of bad.py: option(None): expected a default"),
         ("none.py:Label", "none.py is not a file"),
     ],
