@@ -25,6 +25,7 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
     for number, source in enumerate(sources[first:].tolist(), first + 1):
         _add(network, source, total)
         work.note(total=total, sources=number)
+        work.tell(number, sources.size, "sources of betweenness")
     return total
 
 
