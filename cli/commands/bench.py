@@ -117,7 +117,7 @@ def bench(
     baseline: str | None,
     **options: OptionValue,
 ) -> None:
-    """Measure how fast this machine samples GRAPH, beside its own limits.
+    """Measure how fast this machine samples and evaluates GRAPH, beside its own limits.
 
     Each line has the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of
     sampled edges are those of sampling alone: the graph is loaded, kernels are compiled, and samples stay in memory. On
