@@ -2,10 +2,11 @@
 
 import json
 import logging
+import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
@@ -91,7 +92,16 @@ def elapsed() -> float:
 
 
 def print_json(value: object, err: bool = False) -> None:
-    click.echo(json.dumps(value, indent=2, default=str), err=err)
+    click.echo(json.dumps(_finite(value), indent=2, default=str, allow_nan=False), err=err)
+
+
+def _finite(value: object) -> object:
+    """The value with None for each float that JSON has no number for."""
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def check_folder(file: str, option: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -9,6 +10,7 @@ from csaw.datasets.resolve import of_store, resolve
 from csaw.engine.analytics.evaluation.evaluate import Evaluation
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
 from csaw.engine.analytics.evaluation.over_time import evaluate_windows
+from csaw.engine.analytics.measure import options_of_all as measure_options
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import options as run_options
@@ -300,10 +302,11 @@ def evaluate(
         )
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
     found = opened(graph, directed=directed)
+    name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
     if callable(progress):
-        return evaluate_windows(found, given, progress=progress, **options)
+        return replace(evaluate_windows(found, given, progress=progress, **options), named=name)
     with steps("measuring", enabled=wanted(progress)) as update:
-        return evaluate_windows(found, given, progress=update, **options)
+        return replace(evaluate_windows(found, given, progress=update, **options), named=name)
 
 
 def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:
@@ -318,3 +321,4 @@ def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:
 with_options(sample, run_options(), "Options of any run", of_algorithms=True)
 with_options(stream, run_options(), "Options of any run", of_algorithms=True)
 with_options(evaluate, evaluate_options(), "Options of any evaluation")
+with_options(evaluate, measure_options(), "Options of measures")

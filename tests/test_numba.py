@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import gpu_units
+from helpers.graphs import random_store
 
 from csaw.datasets.resolve import resolve
 from csaw.engine.analytics.measure import names
@@ -183,6 +184,6 @@ print("numba" in sys.modules)
 
 @pytest.mark.parametrize("way", ["intersect", "matrix", "match"])
 def test_what_measures_would_take_is_said_without_numba(tmp_path, way):
-    graph = str(resolve("karate", tmp_path))
+    graph = str(random_store(tmp_path / "g.zarr", vertices=30, edges=90).path)
     line = ["evaluate", graph, "--measures", ",".join(names()), "--triangles", way, "--device", "cpu", "--dry-run"]
     assert python(PLANNED, tmp_path, *line).endswith("False\n")

@@ -91,8 +91,9 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "peers",
     multiple=True,
     callback=_pairs,
-    help="NAME=PATH: a peer, and the Python interpreter that it is installed for, or the folder of its programs "
-    "(knightking, thunderrw; on a GPU flowwalker, nextdoor, skywalker; for the suite triangles grouptc).",
+    help="NAME=PATH: a peer, and the Python interpreter that it is installed for (igraph or networkit for the suites "
+    "ranking, traversal and triangles), or the folder of its programs (knightking, thunderrw; on a GPU flowwalker, "
+    "nextdoor, skywalker; for the suite triangles grouptc).",
 )
 @click.option(
     "--json",
@@ -116,7 +117,7 @@ def bench(
     baseline: str | None,
     **options: OptionValue,
 ) -> None:
-    """Measure how fast this machine samples GRAPH, beside its own limits.
+    """Measure how fast this machine samples and evaluates GRAPH, beside its own limits.
 
     Each line has the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of
     sampled edges are those of sampling alone: the graph is loaded, kernels are compiled, and samples stay in memory. On

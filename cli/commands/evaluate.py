@@ -1,88 +1,24 @@
 """``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from csaw.cli import complete, console, values
-from csaw.cli.grouped import GroupedCommand
-from csaw.cli.options import Options, given, made_option
+from csaw.cli.evaluate_command import EvaluateCommand
+from csaw.cli.options import Options, given
 from csaw.engine.analytics import measure
-from csaw.engine.analytics.evaluation.options import FORMATS, LISTS, WHAT, WHERE, options
-from csaw.partition.errors import CsawError
+from csaw.engine.analytics.evaluation.options import FORMATS, LISTS
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.evaluate import Evaluation
 
-MEASURES, OUTPUT = "Options of measures", "Output"
 MEASURES_THERE_ARE = "measures"  # what --list prints if it is not said
 BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
-
-
-class EvaluateCommand(GroupedCommand):
-    """A command with the options of an evaluation and of all measures."""
-
-    rest = OUTPUT
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta["csaw.measures"], failed = _own_measures(args)
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption:
-            if failed:  # the option may be of the class that could not be loaded
-                raise failed from None
-            raise
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        declared = [made_option(name, one, one.group) for name, one in options().items()]
-        given = [*super().get_params(ctx), *declared]
-        return [*given, *_of_measures(ctx.meta.get("csaw.measures", ()), {param.name for param in given})]
-
-    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
-        return WHERE if param.name == "cluster" else super().group_of(param, ctx)
-
-    def place(self, group: str) -> int:
-        return (WHAT, MEASURES, WHERE, OUTPUT).index(group)
-
-
-def _own_measures(args: list[str]) -> tuple[list[type[measure.Measure]], CsawError | None]:
-    """The classes of the user's own among the measures, read before click parses them, because options depend on it.
-
-    What cannot be loaded is left out, for the error comes when it is measured; the first one is returned, too, for
-    where options are missing because of it.
-    """
-    given = [word.partition("=")[2] or following for word, following in pairwise([*args, ""]) if _names_measures(word)]
-    found, failed = [], None
-    for name in (name.strip() for text in given for name in text.split(",") if ".py" in name):
-        from csaw.engine.analytics.evaluation.chosen import kind_of
-
-        try:
-            one = kind_of(name)
-        except CsawError as error:
-            failed = failed or error
-            continue
-        if isinstance(one, type):
-            found.append(one)
-    return found, failed
-
-
-def _names_measures(word: str) -> bool:
-    return word.partition("=")[0] in ("--measures", "--save")
-
-
-def _of_measures(own: Iterable[type[measure.Measure]], taken: set[str | None]) -> list[click.Parameter]:
-    owners: dict[str, list[str]] = {}
-    found = {}
-    for kind in (*map(measure.find, measure.names()), *own):
-        for key, one in kind.options().items():
-            if key not in taken:
-                found[key] = one
-                owners.setdefault(key, []).append(kind.name())
-    return [made_option(key, one, MEASURES, owners[key]) for key, one in found.items()]
 
 
 @click.command(cls=EvaluateCommand)
@@ -112,8 +48,8 @@ def _of_measures(own: Iterable[type[measure.Measure]], taken: set[str | None]) -
     nargs=2,
     shell_complete=complete.saved,
     metavar="MEASURES FILE",
-    help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample "
-    "--columns reads, .csv or .parquet.",
+    help="Write what these measures, which are found beside those of --measures, find of each vertex, with its id, to "
+    "FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
 )
 @click.option(
     "--plot",
@@ -200,7 +136,6 @@ def evaluate(
     from csaw.datasets.resolve import resolve
     from csaw.engine.analytics.evaluation import saved
     from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES, PLOT_TITLE, plan
-    from csaw.partition.base.progress import steps
 
     if as_json and format_:
         raise click.UsageError("--json has a form of its own; give it without --format")
@@ -213,8 +148,7 @@ def evaluate(
         planned = plan(resolve(graph, directed=directed), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
-    with steps("measuring", enabled=not console.is_quiet()) as progress:
-        found = run(resolve(graph, directed=directed), samples, progress=progress, **dict(given(wanted)))
+    found = _measured(run, graph, directed, samples, wanted)
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if as_json:
@@ -228,6 +162,22 @@ def evaluate(
         found.plot(plot, size=plot_size or PLOT_INCHES, title=title, overwrite=overwrite)
     if not (as_json or format_ in ("csv", "latex")):
         console.say(*of_evaluation(graph, save, plot))
+
+
+def _measured(
+    run: "Callable[..., Evaluation]", graph: str, directed: bool | None, samples: tuple[str, ...], wanted: Options
+) -> "Evaluation":
+    """What ``run`` finds; a KeyboardInterrupt says what is kept."""
+    from csaw.datasets.resolve import resolve
+    from csaw.partition.base.progress import steps
+
+    with steps("measuring", enabled=not console.is_quiet()) as progress:
+        store = resolve(graph, directed=directed)
+        try:
+            return replace(run(store, samples, progress=progress, **dict(given(wanted))), named=graph)
+        except KeyboardInterrupt as error:
+            again = "the same command without --refresh" if wanted["refresh"] else "the same command"
+            raise KeyboardInterrupt(f"what was found of the graph is kept; {again} goes on from there") from error
 
 
 def _check_plot(plot: Path | None, size: tuple[float, float] | None, title: str | None) -> None:
@@ -259,7 +209,7 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
 
 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
-    """The measures to save, which are those to find where the user names no others."""
+    """The measures to save, which are found beside those that the user names."""
     from csaw.engine.analytics.evaluation import saved
     from csaw.engine.analytics.evaluation.chosen import name_of
 
@@ -267,7 +217,8 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> 
         return []
     console.check_folder(save[1], "--save")
     saved.check_name(Path(save[1]), overwrite=overwrite)
-    wanted["measures"] = wanted["measures"] or save[0]
+    named = [name.strip() for text in (wanted["measures"], save[0]) if text for name in text.split(",")]
+    wanted["measures"] = ",".join(dict.fromkeys(named))
     return [name_of(one.strip()) for one in save[0].split(",")]
 
 

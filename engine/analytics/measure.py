@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from csaw.engine.analytics.network import Network
+    from csaw.partition import GraphStore
 
 
 DIVIDED = frozenset({"betweenness", "hops", "triangles"})
@@ -134,6 +135,9 @@ class Measure:
         for name, declared in self.options().items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))
 
+    def check(self, store: "GraphStore") -> None:
+        """Raise OptionError where the graph has not what the measure reads; asked before anything is measured."""
+
     @classmethod
     def name(cls) -> str:
         """The name on the command line: that of its file."""
@@ -238,3 +242,11 @@ def find(name: str) -> type[Measure]:
 def owners(option: str) -> list[str]:
     """Return the names of the measures that have an option."""
     return [name for name in names() if option in find(name).options()]
+
+
+def options_of_all() -> dict[str, Option]:
+    """Return the options of all measures by name; the help of each begins with the measures that have it."""
+    found: dict[str, Option] = {}
+    for name in names():
+        found |= {key: one for key, one in find(name).options().items() if key not in found}
+    return {key: replace(one, help=f"of {', '.join(owners(key))}: {one.help}") for key, one in found.items()}

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from csaw.engine.analytics import measure
-from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
@@ -22,6 +22,7 @@ from csaw.engine.analytics.rounds import Rounds
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.option import Option, flag_of
+from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -159,6 +160,16 @@ class Measure(measure.Measure):
         rules = [getattr(self, rule) for rule in RULES]
         return [*super().kept_by(), rules, *(hook.source for hook in self.hooks(real=True).values())]
 
+    def check(self, store: GraphStore) -> None:
+        if self.reads_weights and not store.weighted:
+            raise OptionError(
+                f"{self.name()}: e.weight: expected a graph with weights, found none in {store.path}; count edges "
+                "instead"
+            )
+        for name, one in self.options().items():
+            if isinstance(one, VertexOption) and getattr(self, name) is not None:
+                vertex_of(store, getattr(self, name), flag_of(name))
+
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("rounds",)
 
@@ -178,14 +189,12 @@ class Measure(measure.Measure):
     def computed(self, network: Network) -> Rounds:
         """Return the values of all vertices, on the device of the network, and the number of rounds.
 
-        OptionError about a graph without vertices or weights that it needs, a hook that cannot be compiled or gives
-        NaN, and values that do not stop changing.
+        OptionError about a graph without vertices, a hook that cannot be compiled or gives NaN, and values that do not
+        stop changing.
         """
         graph = network.undirected if self.over == "undirected" else network
         if not graph.vertices:
             raise OptionError(f"{self.name()}: {network.store.path} has no vertices, so there is nothing to measure")
-        if self.reads_weights and not network.weighted:
-            raise OptionError(f"{self.name()}: e.weight: {network.store.path} has no weights; count edges instead")
         if self.over == "reversed":
             graph = network.incoming
         found: Rounds = graph.compute("rounds", measure=self, backward=lambda: self._backward(network, graph))
@@ -274,5 +283,5 @@ def vertex_option(*, help: str) -> int:
     Returns:
         The declaration, in place of the value.
     """
-    made: Option = VertexOption(None, help, object, none="the vertex of largest degree")
+    made: Option = VertexOption(None, f"{help} [default: {LARGEST}]", object, none=LARGEST)
     return cast("int", made)

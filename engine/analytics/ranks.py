@@ -42,7 +42,8 @@ class Ranks:
 
     @property
     def method(self) -> str:
-        return f"{self.iterations} iterations; last change {self.residual:.2g}, rounding {self.error:.1g}"
+        several = "s" * (self.iterations != 1)
+        return f"{self.iterations} iteration{several}; last change {self.residual:.2g}, rounding {self.error:.1g}"
 
 
 def converged(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from csaw.engine.cuda.device import Device
 
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler", "gunrock": "Gunrock"}
-# from [1, 5); integers, as Gunrock's shortest ways have
+# from [1, 5); integers, as Gunrock's shortest paths have
 WEIGHTS: dict[str, int | WholeWeights] = {"nextdoor": 5, "gunrock": WholeWeights(0, 64)}
 # Graphs of a paper that are R-MAT themselves: Gunrock's have 2^29 draws each, and its generator's noise.
 MADE = {"gunrock": tuple(Rmat(scale=s, edge_factor=1 << (29 - s), noise=0.05) for s in range(20, 26))}

@@ -18,7 +18,7 @@ class Distance(Measure):
 
 
 class WeightFrom(Distance):
-    """Shortest ways by weight."""
+    """Shortest paths by weight."""
 
     def start(self, v):
         return 0.0 if v.id == self.source else v.nothing

@@ -30,15 +30,15 @@ def check_folder(name: str, folder: str, programs: Iterable[str]) -> None:
 
 
 class Child:
-    """A sampler in a process of its own, with its graph loaded and one draw done.
+    """A sampler, or a library of another ``folder``, in a process of its own, its graph loaded and one draw done.
 
     PeerError if that takes too long.
     """
 
-    def __init__(self, name: str, python: str, how: Row) -> None:
+    def __init__(self, name: str, python: str, how: Row, folder: Path | None = None) -> None:
         settings, self.errors = (Path(how["folder"], f"{name}.{what}") for what in ("json", "txt"))
         settings.write_text(json.dumps(how))
-        file = PEERS / f"{name.replace('-', '_')}.py"
+        file = (folder or PEERS) / f"{name.replace('-', '_')}.py"
         paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if name == "csaw" else {}
         try:
             with open(self.errors, "wb") as errors:

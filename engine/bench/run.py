@@ -63,6 +63,7 @@ def open_context(
 
 def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:
     """Yield bench rows as they are measured, then a verdict for each suite."""
+    _check_peers(context, wanted)
     machine = about(context.device, context.threads, command)
     yield machine
     yield from context.limits
@@ -80,3 +81,16 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
             f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without "
             "--only to see the names"
         )
+
+
+def _check_peers(context: Context, wanted: list[str]) -> None:
+    """OptionError for a name of ``--peer`` that no chosen suite measures."""
+    if not context.peers:
+        return
+    known = {name: getattr(suites.load(name), "PEER_NAMES", ()) for name in suites.names()}
+    there = sorted({peer for name in wanted for peer in known[name]})
+    for peer in context.peers:
+        if peer not in there:
+            said = f"no such peer; there are {', '.join(there)}" if there else f"{', '.join(wanted)} measures no peers"
+            others = [name for name, peers in known.items() if peer in peers]
+            raise OptionError(f"--peer {peer}: {said}" + (f"; take --suite {' or '.join(others)}" if others else ""))

@@ -267,7 +267,7 @@ def described(known: dict[str, Option]) -> str:
     lines = []
     for name, option in known.items():
         text, _, default = option.help.partition(" [default: ")
-        kind = " | ".join(map(repr, option.choices)) if option.choices else TYPES.get(option.kind, "")
+        kind = " | ".join(repr(str(one)) for one in option.choices) if option.choices else TYPES.get(option.kind, "")
         default = default.removesuffix("]") if default else "" if option.default is None else repr(option.default)
         notes = filter(None, (kind, option.interval, default and f"default: {default}"))
         lines.append(f"    {name}: {text} ({'; '.join(notes)}).")

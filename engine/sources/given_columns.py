@@ -13,11 +13,12 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.given_arrays import array_of
 
+FLAG = "--columns"
 IDS = "ids"  # the name of the array that says which vertex each entry of the others belongs to
 EXACT = 2**53  # integers up to this are 64-bit floats, too
 
 
-def read_columns(given: object, store: GraphStore) -> VertexColumns:
+def read_columns(given: object, store: GraphStore, flag: str = FLAG) -> VertexColumns:
     """The columns that a user gives for the vertices of ``store``.
 
     given: a file ``NAME.npy`` with the column NAME; a file ``.npz`` or a mapping with an array [V] for each name; or
@@ -30,14 +31,14 @@ def read_columns(given: object, store: GraphStore) -> VertexColumns:
     """
     if given is None:
         return NO_COLUMNS
-    arrays = dict(given) if isinstance(given, Mapping) else _from_file(given)
-    order = _order(arrays.pop(IDS), store) if IDS in arrays else None
+    arrays = dict(given) if isinstance(given, Mapping) else _from_file(given, flag)
+    order = _order(arrays.pop(IDS), store, flag) if IDS in arrays else None
     if not arrays:
-        raise OptionError("--columns: expected at least one column, found none")
+        raise OptionError(f"{flag}: expected at least one column, found none")
     names = tuple(sorted(arrays, key=str))
     table = np.empty((len(names), store.vertices))
     for row, name in zip(table, names, strict=True):
-        row[slice(None) if order is None else order] = _checked(name, arrays[name], store)
+        row[slice(None) if order is None else order] = _checked(name, arrays[name], store, flag)
     return VertexColumns(names, table)
 
 
@@ -57,50 +58,50 @@ def recalled(request: Record, given: object, store: GraphStore, of: object) -> V
     return found
 
 
-def _from_file(given: object) -> dict[str, np.ndarray]:
+def _from_file(given: object, flag: str) -> dict[str, np.ndarray]:
     if not isinstance(given, (str, Path)) or Path(given).suffix not in (".npy", ".npz"):
-        raise OptionError(f"--columns: expected a file .npy or .npz, or a mapping of arrays, found {quoted(given)}")
+        raise OptionError(f"{flag}: expected a file .npy or .npz, or a mapping of arrays, found {quoted(given)}")
     path = Path(given)
     if not path.is_file():
-        raise OptionError(f"--columns: {path} is not a file")
+        raise OptionError(f"{flag}: {path} is not a file")
     try:
         with path.open("rb") as file:  # np.load leaves a damaged file open that it opened by itself
             held = np.load(file, allow_pickle=False)
             return {path.stem: held} if isinstance(held, np.ndarray) else {name: held[name] for name in held.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise FormatError(f"--columns: {path} cannot be read as NumPy arrays of numbers: {error}") from error
+        raise FormatError(f"{flag}: {path} cannot be read as NumPy arrays of numbers: {error}") from error
 
 
-def _order(ids: object, store: GraphStore) -> np.ndarray:
+def _order(ids: object, store: GraphStore, flag: str) -> np.ndarray:
     """int64 [V]: the dense id of each entry's vertex."""
-    given = array_of(f"--columns: {IDS}", ids)
+    given = array_of(f"{flag}: {IDS}", ids)
     if given.ndim != 1 or given.size != store.vertices:
         raise OptionError(
-            f"--columns: {IDS}: expected the id of each of the {store.vertices:,} vertices once, found an "
+            f"{flag}: {IDS}: expected the id of each of the {store.vertices:,} vertices once, found an "
             f"array of the shape {given.shape}"
         )
     order = np.asarray(store.dense_ids(given.tolist() if given.dtype.kind in "US" else given), np.int64)
     twice = np.flatnonzero(np.bincount(order, minlength=store.vertices) > 1)
     if twice.size:
         [first] = given[order == twice[0]][:1].tolist()
-        raise OptionError(f"--columns: {IDS}: expected each vertex once, found {quoted(first)} more than once")
+        raise OptionError(f"{flag}: {IDS}: expected each vertex once, found {quoted(first)} more than once")
     return order
 
 
-def _checked(name: object, given: object, store: GraphStore) -> np.ndarray:
+def _checked(name: object, given: object, store: GraphStore, flag: str) -> np.ndarray:
     if not isinstance(name, str) or not name:
-        raise OptionError(f"--columns: expected a name for each column, found {quoted(name)}")
-    column = array_of(f"--columns: {name}", given)
+        raise OptionError(f"{flag}: expected a name for each column, found {quoted(name)}")
+    column = array_of(f"{flag}: {name}", given)
     if column.dtype.kind not in "iu" and column.dtype not in (np.float32, np.float64):
-        raise OptionError(f"--columns: {name}: expected integers, float32 or float64, found {column.dtype}")
+        raise OptionError(f"{flag}: {name}: expected integers, float32 or float64, found {column.dtype}")
     if column.shape != (store.vertices,):
         raise OptionError(
-            f"--columns: {name}: expected a number for each of the {store.vertices:,} vertices, found an "
+            f"{flag}: {name}: expected a number for each of the {store.vertices:,} vertices, found an "
             f"array of the shape {column.shape}"
         )
     integer = column.dtype.kind in "iu"
     bad = np.flatnonzero((column > EXACT) | (column < -EXACT) if integer else ~np.isfinite(column))
     if bad.size:
         wanted = "integers of at most 2^53, which 64-bit floats hold exactly" if integer else "finite numbers"
-        raise OptionError(f"--columns: {name}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}")
+        raise OptionError(f"{flag}: {name}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}")
     return column

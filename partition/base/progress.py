@@ -2,6 +2,7 @@
 counted; plain lines elsewhere.
 """
 
+import re
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 QUIET_SECONDS = 2.0  # between plain progress lines
+DIGITS = re.compile("[0-9]+")
 Update = Callable[[int], None]
 Wish = bool | Callable[[int, int], None] | None
 
@@ -61,7 +63,7 @@ def progress_of(wish: Wish, what: str, total: int, unit: str) -> Iterator[Update
 @contextmanager
 def steps(what: str, enabled: bool = True) -> Iterator[Callable[[str], None]]:
     """Yield ``update(doing)``, which says the step that begins: in one line that changes on a terminal and in Jupyter,
-    a line each elsewhere, nothing when not enabled.
+    in lines elsewhere, nothing when not enabled.
     """
     if not enabled:
         yield lambda doing: None
@@ -69,8 +71,8 @@ def steps(what: str, enabled: bool = True) -> Iterator[Callable[[str], None]]:
         with _on_terminal(what) as shown:
             yield lambda doing: shown.name(f"{what} {doing}")
     else:
-        with _in_lines(what):
-            yield lambda doing: _print(f"{what} {doing}")
+        with _in_lines(what) as lines:
+            yield lines.step
 
 
 def wanted(wish: bool | None) -> bool:
@@ -151,6 +153,7 @@ class _Lines(Progress):
 
     def __init__(self, what: str) -> None:
         self.what, self.total, self.unit, self.said = what, 0, "", set[str]()
+        self.stepped: dict[str, float] = {}
         self.timer: threading.Timer | None = None
         self.hear(current())
 
@@ -167,6 +170,16 @@ class _Lines(Progress):
         if stage not in self.said:
             self.said.add(stage)
             _print(stage)
+
+    def step(self, doing: str) -> None:
+        """Print the step that begins. Steps of one kind differ by numbers behind a comma, such as those of instances
+        and windows, of which there may be thousands: at most one in QUIET_SECONDS is printed.
+        """
+        head, _, numbered = doing.rpartition(", ")
+        kind, now = head + DIGITS.sub("", numbered) if head else doing, time.monotonic()
+        if now - self.stepped.get(kind, -QUIET_SECONDS) >= QUIET_SECONDS:
+            self.stepped[kind] = now
+            _print(f"{self.what} {doing}")
 
     def close(self) -> None:
         if self.timer is not None:

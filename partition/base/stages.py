@@ -39,6 +39,11 @@ def hearing(hear: Hear) -> Iterator[None]:
         _hearers.remove(hear)
 
 
-def _tell() -> None:
+def tell(how_far: str) -> None:
+    """Say how far a long computation is, until the next stage."""
     for hear in tuple(_hearers):
-        hear(current())
+        hear(how_far)
+
+
+def _tell() -> None:
+    tell(current())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click import Abort
 from click.testing import CliRunner
 from helpers.graphs import random_store
 from helpers.small_samples import python
@@ -17,6 +18,7 @@ from helpers.temporal import TIED, events_store
 from csaw.cli.main import cli
 from csaw.engine import sample
 from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.measures.degree import Degree
 from csaw.partition.errors import OptionError
 
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
@@ -103,7 +105,7 @@ def test_windows_of_time(stores, tmp_path):
         ["0", "4", "14"],
         ["5", "9", "5"],
     ]
-    assert "csaw: measuring degree of timed.zarr, window 2 of 2" in found.stderr
+    assert "csaw: measuring degree of timed.zarr, window 1 of 2" in found.stderr
     assert csaw(*given, "--format", "csv").stdout.startswith("from,to,edges,mean out-degree,")
     assert [one["edges"] for one in json.loads(csaw(*given, "--json").stdout)["windows"]] == [14, 5]
     assert "are for one window" in csaw(*given, "--plot", "plots").stderr
@@ -149,6 +151,23 @@ def test_json(stores):
     found = json.loads(csaw("g.zarr", "fire.zarr", "--measures", "degree", "--json").stdout)
     assert {"graph", "measures", "profile", "rows"} == found.keys()
     assert found["rows"][0]["kind"] == "D-statistic"
+
+
+def test_what_is_undefined_is_null_in_json(tmp_path, monkeypatch):
+    (tmp_path / "loop.txt").write_text("0 0\n")
+    monkeypatch.chdir(tmp_path)
+    said = csaw("loop.txt", "--measures", "assortativity,hops", "--json").stdout
+    found = json.loads(said, parse_constant=lambda name: pytest.fail(name))["profile"]
+    assert found["assortativity"]["value"] is found["mean distance"]["value"] is None
+    assert found["longest distance"]["value"] == 0
+
+
+def test_measures_to_save_are_found_beside_the_others(stores):
+    found = csaw("g.zarr", "--measures", "degree", "--save", "core,degree", "found.csv")
+    assert found.exit_code == 0, found.output
+    assert Path("found.csv").read_text().partition("\n")[0] == "ids,core,degree"
+    assert "mean degree" in found.stdout
+    assert "largest core" in found.stdout
 
 
 def test_the_table_as_csv_has_all_digits_and_the_mean_of_the_d_statistics(stores):
@@ -218,6 +237,28 @@ def test_what_is_wrong_is_said_in_one_line(stores):
         found = csaw(*arguments)
         assert found.exit_code != 0
         assert said in str(found.exception) + found.output
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ((), "what was found of the graph is kept; the same command goes on from there"),
+        (("--refresh",), "what was found of the graph is kept; the same command without --refresh goes on from there"),
+    ],
+)
+def test_an_interruption_says_how_to_go_on(stores, monkeypatch, more, said):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Degree, "findings", stop)
+    found = CliRunner().invoke(cli, ["evaluate", "g.zarr", "--measures", "core,degree", *more], standalone_mode=False)
+    assert isinstance(found.exception, Abort)
+    assert str(found.exception.__cause__ or found.exception.__context__) == said
+
+
+def test_help_says_where_a_search_begins_by_default():
+    said = " ".join(csaw("--help").stdout.split())
+    assert said.count("[default: the vertex of largest degree]") == 3
 
 
 def test_the_list_of_measures(stores):

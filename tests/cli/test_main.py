@@ -407,6 +407,26 @@ def test_progress_away_from_a_terminal_is_a_line_now_and_then(monkeypatch, capsy
     ]
 
 
+def test_steps_that_differ_by_their_numbers_alone_are_lines_now_and_then(monkeypatch, capsys):
+    clock = iter([0.0, 0.1, 0.2, 0.3, 1.9, 2.4, 2.5])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with progress.steps("measuring") as step:
+        for doing in (
+            "degree of 1.zarr",
+            "degree of 2.zarr",
+            *(f"s1.zarr, instance {k} of 4" for k in range(4)),
+            "end",
+        ):
+            step(doing)
+    assert [line.removeprefix("csaw: measuring ") for line in capsys.readouterr().err.splitlines()] == [
+        "degree of 1.zarr",
+        "degree of 2.zarr",
+        "s1.zarr, instance 0 of 4",
+        "s1.zarr, instance 3 of 4",
+        "end",
+    ]
+
+
 def test_progress_on_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys):
     screen = io.StringIO()
     screen.isatty = lambda: True

@@ -21,7 +21,7 @@ def reversed_rows(rows):
 
 
 def distances(rows, source):
-    """Edges on a shortest way from the source to each vertex; -1 where there is none."""
+    """Edges on a shortest path from the source to each vertex; -1 where there is none."""
     found, queue = [-1] * len(rows), deque([source])
     found[source] = 0
     while queue:

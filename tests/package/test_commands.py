@@ -33,6 +33,7 @@ def here(tmp_path, monkeypatch):
 def run(*line):
     done = CliRunner().invoke(cli, list(line))
     assert done.exit_code == 0, done.output
+    return done.stdout
 
 
 def arguments(algo, options):
@@ -125,6 +126,14 @@ def test_samples_of_any_kind_are_evaluated_together(here):
     rows = [[row._replace(of="") for row in sample.rows] for sample in found.samples]
     assert rows[0] == rows[1] == rows[2]
     assert csaw.evaluate("karate", kept, measures="degree", device="cpu").samples[0].rows[0].of == "samples in memory"
+
+
+def test_a_graph_is_called_as_it_was_named(here):
+    found = csaw.evaluate("karate", measures="degree", device="cpu")
+    assert str(found).splitlines()[0] == found.title == "karate"
+    assert run("evaluate", "karate", "--measures", "degree", "--device", "cpu").splitlines()[0] == "karate"
+    assert found.as_dict()["graph"] == str(found.store.path) != "karate"
+    assert csaw.evaluate(found.store, measures="degree", device="cpu").title == str(found.store.path)
 
 
 def test_progress_is_lines_a_function_or_nothing(here, capsys, monkeypatch):

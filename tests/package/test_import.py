@@ -67,6 +67,12 @@ def test_the_stub_says_what_options_are_declared():
 def test_the_docstrings_have_the_options_of_any_run():
     assert "\n        seed: " in csaw.sample.__doc__
     assert "\n        gpu_memory: " in csaw.evaluate.__doc__
+    assert "('resident' | 'pooled' | 'streamed' | 'disk'; " in csaw.evaluate.__doc__
+
+
+def test_help_has_the_options_of_measures_with_those_that_have_them():
+    assert "\n        damping: of pagerank, personalized-pagerank: chance " in csaw.evaluate.__doc__
+    assert {name: one.default for name, one in inspect.signature(csaw.evaluate).parameters.items()}["damping"] == 0.85
 
 
 def test_help_and_completion_show_the_options_by_name():

@@ -11,9 +11,9 @@ from csaw.engine.analytics.passes import level_blocks
 
 
 def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
-    """Sum betweenness over the sources in order: for each vertex, the share of shortest ways that lead over it.
+    """Sum betweenness over the sources in order: for each vertex, the share of shortest paths that lead over it.
 
-    The ways go from each source to all vertices. Sums have an order of their own, so that the result has the same bits
+    The paths go from each source to all vertices. Sums have an order of their own, so that the result has the same bits
     on every device; see engine/analytics/cpu/kernels/lanes.py. State: 32 bytes a vertex. From disk, a level
     reads the blocks that have a vertex of it, once forward and once backward.
 
@@ -25,6 +25,7 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
     for number, source in enumerate(sources[first:].tolist(), first + 1):
         _add(network, source, total)
         work.note(total=total, sources=number)
+        work.tell(number, sources.size, "sources of betweenness")
     return total
 
 

@@ -13,12 +13,12 @@ PULL_SHARE, PUSH_SHARE = 15, 18  # Beamer's alpha and beta, as in the GAP benchm
 
 
 def compute(network: HostNetwork, source: int) -> np.ndarray:
-    """Find the number of edges on a shortest way from ``source`` to each vertex, along directions.
+    """Find the number of edges on a shortest path from ``source`` to each vertex, along directions.
 
     State: 12 bytes a vertex and two bitmaps. From disk, a level reads the blocks that have a vertex of its frontier.
 
     Returns:
-        int32 [V], -1 where there is no way.
+        int32 [V], -1 where there is no path.
     """
     distance = np.full(network.vertices, -1, np.int32)
     distance[source] = 0

@@ -85,7 +85,7 @@ class _Search:
         self.network, self.inside, self.spans = network, inside, network.spans(network.vertices)
         self.longest, self.shortest = 0, UNKNOWN
         self.central = (UNKNOWN, 0)  # eccentricities and distances of the root
-        self.sides = [self._new_side() for _ in range(1 + network.directed)]  # of ways away from vertices, and to them
+        self.sides = [self._new_side() for _ in range(1 + network.directed)]  # of paths away from vertices, and to them
         self.ends = [_Goal(side, OUTER) for side in self.sides]
         self.center = _Goal(self.sides[0], INNER)
 

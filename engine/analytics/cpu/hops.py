@@ -32,6 +32,7 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
         for word in words[len(found) :]:
             found.append(_search_together(network, word))
             work.note_parts(found)
+            work.tell(len(found), len(words), f"words of {WORD} sources")
     return one_table(found, [word.size for word in words])
 
 

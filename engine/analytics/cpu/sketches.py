@@ -10,7 +10,7 @@ from csaw.engine.analytics.sketches import pairs_within
 
 
 def compute(network: HostNetwork, seed: int, run: int) -> np.ndarray:
-    """Estimate how many pairs (u, v) have a way of so many edges or fewer from u to v: float64 [levels].
+    """Estimate how many pairs (u, v) have a path of so many edges or fewer from u to v: float64 [levels].
 
     ``run``: the number of an independent sketch. Along directions. State: 32 bytes a vertex. The first number is exact.
     """

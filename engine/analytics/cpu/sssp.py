@@ -1,4 +1,4 @@
-"""Shortest ways by weight from one vertex, in host memory or from disk."""
+"""Shortest paths by weight from one vertex, in host memory or from disk."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_r
 
 
 def compute(network: HostNetwork, source: int) -> np.ndarray:
-    """Find the least sum of weights along a way from ``source`` to each vertex, along directions.
+    """Find the least sum of weights along a path from ``source`` to each vertex, along directions.
 
     See engine/analytics/cpu/kernels/sssp.py for how sums are taken. State: 12 bytes a vertex. From disk, a round reads
     the blocks that have a vertex to go on from.
 
     Returns:
-        float64 [V], infinite where there is no way.
+        float64 [V], infinite where there is no path.
     """
     distance, round_of = np.full(network.vertices, np.inf), np.full(network.vertices, -1, np.int32)
     distance[source] = 0.0

@@ -56,6 +56,7 @@ def counted(
             for piece in rows.pieces(own.first):
                 total += count(network, rows, own, piece, counts)
             work.note(counts=counts, total=total, low=own.last)
+            work.tell(own.last, high, "vertices of triangles, by degree")
         return total, counts[rows.rank] if each else None
 
 

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
-    """Sum betweenness over the sources in order: for each vertex, the share of shortest ways that lead over it.
+    """Sum betweenness over the sources in order: for each vertex, the share of shortest paths that lead over it.
 
     State: 48 bytes a vertex while vertices are sorted by distance, else 40, and 8 more where edges have directions. A
     graph that does not fit is read once forward and once backward, a level's blocks at a time. Of several GPUs, each

@@ -11,7 +11,7 @@ from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork, source: int) -> Array:
-    """Find the number of edges on a shortest way from ``source`` to each vertex, along directions.
+    """Find the number of edges on a shortest path from ``source`` to each vertex, along directions.
 
     State: 12 bytes a vertex and three bitmaps, and 16 for each vertex of a level that is pushed. A graph that does not
     fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share the large
@@ -19,7 +19,7 @@ def compute(network: DeviceNetwork, source: int) -> Array:
     pooled, or the user has said how they tell each other what they have reached.
 
     Returns:
-        int32 [V], -1 where there is no way.
+        int32 [V], -1 where there is no path.
     """
     if not pays(network):
         return alone(network, source)

@@ -45,7 +45,7 @@ def search(network: DeviceNetwork, source: int, distance: Array) -> None:
 
 
 def distances(network: DeviceNetwork, seats: Sequence[Seat], source: int) -> list[Array]:
-    """Find the distances from ``source`` in a pooled graph: int32 [V] on each GPU, -1 where there is no way."""
+    """Find the distances from ``source`` in a pooled graph: int32 [V] on each GPU, -1 where there is no path."""
     first, *others = seats
     first.use()
     found = [unreached(network, source)]

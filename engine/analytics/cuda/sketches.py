@@ -8,7 +8,7 @@ from csaw.engine.analytics.sketches import FEW, SKETCH_SLOT, pairs_within
 
 
 def compute(network: DeviceNetwork, seed: int, run: int) -> np.ndarray:
-    """Estimate how many pairs (u, v) have a way of so many edges or fewer from u to v: float64 [levels], on the host.
+    """Estimate how many pairs (u, v) have a path of so many edges or fewer from u to v: float64 [levels], on the host.
 
     ``run``: the number of an independent sketch. Along directions. The same numbers as on the CPU. State: 32 bytes a
     vertex. A graph that does not fit is read once for each number of edges.

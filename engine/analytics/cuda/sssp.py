@@ -1,4 +1,4 @@
-"""Shortest ways by weight from one vertex on a GPU: twin of engine/analytics/cpu/sssp.py."""
+"""Shortest paths by weight from one vertex on a GPU: twin of engine/analytics/cpu/sssp.py."""
 
 import cupy
 import numpy as np
@@ -18,14 +18,14 @@ def pays(network: DeviceNetwork) -> bool:
 
 
 def compute(network: DeviceNetwork, source: int) -> Array:
-    """Find the least sum of weights along a way from ``source`` to each vertex, along directions.
+    """Find the least sum of weights along a path from ``source`` to each vertex, along directions.
 
     The same bits as on the host. State: 12 bytes a vertex. A graph that does not fit is read once a round, without the
     blocks that have no vertex to go on from. Several GPUs are slower than one (docs/contributing/tuning.md), so the
     first searches alone, unless the graph is pooled, or the user has said how they tell each other what is lowered.
 
     Returns:
-        float64 [V], infinite where there is no way.
+        float64 [V], infinite where there is no path.
     """
     distance = cupy.full(network.vertices, np.inf)
     distance[source] = 0.0

@@ -1,4 +1,4 @@
-"""Shortest ways by weight on several GPUs that have all rows in memory, or their own ones, in the rounds of one.
+"""Shortest paths by weight on several GPUs that have all rows in memory, or their own ones, in the rounds of one.
 
 Each GPU goes through the rows of its own vertices, and hears of the distances that others have lowered after each
 round.

@@ -66,9 +66,10 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
     kinds = {key: one for key, one in vars(module).items() if inspect.isclass(one) and issubclass(one, Measure)}
     if name not in kinds:
         own = [key for key, one in kinds.items() if one.__module__ == module.__name__]
+        there = f"; there are {', '.join(own)}" if own else ""
         raise UnknownNameError(
             f"{FLAG}: {file} has no class called {name!r} that derives from csaw.engine.measure.Measure"
-            f"{meant(name, own)}"
+            f"{there}{meant(name, own)}"
         )
     return _checked(kinds[name])
 

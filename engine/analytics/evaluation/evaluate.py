@@ -37,6 +37,7 @@ class Evaluation:
         by_measure: findings of the graph by name, of each measure by its name.
         samples: each sample beside the graph.
         measures: what was measured.
+        named: the graph as the caller named it, such as ``karate``; empty: by its path.
     """
 
     store: GraphStore
@@ -44,6 +45,7 @@ class Evaluation:
     samples: list[Compared]
     measures: list[Measure]
     labels: tuple[str, ...] | None = None
+    named: str = ""
 
     @property
     def graph(self) -> str:
@@ -52,8 +54,8 @@ class Evaluation:
 
     @property
     def title(self) -> str:
-        """The path of the graph with its window of time, if it has one."""
-        return f"{self.graph}{words_of(self.store)}"
+        """The name of the graph with its window of time, if it has one."""
+        return f"{self.named or self.graph}{words_of(self.store)}"
 
     @cached_property
     def profile(self) -> Findings:
@@ -136,7 +138,7 @@ class Evaluation:
         """
         from csaw.engine.analytics.evaluation import plots
 
-        lines = plots.lines_of(self.graph, self.profile, self.samples, self.names)
+        lines = plots.lines_of(self.named or self.graph, self.profile, self.samples, self.names)
         return plots.write(lines, Path(folder), size=size, title=title, overwrite=overwrite)
 
     def __str__(self) -> str:
@@ -197,6 +199,7 @@ def evaluate(
     wish, values = EvaluateOptions.of(options)
     measures = chosen(wish.measures, values)
     store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, samples=len(samples))
+    _check(measures, store)
     given = [one if isinstance(one, Samples) else _opened(one, store, algo) for one in samples]
     for sample in given:
         sampled.check(sample, store)
@@ -238,7 +241,9 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
         CsawError: as of :func:`evaluate`.
     """
     wish, values = EvaluateOptions.of(options)
+    measures = chosen(wish.measures, values)
     store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--dry-run")
+    _check(measures, store)
     with Networks(store, wish) as networks:
         return [
             {
@@ -246,8 +251,14 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
                 **networks.plan(one),
                 "kept": not wish.refresh and profiles.read(store.identity, one) is not None,
             }
-            for one in chosen(wish.measures, values)
+            for one in measures
         ]
+
+
+def _check(measures: Sequence[Measure], store: GraphStore) -> None:
+    """Raise OptionError for a measure that cannot be found of the graph, before others take their time."""
+    for one in measures:
+        one.check(store)
 
 
 def _compared(

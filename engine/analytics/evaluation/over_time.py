@@ -44,7 +44,7 @@ class OverTime(Evaluation):
 
     @property
     def title(self) -> str:
-        return f"{self.graph} in {counted(len(self.windows), 'window')} of time"
+        return f"{self.named or self.graph} in {counted(len(self.windows), 'window')} of time"
 
     def rows(self) -> list[Row]:
         """Return the findings of all windows.

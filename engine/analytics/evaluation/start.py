@@ -4,11 +4,14 @@ import numpy as np
 
 from csaw.engine.analytics.network import Network
 from csaw.engine.draws.addresses import SOURCE_SLOT
+from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import STRING
 
 FIRST_RUN = np.uint64(0)
+LARGEST = "the vertex of largest degree"
+"""The words for the vertex that a search starts from where none is given."""
 
 
 def start_vertex(network: Network, given: int | str | None, flag: str) -> int:
@@ -18,16 +21,24 @@ def start_vertex(network: Network, given: int | str | None, flag: str) -> int:
     """
     if not network.vertices:
         raise OptionError(f"{flag}: {network.store.path} has no vertex to start from")
-    if given is None:
-        return int(network.degrees.argmax())
-    if network.store.id_kind == STRING:
-        return int(network.store.dense_ids([str(given)])[0])
+    return int(network.degrees.argmax()) if given is None else vertex_of(network.store, given, flag)
+
+
+def vertex_of(store: GraphStore, given: int | str, flag: str) -> int:
+    """Return the vertex with the original id ``given``; OptionError, with the name of the option, for no id of one."""
     try:
-        return int(network.store.dense_ids([int(given)])[0])
+        original = str(given) if store.id_kind == STRING else int(given)
     except ValueError as error:
-        if isinstance(error, OptionError):
-            raise
         raise OptionError(f"{flag}: expected an integer, the id of a vertex, found {quoted(given)}") from error
+    return int(vertices_of(store, [original], flag)[0])
+
+
+def vertices_of(store: GraphStore, originals: list[int | str], flag: str) -> np.ndarray:
+    """Return the vertices with these original ids; OptionError, with the name of the option, for one that is none."""
+    try:
+        return store.dense_ids(originals)
+    except OptionError as error:
+        raise OptionError(f"{flag}: {error}") from error
 
 
 def random_vertices(network: Network, count: int, seed: int) -> np.ndarray:

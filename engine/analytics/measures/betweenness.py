@@ -1,4 +1,4 @@
-"""Betweenness: the share of all shortest ways that lead over each vertex."""
+"""Betweenness: the share of all shortest paths that lead over each vertex."""
 
 from typing import ClassVar
 
@@ -13,12 +13,12 @@ from csaw.partition.errors import OptionError
 
 
 class Betweenness(Measure):
-    """The share of the shortest ways from s to t that lead over v, summed over pairs (s, t) of others.
+    """The share of the shortest paths from s to t that lead over v, summed over pairs (s, t) of others.
 
     Of an undirected graph each pair counts once. From random sources, it is the sum over those pairs times the number
     of vertices over that of the sources (Brandes and Pich, International Journal of Bifurcation and Chaos 17(7), 2007);
     exact where all vertices are sources. Along the directions of a directed graph. An edge that is there several times
-    is several ways. The column ``betweenness`` has it.
+    is several paths. The column ``betweenness`` has it.
     """
 
     directions = ("incoming",)
@@ -26,7 +26,7 @@ class Betweenness(Measure):
     paper = "Brandes, Journal of Mathematical Sociology 25(2), 2001"
     by_default = False
 
-    betweenness_sources: int = option(64, help="number of random vertices from which shortest ways are taken", low=1)
+    betweenness_sources: int = option(64, help="number of random vertices from which shortest paths are taken", low=1)
     seed: int = seed_option()
 
     def keeps(self, device: str, directed: bool) -> Kept:
@@ -42,7 +42,7 @@ class Betweenness(Measure):
         found = on_host(network.compute("betweenness", sources=sources))
         if not np.isfinite(found).all():
             raise OptionError(
-                f"betweenness: {network.store.path} has more than 1.8e308 shortest ways between two "
+                f"betweenness: {network.store.path} has more than 1.8e308 shortest paths between two "
                 "vertices, and no float64 counts them; leave the measure out"
             )
         found *= network.vertices / max(count, 1) / (1 if network.directed else 2)

@@ -4,17 +4,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.partition import GraphStore
 
 
 class Bfs(Measure):
-    """Edges on a shortest way from a source to each vertex, along the directions of a directed graph.
+    """Edges on a shortest path from a source to each vertex, along the directions of a directed graph.
 
-    The column ``bfs`` has the distances, -1 where there is no way. The eccentricity is the largest of them.
+    The column ``bfs`` has the distances, -1 where there is no path. The eccentricity is the largest of them.
     """
 
     KEEPS: ClassVar = {"cpu": Kept(32, ids=2), "cuda": Kept(48, ids=2)}
@@ -22,8 +23,15 @@ class Bfs(Measure):
     by_default = False
 
     bfs_source: int | str | None = option(
-        None, kind=object, help="id of the vertex from which distances are taken", none="the vertex of largest degree"
+        None,
+        kind=object,
+        help=f"id of the vertex from which distances are taken [default: {LARGEST}]",
+        none=LARGEST,
     )
+
+    def check(self, store: GraphStore) -> None:
+        if self.bfs_source is not None:
+            vertex_of(store, self.bfs_source, "--bfs-source")
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("bfs",)

@@ -12,8 +12,8 @@ from csaw.engine.analytics.network import Network, on_host
 class Components(Measure):
     """Weakly connected components, and of a directed graph the strongly connected ones.
 
-    Weakly connected are vertices with a way between them in the graph without directions, strongly connected those that
-    reach each other. The column ``component`` has the smallest dense id of each vertex's component, ``strong
+    Weakly connected are vertices with a path between them in the graph without directions, strongly connected those
+    that reach each other. The column ``component`` has the smallest dense id of each vertex's component, ``strong
     component`` that of its strongly connected one.
     """
 

@@ -14,7 +14,7 @@ WEAK, STRONG = "exact, of the largest component", "exact, of the largest strongl
 class Diameter(Measure):
     """The largest and the smallest eccentricity in the largest component, exact.
 
-    The eccentricity of a vertex is the number of edges on a shortest way to the vertex that is farthest from it. The
+    The eccentricity of a vertex is the number of edges on a shortest path to the vertex that is farthest from it. The
     diameter and the radius are those of the largest component of the graph without directions, as SNAP's tables have
     it; of several largest components the one with the smallest dense id. A directed graph also has a directed diameter
     and radius: those of its largest strongly connected component, along the directions of edges. A graph of several

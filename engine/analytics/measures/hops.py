@@ -25,7 +25,7 @@ SHARE = 0.9  # of the pairs that are within the effective diameter
 
 
 class Hops(Measure):
-    """Pairs (u, v) of vertices with a way from u to v, by the edges on a shortest one.
+    """Pairs (u, v) of vertices with a path from u to v, by the edges on a shortest one.
 
     A pair of a vertex with itself is at distance 0, as in SNAP's hop plots (Leskovec, Kleinberg and Faloutsos, KDD
     2005). The effective diameter is the distance within which 90 % of those pairs are: with N(h) pairs within h edges
@@ -162,6 +162,7 @@ def _all(graph: Network) -> np.ndarray:
         longer[: shorter.size] += shorter
         pairs = longer
         work.note(pairs=pairs, first=first + AT_ONCE)
+        work.tell(min(first + AT_ONCE, graph.vertices), graph.vertices, "sources of hops")
     return pairs
 
 
@@ -172,6 +173,7 @@ def _table(graph: Network, sources: np.ndarray) -> np.ndarray:
     for first in range(len(parts) * AT_ONCE, sources.size, AT_ONCE):
         parts.append(graph.compute("hops", sources=sources[first : first + AT_ONCE]))
         work.note_parts(parts)
+        work.tell(min(first + AT_ONCE, sources.size), sources.size, "sources of hops")
     return stacked(parts)
 
 
@@ -182,6 +184,7 @@ def _sketched(graph: Network, seed: int, runs: int) -> np.ndarray:
     for run in range(len(within), runs):
         within.append(graph.compute("sketches", seed=seed, run=run))
         work.note_parts(within)
+        work.tell(run + 1, runs, "sketches of hops")
     levels = max(one.size for one in within)
     return np.diff(np.array([np.pad(one, (0, levels - one.size), mode="edge") for one in within]), prepend=0.0)
 

@@ -14,10 +14,11 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.pattern import ANY, NOWHERE, PATTERNS, Asked, size_of
 from csaw.engine.api.option import option
 from csaw.engine.sources.given_columns import read_columns
+from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
-ANY_LABEL = "*"
+ANY_LABEL, LABELS = "*", "--vertex-labels"
 
 
 class Patterns(Measure):
@@ -51,13 +52,10 @@ class Patterns(Measure):
         self.asked = {name: _parsed(name) for name in self.wanted}
         asks = any(labels for _, labels in self.asked.values())
         if asks and self.vertex_labels is None:
-            raise OptionError(
-                f"--vertex-labels: expected the labels that --pattern {self.pattern} asks for, found none"
-            )
+            raise OptionError(f"{LABELS}: expected the labels that --pattern {self.pattern} asks for, found none")
         if not asks and self.vertex_labels is not None:
             raise OptionError(
-                f"--pattern: expected patterns that ask for --vertex-labels, such as triangle:1:1:2, found "
-                f"{self.pattern}"
+                f"--pattern: expected patterns that ask for {LABELS}, such as triangle:1:1:2, found {self.pattern}"
             )
         if isinstance(self.vertex_labels, str | Path):
             self.vertex_labels = str(Path(self.vertex_labels).absolute())  # workers may be in another folder
@@ -76,6 +74,10 @@ class Patterns(Measure):
         arrays = sorted(given.items()) if isinstance(given, Mapping) else []
         return [*super().kept_by(), *(hashlib.sha256(np.asarray(one).tobytes()).hexdigest() for _, one in arrays)]
 
+    def check(self, store: GraphStore) -> None:
+        if self.vertex_labels is not None:
+            self._given_labels(store)
+
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("patterns",)
 
@@ -93,14 +95,19 @@ class Patterns(Measure):
     def _labels(self, network: Network) -> tuple[np.ndarray, np.ndarray]:
         """The labels that occur in the graph, and int32 [V], the number of that of each vertex, of a sample too."""
         store = network.store
-        columns = read_columns(self.vertex_labels, store.graph if isinstance(store, Members) else store)
-        if columns.table is None or len(columns.names) != 1:
-            raise OptionError(
-                f"--vertex-labels: expected one array of labels, found {len(columns.names)}: {', '.join(columns.names)}"
-            )
-        known, number = np.unique(columns.table[0], return_inverse=True)
+        given = self._given_labels(store.graph if isinstance(store, Members) else store)
+        known, number = np.unique(given, return_inverse=True)
         labels = number.astype(np.int32)
         return known, labels[store.vertices] if isinstance(store, Members) else labels
+
+    def _given_labels(self, store: GraphStore) -> np.ndarray:
+        """The labels of all vertices, float64 [V], as they were given."""
+        columns = read_columns(self.vertex_labels, store, LABELS)
+        if columns.table is None or len(columns.names) != 1:
+            raise OptionError(
+                f"{LABELS}: expected one array of labels, found {len(columns.names)}: {', '.join(columns.names)}"
+            )
+        return columns.table[0]
 
 
 def _parsed(said: str) -> tuple[str, tuple[float | None, ...]]:

@@ -1,23 +1,24 @@
-"""Shortest ways by weight: how far every vertex is from one."""
+"""Shortest paths by weight: how far every vertex is from one."""
 
 from typing import ClassVar
 
 import numpy as np
 
 from csaw.engine.analytics import pieces
-from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
 
 class Sssp(Measure):
-    """The least sum of weights along a way from a source to each vertex, along directions.
+    """The least sum of weights along a path from a source to each vertex, along directions.
 
     Sums are float64, added from the source on, so that they are the same on every device. The column ``sssp`` has them,
-    infinite where there is no way.
+    infinite where there is no path.
     """
 
     KEEPS: ClassVar = {"cpu": Kept(44), "cuda": Kept(56)}
@@ -28,25 +29,30 @@ class Sssp(Measure):
     sssp_source: int | str | None = option(
         None,
         kind=object,
-        help="id of the vertex from which sums of weights are taken",
-        none="the vertex of largest degree",
+        help=f"id of the vertex from which sums of weights are taken [default: {LARGEST}]",
+        none=LARGEST,
     )
+
+    def check(self, store: GraphStore) -> None:
+        if not store.weighted:
+            raise OptionError(
+                f"sssp: expected a graph with weights to add, found none in {store.path}; pass --measures bfs, which "
+                "counts edges"
+            )
+        if self.sssp_source is not None:
+            vertex_of(store, self.sssp_source, "--sssp-source")
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("sssp",)
 
     def findings(self, network: Network) -> Findings:
-        if not network.weighted:
-            raise OptionError(
-                f"sssp: {network.store.path} has no weights to add; take --measures bfs, which counts edges"
-            )
         distance = on_host(network.compute("sssp", source=start_vertex(network, self.sssp_source, "--sssp-source")))
         reached = (
             part[np.isfinite(part)] for part in (distance[low:high] for low, high in pieces.spans(distance.size))
         )
         values, counts = pieces.occurrences(np.unique(part, return_counts=True) for part in reached)
         return {
-            "weight from source": Distribution(values, counts, "weight of the way from the source"),
+            "weight from source": Distribution(values, counts, "weight of the path from the source"),
             "reached by weight": Number(int(counts.sum())),
             "largest weight from source": Number(float(values[-1])),
             "sssp": Column(distance, kind="value"),

@@ -5,6 +5,7 @@
     verdict(rows)       a Verdict: whether the claim holds here, with the number found
     PUBLISHED           optional: the figures of others that the claim is about, each with its machine, which the
                         verdict names beside this one
+    PEER_NAMES          optional: the names of peers that --peer may give
     X                   optional: the column on the plot's horizontal axis; without it, bars
 
 Its name on the command line is the file's, with hyphens.

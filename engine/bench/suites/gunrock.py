@@ -37,7 +37,7 @@ from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = (
     "two GPUs are 1.7 times as fast as one in an iteration of PageRank and in triangles, 1.4 in a search of 2^30 "
-    "entries and more, 1.5 in components and 1.3 in shortest ways"
+    "entries and more, 1.5 in components and 1.3 in shortest paths"
 )
 X = "gpus"
 BFS, SSSP, COMPONENTS = "BFS, a source", "SSSP, a source", "components"

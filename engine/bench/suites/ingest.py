@@ -27,6 +27,7 @@ NAMES = {
     "pyarrow": "pyarrow read_csv, NumPy sort, np.save",
     "duckdb": "DuckDB read_csv, distinct, order by, np.save",
 }
+PEER_NAMES = tuple(name for name in NAMES if name != "csaw")
 SPEC, QUICK_SPEC = (f"rmat:scale={scale},edge_factor=16,undirected=0" for scale in (20, 10))
 
 

@@ -19,14 +19,11 @@ from types import ModuleType
 
 import numpy as np
 
-from csaw.engine.bench import group_tc
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
-from csaw.engine.bench.suites.ingest import NAMES as INGEST
 from csaw.partition import open_graph, write_graph
-from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.store import Graph, GraphStore
 
@@ -63,15 +60,12 @@ UNTESTED = {  # the reason, by what a work is told
 QUICK = ("uniform walk", "neighbors 25 x 10")
 FIRST = "csaw"
 NAMES = (FIRST, *sorted({path.stem.replace("_", "-") for path in PEERS.glob("[a-z]*.py")} - {FIRST}))
-READERS = tuple(name for name in INGEST if name != FIRST)
+PEER_NAMES = NAMES[1:]
 SOURCES, TOGETHER, LENGTH = 100_000, 1024, 80
 MOST_EDGES = 1 << 27
 
 
 def rows(context: Context) -> Iterator[Row]:
-    others = (*READERS, group_tc.NAME)  # these belong to the suites ingest and triangles
-    if unknown := set(context.peers) - {*NAMES, *others}:
-        raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *others))}")
     for peer, path in context.peers.items():
         check_folder(peer, path, _programs(peer))
     there = [name for name in NAMES if context.kind.split(":")[0] in _devices(name)]

@@ -1,9 +1,10 @@
 """PageRank, core numbers and assortativity of a graph in memory, beside the bytes that must move, and beside peers.
 
-The peers are networkit and igraph, where they are installed. PageRank ends when an iteration changes ranks by 1e-4 in
-all, as GAP's does, and sums 64-bit integers; networkit's ends by the same norm, and igraph's by one of its own. Rates
-are entries of rows in a second, and of PageRank those of each iteration. The bytes that must move are the entries of
-rows, each once an iteration, and what is kept of each vertex, at the rate of copies in the memory that holds them.
+The peers are networkit and igraph, where they are installed or ``--peer networkit=PYTHON`` names an interpreter.
+PageRank ends when an iteration changes ranks by 1e-4 in all, as GAP's does, and sums 64-bit integers; networkit's ends
+by the same norm, and igraph's by one of its own. Rates are entries of rows in a second, and of PageRank those of each
+iteration. The bytes that must move are the entries of rows, each once an iteration, and what is kept of each vertex, at
+the rate of copies in the memory that holds them.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ CLAIM = (
     "and 1.02 ns on two cores (1.1 times GAP's 29 ms at scale 20)"
 )
 PUBLISHED = (GAP,)
+PEER_NAMES = network_peers.NAMES
 ITERATION = "PageRank, an iteration"
 GOALS = {"cuda": 520_769_780 / 4.5e-3, "cpu": 31_401_342 / (1.1 * 29e-3)}  # entries of rows in a second
 DAMPING, TOLERANCE = 0.85, 1e-4
@@ -94,11 +96,10 @@ def _row(context: Context, network: Network, work: str, call: Callable[[], int],
 
 def _peers(context: Context, graph: Graph) -> Iterator[Row]:
     """The whole of each work by a peer: how many are done in a second."""
-    for peer, work, call in network_peers.ranking(graph.store.load(), graph.store.directed, DAMPING, TOLERANCE):
-        name = f"{work}, {peer}"
-        if context.only in name:
-            rates = [1 / taken for taken in timed(call, context.repeats)]
-            yield context.on(graph) | {"work": name, "peer": peer, **figure(rates, "graphs/s")}
+    store, how = graph.store, {"damping": DAMPING, "tolerance": TOLERANCE}
+    works = ("PageRank",) if store.directed else ("PageRank", "core numbers", "assortativity")
+    for row, seconds in network_peers.measured(context, store.load(), works, directed=store.directed, **how):
+        yield context.on(graph) | row | (figure([1 / taken for taken in seconds], "graphs/s") if seconds else {})
 
 
 def verdict(rows: list[Row]) -> Verdict:

@@ -46,6 +46,7 @@ TOOLS = {
     "pyg": Tool("PyTorch Geometric"),
     "dgl": Tool("DGL"),
 }
+PEER_NAMES = tuple(name for name, tool in TOOLS.items() if tool.is_peer)
 FULL = {
     "mini_batches": 28,
     "seeds": 1024,

@@ -1,13 +1,13 @@
-"""Components, breadth-first search, hop counts, shortest ways by weight, and betweenness of a graph in memory.
+"""Components, breadth-first search, hop counts, shortest paths by weight, and betweenness of a graph in memory.
 
 Tables III to V of Gunrock's multi-GPU paper. Rates are edges in a second: of an undirected graph each once. Searches
 begin at random vertices that have edges, and a time is that of one source, or of 64 together. The bytes that must move
 are the entries of rows, each once, and what is read and written of each vertex, at the rate of copies in the memory
 that holds them. A search may move fewer: a vertex that is reached needs no more of its row. networkit and igraph are
-measured beside it where they are installed.
+measured beside it where they are installed, or by the interpreter of ``--peer networkit=PYTHON``.
 
 Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches are measured as csaw divides them by
-itself; and they and shortest ways with all levels divided, where a vertex that was reached is sent to its owner alone
+itself; and they and shortest paths with all levels divided, where a vertex that was reached is sent to its owner alone
 (selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017). So are all works on the graph spread
 over these GPUs (pooled), each of which has the rows of its own vertices alone.
 """
@@ -49,6 +49,7 @@ CLAIM = (
     "the 9.4 ms of GAP at scale 20)"
 )
 PUBLISHED = (GAP,)
+PEER_NAMES = network_peers.NAMES
 BFS, SSSP = "BFS, a source", "SSSP, a source"
 GOALS = {"cuda": 150e9, "cpu": 31_401_342 / 2 / (1.2 * 9.4e-3)}
 SOURCES = 16
@@ -156,11 +157,12 @@ def _edges(graph: Network | GraphStore) -> float:
 
 def _peers(context: Context, graph: Graph, sources: list[int]) -> Iterator[Row]:
     """The rows of the works that peers do."""
-    for peer, work, call in network_peers.traversal(graph.store.load(), graph.store.directed, sources):
-        name, turns = f"{work}, {peer}", SOURCES if work == BFS else 1
-        if context.only in name:
-            seconds = [taken / turns for taken in timed(call, context.repeats)]
-            yield context.on(graph) | {"peer": peer} | timed_row(name, seconds, _edges(graph.store))
+    store, works = graph.store, ("components", BFS)
+    found = network_peers.measured(context, store.load(), works, directed=store.directed, sources=sources)
+    for row, seconds in found:
+        turns = SOURCES if row["work"].startswith(BFS) else 1
+        rate = timed_row(row["work"], [taken / turns for taken in seconds], _edges(store)) if seconds else {}
+        yield context.on(graph) | row | rate
 
 
 def verdict(rows: list[Row]) -> Verdict:

@@ -4,7 +4,8 @@ The ways are those of Gunrock's paper (Wang and others, IA3 2016, figures 5 and 
 second. Ranks, orientation and sorting are part of the time. The bytes that must move are the entries of rows, once, and
 what is kept of each vertex; the candidates are those for the third vertex, one for each wedge of the oriented graph, of
 2 bytes; both at the rate of copies in the memory that holds them. networkit and igraph are measured beside it where
-they are installed, and GroupTC with ``--peer grouptc=FOLDER``, where its program is.
+they are installed or ``--peer networkit=PYTHON`` names an interpreter, and GroupTC with ``--peer grouptc=FOLDER``,
+where its program is.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +18,6 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.bench import group_tc, network_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.network_peers import EACH, TOTAL
 from csaw.engine.bench.networks import (
     beside_goal,
     beside_one,
@@ -43,6 +43,8 @@ CLAIM = (
     "triangles are counted, all in, at 5.2 G edges in a second on a GPU (50 ms at R-MAT scale 24), and at 11.2 "
     "M on two cores (1.4 s at scale 20)"
 )
+PEER_NAMES = (*network_peers.NAMES, group_tc.NAME)
+TOTAL, EACH = "triangles", "triangles of each vertex"
 GOALS = {"cuda": 260_384_890 / 50e-3, "cpu": 15_700_671 / 1.4}
 METHODS = {"masked product": "masked_product", "matching": "matched_triangles"}
 BY_GROUPS = f"{TOTAL}, {group_tc.NAME}"
@@ -124,10 +126,8 @@ def _row(context: Context, network: Network, work: str, call: Callable[[], Count
 
 def _peers(context: Context, named: Row, network: Network) -> Iterator[Row]:
     """The rows of the works that peers do."""
-    for peer, work, call in network_peers.triangles(next(network.blocks())):
-        name = f"{work}, {peer}"
-        if context.only in name:
-            yield named | {"peer": peer} | timed_row(name, timed(call, context.repeats), network.edges / 2)
+    for row, seconds in network_peers.measured(context, next(network.blocks()), (TOTAL, EACH), directed=False):
+        yield named | row | (timed_row(row["work"], seconds, network.edges / 2) if seconds else {})
 
 
 def _by_groups(context: Context, network: Network) -> Row:

@@ -12,11 +12,13 @@ from csaw.engine import open_samples, sample
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.analytics.evaluation import distances, profiles, sampled
-from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.evaluation.measuring import Measuring
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.evaluation.visits import distribution, gelman_rubin
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Number, find
+from csaw.engine.analytics.measures.degree import Degree
+from csaw.engine.measure import Measure, vertex_option
 from csaw.partition.errors import OptionError, StoreError, UnknownNameError
 
 ALPHA = 1e-4
@@ -171,6 +173,32 @@ def test_another_graph_and_what_is_unknown_are_refused(tmp_path):
         OptionError, match="forest-fire visits a vertex has no closed form; estimate from samples of deepwalk, "
     ):
         evaluate(store, [tmp_path / "s.zarr"], estimate=True)
+
+
+class From(Measure):
+    source: int = vertex_option(help="vertex that a search begins at")
+
+    def start(self, v):
+        return 0 if v.id == self.source else v.nothing
+
+
+@pytest.mark.parametrize("asked", [evaluate, plan])
+@pytest.mark.parametrize(
+    ("measure", "options", "said"),
+    [
+        ("sssp", {}, "^sssp: expected a graph with weights to add, found none in "),
+        ("bfs", {"bfs_source": 100}, "^--bfs-source: vertex 100 is not in "),
+        ("personalized-pagerank", {"rank_sources": "3,100"}, "^--rank-sources: vertex 100 is not in "),
+        (From, {"source": 100}, "^--source: vertex 100 is not in "),
+        (From, {"source": "x"}, "^--source: expected an integer, the id of a vertex, found 'x'"),
+        ("patterns", {"pattern": "wedge:1:1:1", "vertex_labels": np.zeros(9)}, "^--vertex-labels: labels: expected a "),
+    ],
+)
+def test_what_a_graph_lacks_is_said_before_anything_is_measured(tmp_path, monkeypatch, asked, measure, options, said):
+    store = random_store(tmp_path / "g.zarr", vertices=100, weighted=False)
+    monkeypatch.setattr(Degree, "findings", lambda *_: pytest.fail("it was measured"))
+    with pytest.raises(OptionError, match=said):
+        asked(store, measures=["degree", measure], refresh=True, device="cpu", **options)
 
 
 # What is kept

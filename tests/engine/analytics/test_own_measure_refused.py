@@ -196,8 +196,8 @@ def test_measures_that_cannot_be_chosen_are_refused(measures, said):
 
 def test_weights_that_are_not_there_are_asked_for(tmp_path):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1)], directed=False, weighted=False)
-    with pytest.raises(OptionError, match=r"Below: e.weight: .*g.zarr has no weights"):
-        Below().findings(HostNetwork(store))
+    with pytest.raises(OptionError, match=r"^Below: e.weight: expected a graph with weights, found none in .*g.zarr; "):
+        Below().check(store)
 
 
 # Types, and what is too large for them
@@ -260,11 +260,8 @@ def test_nan_names_the_hook_that_gave_it(tmp_path):
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        (
-            "m.py:Labels",
-            "m.py has no class called 'Labels' that derives from csaw.engine.measure.Measure; did you mean Label?",
-        ),
-        ("m.py:Zzz", "m.py has no class called 'Zzz' that derives from csaw.engine.measure.Measure"),
+        ("m.py:Labels", "that derives from csaw.engine.measure.Measure; there are Label; did you mean Label?"),
+        ("m.py:Zzz", "m.py has no class called 'Zzz' that derives from csaw.engine.measure.Measure; there are Label"),
         ("bad.py:Label", "bad.py cannot be imported: line 3 of bad.py: option(None): expected a default"),
         ("none.py:Label", "none.py is not a file"),
     ],

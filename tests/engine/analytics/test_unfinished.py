@@ -10,6 +10,7 @@ from csaw.engine.analytics import unfinished
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.measure import find
+from csaw.partition.base import stages
 from csaw.partition.graph.attributes import identity
 
 ROOM = 2450  # entries of rows beside the least
@@ -132,6 +133,32 @@ def test_a_disk_without_room_stops_nothing(store, notes, monkeypatch):
     found = evaluate(store, **options).profile
     assert notes.count == 9
     assert found["betweenness"]
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ("betweenness", [f"{k} of 9 sources of betweenness" for k in range(1, 10)]),
+        ("hops", [f"{k} of 200 sources of hops" for k in (64, 128, 192, 200)]),
+        ("hops, sketches", [f"{k} of 5 sketches of hops" for k in range(1, 6)]),
+    ],
+)
+def test_how_far_it_is_is_told(store, case, said):
+    told = []
+    with stages.hearing(told.append):
+        evaluate(store, **given(case, store))
+    assert [text for text in told if text.endswith(("betweenness", "hops"))] == said
+
+
+def test_it_is_told_now_and_then_alone(monkeypatch):
+    clock = iter([0.0, 0.0, 5.0, 10.0, 10.0, 15.0])
+    monkeypatch.setattr(unfinished, "SECONDS", 10.0)
+    monkeypatch.setattr(unfinished.time, "monotonic", lambda: next(clock))
+    told, work = [], unfinished.Work(None, "")
+    with stages.hearing(told.append):
+        for number in range(1000, 4000, 1000):
+            work.tell(number, 9000, "sources")
+    assert told == ["2,000 of 9,000 sources"]
 
 
 def test_notes_are_written_now_and_then_alone(tmp_path, monkeypatch):

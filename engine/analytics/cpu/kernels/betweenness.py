@@ -1,4 +1,4 @@
-"""Numbers of shortest ways and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
+"""Numbers of shortest paths and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
 
 Brandes, Journal of Mathematical Sociology 25(2), 2001. Every vertex sums over its own row, so no two threads write the
 same place. A row is summed in the order of lanes.py, so that sums have the same bits on a GPU.
@@ -42,11 +42,11 @@ def count_ways(low, high, order, first, indptr, indices, ways, counted):
     return 0
 
 
-@njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no way
+@njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no path
 def depend(low, high, order, first, indptr, indices, passed, ways, total):
     """Add to ``total`` the dependency of the vertices order[low:high], which are of one level. Returns 0.
 
-    It is the number of their ways times the sum of ``passed`` of all neighbors, where passed[v] = (1 + dependency of v)
+    It is the number of their paths times the sum of ``passed`` of all neighbors, where passed[v] = (1 + dependency of v)
     / ways[v] of those a level farther, and 0 of others as yet. ways[v] becomes what v passes on.
     """
     lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)

@@ -2,7 +2,8 @@
 
 Rows are of a simple undirected graph, sorted. Candidates for a vertex of the pattern are the shortest row among those
 of the matched vertices that it is joined to, above the numbers that symmetry asks for; the other rows are searched.
-Where the last vertex is joined to one alone and asks for no label, its candidates are counted at once.
+Where the last vertex is joined to one alone and asks for no label, its candidates are counted at once. Where a symmetry
+exchanges the last two, which have no edge between them, pairs of the candidates for both are counted at once.
 
     joined, after, needs, wanted   the pattern's plan (analytics/pattern.py)
     labels                         int32 [V], the number of the label of each vertex; empty where no vertex asks for one
@@ -114,6 +115,29 @@ def _last(chosen, indptr, indices, joined, after, needs, wanted, labels, each):
     return found
 
 
+@inner(nogil=True)
+def _are_twins(joined, after, wanted):
+    """Whether a symmetry exchanges the last two vertices, so that they have the same candidates, and no edge."""
+    last = wanted.size - 1
+    if joined[last - 1, last] or not after[last - 1, last] or wanted[last - 1] != wanted[last]:
+        return False
+    for i in range(last - 1):
+        if joined[i, last - 1] != joined[i, last] or after[i, last - 1] != after[i, last]:
+            return False
+    return True
+
+
+@inner(nogil=True)
+def _fitting(level, begin, driver, chosen, indptr, indices, joined, needs, wanted, labels):
+    """Number of the candidates for a level, from ``begin`` on, that fit."""
+    found = 0
+    for at in range(begin, indptr[chosen[driver] + 1]):
+        candidate = np.int64(indices[at])
+        if wanted[level] < 0 or labels[candidate] == wanted[level]:
+            found += _fits(candidate, level, driver, chosen, indptr, indices, joined, needs)
+    return found
+
+
 @njit(nogil=True)
 def count_matches(low, high, indptr, indices, joined, after, needs, wanted, labels, each):
     """Number of matches whose first vertex is in low .. high - 1.
@@ -122,6 +146,7 @@ def count_matches(low, high, indptr, indices, joined, after, needs, wanted, labe
     """
     size, total = needs.size, 0
     chosen, at, drivers = empty(size, np.int64), empty(size, np.int64), empty(size, np.int64)
+    in_pairs = each.size == 0 and _are_twins(joined, after, wanted)
     for root in range(low, high):
         if indptr[root + 1] - indptr[root] < needs[0]:
             continue
@@ -130,6 +155,13 @@ def count_matches(low, high, indptr, indices, joined, after, needs, wanted, labe
         chosen[0], level = root, 1
         drivers[1], at[1], _ = _candidates(1, chosen, indptr, indices, joined, after)
         while level > 0:
+            if in_pairs and level == size - 2:
+                both = _fitting(
+                    level, at[level], drivers[level], chosen, indptr, indices, joined, needs, wanted, labels
+                )
+                total += both * (both - 1) // 2
+                level -= 1
+                continue
             if at[level] == indptr[chosen[drivers[level]] + 1]:
                 level -= 1
                 continue

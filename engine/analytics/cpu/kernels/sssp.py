@@ -1,12 +1,12 @@
-"""Shortest ways by weight: delta-stepping over rows in any order. Twin: cuda/kernels/sssp.cu.
+"""Shortest paths by weight: delta-stepping over rows in any order. Twin: cuda/kernels/sssp.cu.
 
 Meyer and Sanders, Journal of Algorithms 49(1), 2003.
 
-A distance is the least float64 sum along a way, added from the source on. Adding a weight never makes the larger of two
-sums the smaller one, so the least of all ways is the same in whatever order they are found. Sums are not negative, so
-that their bits, as unsigned integers, are ordered as they are.
+A distance is the least float64 sum along a path, added from the source on. Adding a weight never makes the larger of
+two sums the smaller one, so the least of all paths is the same in whatever order they are found. Sums are not negative,
+so that their bits, as unsigned integers, are ordered as they are.
 
-    distance  float64 [V], infinite where there is no way; bits: the same memory as uint64
+    distance  float64 [V], infinite where there is no path; bits: the same memory as uint64
     round_of  int32 [V]: the round in which a vertex's row is to be gone through, or was
     active    uint8 [chunks]: whether a chunk of 4096 vertices has one of the round
 """

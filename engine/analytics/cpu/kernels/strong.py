@@ -15,7 +15,7 @@ def search(indptr, indices, index, path, waiting, at):
     PEA_FIND_SCC2: Pearce, Information Processing Letters 116(1), 2016.
 
     index: while its component is open, a vertex has the least number of those open that it is known to reach, from 1 in
-    order of discovery. path, waiting [V]: the way of the search, and vertices left behind whose component is open. at
+    order of discovery. path, waiting [V]: the path of the search, and vertices left behind whose component is open. at
     [V]: the next entry of each row on the path.
     """
     state = (index.size, 0, 1)  # the next component, vertices that wait, the next number

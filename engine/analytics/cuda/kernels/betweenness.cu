@@ -1,4 +1,4 @@
-// Numbers of shortest ways and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. A warp serves
+// Numbers of shortest paths and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. A warp serves
 // a row, and a piece of a long one; sums have the order that is said there.
 #include "ordered.cuh"
 

@@ -1,4 +1,4 @@
-// Shortest ways by weight: twin of engine/analytics/cpu/kernels/sssp.py, with the same state and the same sums. Row v
+// Shortest paths by weight: twin of engine/analytics/cpu/kernels/sssp.py, with the same state and the same sums. Row v
 // of a block is at indptr[v - first].
 #include "sssp.cuh"
 

@@ -1,4 +1,4 @@
-// Rows of one round of shortest ways by weight, for the kernels of one GPU and of several that share the vertices. Row
+// Rows of one round of shortest paths by weight, for the kernels of one GPU and of several that share the vertices. Row
 // v of a block is at indptr[v - first].
 #pragma once
 #include "warp_rows.cuh"

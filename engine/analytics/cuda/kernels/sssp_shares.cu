@@ -1,4 +1,4 @@
-// A round of shortest ways by weight on several GPUs, each of which goes through the rows of the vertices that it owns:
+// A round of shortest paths by weight on several GPUs, each of which goes through the rows of the vertices that it owns:
 // the same sums as in sssp.cu. `lists` has a range for each GPU, bounds[n] .. bounds[n + 1] - 1, for the vertices of
 // that GPU whose distances this one has lowered, once each, by the bits of `listed`; counts[n]: how many there are. The
 // least of what all GPUs found is the distance, in whatever order they hear of it.

@@ -1,4 +1,4 @@
-"""Betweenness is that of all shortest ways, counted one by one in fractions, and has the same bits in memory and from
+"""Betweenness is that of all shortest paths, counted one by one in fractions, and has the same bits in memory and from
 disk.
 """
 
@@ -16,7 +16,7 @@ from csaw.engine.analytics.measures.betweenness import Betweenness
 
 
 def dependencies(rows, source):
-    """Of one source, in fractions: ways to each vertex by distance, then shares of them backward."""
+    """Of one source, in fractions: paths to each vertex by distance, then shares of them backward."""
     far = distances(rows, source)
     order = sorted((v for v in range(len(rows)) if far[v] >= 0), key=lambda v: far[v])
     ways, found = [0] * len(rows), [Fraction(0)] * len(rows)
@@ -57,7 +57,7 @@ def test_pairs_of_a_path_and_a_star_by_hand(tmp_path):
 
 
 def test_rows_that_are_summed_in_pieces(tmp_path):
-    """Of K(2, n): a hub is on one of the two shortest ways between any two leaves, a leaf on one of the n between the
+    """Of K(2, n): a hub is on one of the two shortest paths between any two leaves, a leaf on one of the n between the
     hubs.
     """
     store, leaves = two_hubs(tmp_path / "g.zarr"), 1300
@@ -80,7 +80,7 @@ def test_random_sources_are_right_on_the_average(tmp_path):
 
 
 def test_a_graph_that_says_wrongly_that_it_is_undirected_ends_well():
-    """Then there are vertices that no way from the source reaches backward."""
+    """Then there are vertices that no path from the source reaches backward."""
     passed, ways, total = np.zeros((3, 2))
     rows = np.array([0, 0, 0]), np.array([], np.uint32)
     depend(0, 2, np.arange(2), 0, *rows, passed, ways, total)

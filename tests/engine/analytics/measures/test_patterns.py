@@ -252,9 +252,10 @@ def test_what_labels_cannot_be_is_refused(tmp_path):
         with pytest.raises(OptionError, match=said):
             Patterns(pattern=pattern, vertex_labels=given)
     for given, said in (
+        ("nowhere.npz", "nowhere.npz is not a file"),
         (np.zeros(12), "expected a number for each of the 13 vertices"),
         ({"a": np.zeros(13), "b": np.zeros(13)}, "expected one array of labels, found 2: a, b"),
         (np.full(13, np.nan), "expected finite numbers"),
     ):
-        with pytest.raises(OptionError, match=said):
-            Patterns(pattern="wedge:1:1:1", vertex_labels=given).findings(network_of(small(1)))
+        with pytest.raises(OptionError, match=f"^--vertex-labels: .*{said}"):
+            Patterns(pattern="wedge:1:1:1", vertex_labels=given).check(network_of(small(1)).store)

@@ -62,5 +62,7 @@ def test_findings(tmp_path):
 
 def test_a_graph_without_weights_is_refused(tmp_path):
     store = random_store(tmp_path / "g.zarr", weighted=False)
-    with pytest.raises(OptionError, match="has no weights to add; take --measures bfs"):
-        Sssp().findings(HostNetwork(store))
+    with pytest.raises(
+        OptionError, match="^sssp: expected a graph with weights to add, .*; pass --measures bfs, which"
+    ):
+        Sssp().check(store)
