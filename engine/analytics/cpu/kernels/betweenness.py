@@ -46,8 +46,8 @@ def count_ways(low, high, order, first, indptr, indices, ways, counted):
 def depend(low, high, order, first, indptr, indices, passed, ways, total):
     """Add to ``total`` the dependency of the vertices order[low:high], which are of one level. Returns 0.
 
-    It is the number of their paths times the sum of ``passed`` of all neighbors, where passed[v] = (1 + dependency of v)
-    / ways[v] of those a level farther, and 0 of others as yet. ways[v] becomes what v passes on.
+    It is the number of their paths times the sum of ``passed`` of all neighbors: passed[v] = (1 + dependency of v) /
+    ways[v] of those a level farther, and 0 of others as yet. ways[v] becomes what v passes on.
     """
     lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
     for i in range(low, high):
