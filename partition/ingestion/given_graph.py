@@ -159,7 +159,7 @@ def _ids(where: str, given: ArrayLike) -> Ids:
         raise OptionError(f"{where}: expected a column of vertex ids, found the shape {held.shape}")
     if held.dtype.kind in "iu":
         return held.astype(
-            np.uint64 if held.dtype == np.uint64 and held.max(initial=0) > 2**63 - 1 else np.int64, copy=False
+            np.uint64 if held.dtype.kind == "u" and held.max(initial=0) > 2**63 - 1 else np.int64, copy=False
         )
     if held.dtype.kind == "f":
         held = np.asarray(held, np.promote_types(held.dtype, np.float64))

@@ -140,6 +140,9 @@ def test_ids_of_64_bits_stay_as_they_are(tmp_path, ids):
     assert found.fingerprint == expected.fingerprint
     walks = csaw.sample(edges, walk_length=4, device="cpu")
     assert set(walks.walks[:].ravel().tolist()) == set(ids)
+    for order in "<>":
+        ends = np.array(edges, f"{order}{'i' if min(ids) < 0 else 'u'}8").T
+        assert csaw.graph(tuple(ends)).fingerprint == expected.fingerprint
 
 
 def test_samples_of_words_have_the_words():
