@@ -7,6 +7,7 @@ from operator import mul
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.option import flag_of
 from csaw.engine.api.termination import is_unlimited, planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expanding, met_row
@@ -25,6 +26,7 @@ LARGEST_SAMPLE = 1 << 50  # bytes
 TIME_BYTES = 8  # of the time of a step, or of an edge
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
+SIZED_BY = ("fanout", "neighbor_size", "frontier_size", "pool_size", "depth", "walk_length")  # options
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
@@ -169,7 +171,7 @@ def least_bytes(
     )  # the offset of its edges, and the vertices of layers that can be of any size
 
 
-def refuse_sizes(each: int, instances: int, memory: int) -> None:
+def refuse_sizes(algorithm: Algorithm, each: int, instances: int, memory: int) -> None:
     """BudgetError if memory cannot hold one instance, or no disk can hold all of them.
 
     ``each``: bytes of an instance. ``memory``: bytes for one; for hops a quarter of the free memory, because each cell
@@ -177,9 +179,8 @@ def refuse_sizes(each: int, instances: int, memory: int) -> None:
     """
     if each > memory:
         raise BudgetError(
-            f"an instance takes {each:,} bytes, with room for every neighbor that it may have, and "
-            f"{memory:,} are allowed; ask for fewer "
-            f"neighbors (--fanout) or steps, or raise --memory"
+            f"an instance takes {each:,} bytes, with room for every vertex that it may have, and {memory:,} are "
+            f"allowed; ask for smaller ones ({_flags_of_size(algorithm)}), or raise --memory"
         )
     if each * instances > LARGEST_SAMPLE:
         raise BudgetError(
@@ -187,3 +188,9 @@ def refuse_sizes(each: int, instances: int, memory: int) -> None:
             f"{LARGEST_SAMPLE:,}; "
             f"ask for fewer (--instances, --num-walks), or draw several samples with seeds of their own"
         )
+
+
+def _flags_of_size(algorithm: Algorithm) -> str:
+    """The options of an algorithm that its instances are as large as, or what decides their size."""
+    flags = [flag_of(name) for name in SIZED_BY if name in algorithm.options()]
+    return ", ".join(flags) or f"sizes of {algorithm.name()}"

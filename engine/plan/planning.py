@@ -117,7 +117,7 @@ def _shape(
         bases *= -(-2 * target // base_vertices(algorithm, row, needs.edge.id))
         row = target_row(target, needs.edge.id)
     least, room = least_bytes(store, algorithm, sizes, layout, sources), max(limits.host_bytes, available_bytes())
-    refuse_sizes(least, sources.instances, room // 4 if isinstance(layout, Hops) else room)
+    refuse_sizes(algorithm, least, sources.instances, room // 4 if isinstance(layout, Hops) else room)
     request = Request(
         store.fingerprint,
         name,
