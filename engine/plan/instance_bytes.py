@@ -26,7 +26,17 @@ LARGEST_SAMPLE = 1 << 50  # bytes
 TIME_BYTES = 8  # of the time of a step, or of an edge
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
-SIZED_BY = ("fanout", "neighbor_size", "frontier_size", "pool_size", "depth", "walk_length")  # options
+SIZED_BY = (  # options
+    "fanout",
+    "layer_sizes",
+    "neighbor_size",
+    "frontier_size",
+    "seeds_per_batch",
+    "subgraph_nodes",
+    "pool_size",
+    "depth",
+    "walk_length",
+)
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
