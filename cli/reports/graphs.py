@@ -35,7 +35,7 @@ INPUT = (
     Line("reciprocity", "edges with their opposite", share),
     Line("self_loops", "self loops found"),
     Line("self_loops_dropped", "self loops dropped", yes),
-    Line("duplicates", "repeated edges found"),
+    Line("duplicates", "repeated edges merged into others"),
     Line("duplicates_policy", "--duplicates"),
     Line("dead_ends", "vertices without an edge out"),
     Line("isolated", "vertices without any edge"),

@@ -64,4 +64,9 @@ def _of_columns(job: Job, merged: int) -> list[str]:
     if not job.edge_columns or not merged:
         return []
     names = ", ".join(column.name for column in job.edge_columns)
-    return [f"{merged:,} repeated edges are left out, with their {names}; pass --duplicates keep to keep them"]
+    left = (
+        "1 repeated edge is left out, with its"
+        if merged == 1
+        else f"{merged:,} repeated edges are left out, with their"
+    )
+    return [f"{left} {names}; pass --duplicates keep to keep them all"]

@@ -211,7 +211,7 @@ def test_info_says_what_a_graph_is_and_what_it_was_made_of(said, tmp_path):
     assert found["Graph"]["weighted"] == "no"
     made = found["Input that it was made of"]
     assert made["lines of comments"] == "1"
-    assert made["repeated edges found"] == "1"
+    assert made["repeated edges merged into others"] == "1"
     assert made["edges with their opposite"] == "100 %"
 
 

@@ -177,7 +177,7 @@ def test_numbers_that_are_left_out_with_repeated_edges_are_told_of(tmp_path):
     (tmp_path / "e").write_text("9 8 30\n8 3 7\n9 8 31\n")
     chosen = {"edge_columns": "time:int32=3", "overwrite": True}
     first = ingest(tmp_path / "e", tmp_path / "g.zarr", IngestOptions(**chosen))
-    said = "1 repeated edges are left out, with their time; pass --duplicates keep to keep them"
+    said = "1 repeated edge is left out, with its time; pass --duplicates keep to keep them all"
     assert (stored(first), first.report["warnings"]) == ([(8, 3, 7), (9, 8, 30)], [said])
     kept = ingest(tmp_path / "e", tmp_path / "g.zarr", IngestOptions(duplicates="keep", **chosen))
     assert (stored(kept), kept.report["warnings"]) == ([(8, 3, 7), (9, 8, 30), (9, 8, 31)], [])
