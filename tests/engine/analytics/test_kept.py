@@ -15,7 +15,7 @@ from csaw.engine.analytics.measure import Measure, find, names
 from csaw.partition.errors import BudgetError
 
 HEADING = "## What a measure keeps"
-VERTICES = 150_000
+VERTICES = 60_000
 PAGE = Path(__file__).parents[3] / "docs/evaluation.md"
 IN_MEMORY = {"patterns", "spectrum", "match"}  # which refuse to read blocks
 
