@@ -164,7 +164,7 @@ def next_law(
     instance: int = 0,
     path: Sequence[int] = (),
 ) -> dict[int, float]:
-    """Chance of each vertex to follow v on a walk; NONE: the walk ends.
+    """Chance of each vertex to follow v on a walk; NONE: the walk ends, as it does where a hook returns less than 0.
 
     ``path``: the vertices of the walk so far, if its hooks read them.
     """
@@ -185,7 +185,12 @@ def next_law(
             raise OptionError(f"expected a mapping from vertices to chances, found {quoted(law)}")
         if not abs(sum(law.values()) - 1.0) < OFF:
             raise OptionError(f"the chances of what follows vertex {v} sum to {sum(law.values()):.6g}, expected 1")
-        return {u: chance for u, chance in law.items() if chance > 0.0}
+        found: dict[int, float] = {}
+        for u, chance in law.items():
+            if chance > 0.0:
+                then = max(u, NONE)  # as compiled code takes any negative number
+                found[then] = found.get(then, 0.0) + chance
+        return found
 
 
 def inclusion_law(biases: list[tuple[int, float]], picks: int) -> dict[int, float]:

@@ -184,7 +184,7 @@ WRONG_RANGES = [
 BOUNDED = [  # bounds that biases of second order keep on all GRAPHS
     ("(1.0, 1.0, 2.0)", "e.weight * (2.0 if e.dst == e.prev else 1.0)"),
     ("(0.5, 1.0, 1.0)", "e.weight if e.is_neighbor(e.prev, e.dst) else e.weight / (1 + (e.dst != e.prev))"),
-    ("(0.0625, 10.0, 20.0)", "e.weight * e.weight * (2.0 if e.dst == e.prev else 1.0)"),
+    ("(0.0625, 10.0, 20.0)", "e.weight * (20.0 if e.dst == e.prev else e.weight)"),
     ("(0.0, 1.0, 0.0)", "0.0 if e.dst == e.prev else e.weight"),
 ]
 TOGETHER: list[tuple[dict[str, list[str]], list[str]]] = [  # attributes of one kind of traversal, and its sizes

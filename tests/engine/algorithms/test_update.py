@@ -96,3 +96,38 @@ def test_an_update_that_cannot_be_is_refused(tmp_path, store, rules, update, sai
     )
     with pytest.raises(CsawError, match=said):
         arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'own.py'}:Mine")
+
+
+@pytest.mark.parametrize("name", ["Ends", "Dies", "Leaves"])
+def test_any_number_below_0_is_no_vertex(tmp_path, name):
+    """So compiled code takes it, and so do the checks."""
+    (tmp_path / "less.py").write_text(LESS)
+    store = random_store(tmp_path / "g.zarr", vertices=30, edges=40, directed=True)
+    drawn = sample(store, tmp_path / "s.zarr", f"{tmp_path}/less.py:{name}", walk_length=6, device="cpu")
+    assert verify(drawn.path, algo=f"{tmp_path}/less.py:{name}").ok
+    lengths = drawn.lengths[:]
+    assert (lengths == 0).all() if name == "Ends" else (lengths < 6).any()
+
+
+LESS = """
+from csaw.engine.algorithm import Walk
+
+
+class Ends(Walk):
+    def update(self, e):
+        return -5
+
+
+class Dies(Walk):
+    def dead_end(self, v):
+        return -7
+
+
+class Leaves(Walk):
+    def update(self, e):
+        return e.dst if e.random() < 0.5 else -1 - e.dst
+
+    def law(self, selected, v):
+        ends = selected or {-1: 1.0}
+        return {-9: 0.25, -1: 0.25} | {u: chance / 2 for u, chance in ends.items()} if selected else ends
+"""
