@@ -76,7 +76,7 @@ def say(*lines: str, err: bool = False) -> None:
     """Print lines, unless ``--quiet`` was given; those that are empty are left out."""
     if not is_quiet():
         for line in filter(None, lines):
-            click.echo(line, err=err)
+            click.echo(printable(line), err=err)
 
 
 def progress(what: str, enabled: bool = True) -> AbstractContextManager["Progress"]:

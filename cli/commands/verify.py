@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from csaw.cli import console, values
+from csaw.partition.base.quoting import printable
 
 if TYPE_CHECKING:
     from csaw.engine.verify import Report
@@ -51,7 +52,8 @@ def verify(
         console.print_json(report.as_dict())
     elif not report.ok or not console.is_quiet():
         _print_checks(report)
-        click.echo("\n".join(filter(None, of_checks(report))))
+        for line in filter(None, of_checks(report)):
+            click.echo(printable(line))
     if not report.ok:
         ctx.exit(3)
 

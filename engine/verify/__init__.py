@@ -97,11 +97,10 @@ def verify(
         samples = open_samples(samples_path, graph.path if isinstance(graph, GraphStore) else graph, algo)
     except ChangedError as error:
         return Report(str(samples_path), _said(graph), (Check("checksums", False, None, str(error)),))
-    given = graph if graph is not None else samples.manifest.get("graph", {}).get("path", "")
-    where = _said(given)
+    where = _said(graph) if graph is not None else str(samples.manifest.get("graph", {}).get("path", ""))
     checks = Checks()
     with ThreadPoolExecutor(1) as aside:  # the graph is read while the sample's files are compared
-        coming = aside.submit(_graph_of, given) if where else None
+        coming = aside.submit(_graph_of, graph, samples_path, where) if where else None
         _checksums(samples, checks)
         if not all(check.ok for check in checks.made):
             return Report(str(samples_path), where, tuple(checks.judge()))
@@ -138,9 +137,16 @@ def _said(graph: str | Path | GraphStore | None) -> str:
     return str(graph.path) if isinstance(graph, GraphStore) else str(graph or "")
 
 
-def _graph_of(given: str | Path | GraphStore) -> tuple[GraphStore, Graph]:
-    """A store or the one at a path, and its graph in memory."""
-    store = given if isinstance(given, GraphStore) else open_graph(given)
+def _graph_of(given: str | Path | GraphStore | None, sample: str | Path, said: str) -> tuple[GraphStore, Graph]:
+    """A store or the one at a path, or where a sample has ``said`` that its graph is, and its graph in memory."""
+    try:
+        store = given if isinstance(given, GraphStore) else open_graph(said if given is None else given)
+    except StoreError as error:
+        if given is not None:
+            raise
+        raise StoreError(
+            f"{sample} was drawn from a graph at another place: {error}, or name it with --graph"
+        ) from error
     return store, store.load(store.further_columns)
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 import pytest
 from click.testing import CliRunner
 
-from csaw.cli.console import CurrentStderr
+from csaw.cli.console import CurrentStderr, say
 from csaw.cli.main import cli
 from csaw.cli.reports import sections as report
 from csaw.cli.reports.run import options_of, plan_sections, run_sections
@@ -296,3 +296,9 @@ def test_a_table_and_the_log_give_a_terminal_nothing_to_obey(capsys):
     assert capsys.readouterr().out == "  FAIL  no vertex \\x1b[2Jx\n"
     record = logging.makeLogRecord({"msg": "%s", "args": ("\x1b[2Jx",)})
     assert CurrentStderr().format(record) == "\\x1b[2Jx"
+
+
+def test_lines_show_what_a_terminal_obeys_as_escapes(capsys):
+    """Also what no text in UTF-8 can be."""
+    say("found \x1b[2J and \ud800")
+    assert capsys.readouterr().out == "found \\x1b[2J and \\ud800\n"

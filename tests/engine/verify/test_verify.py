@@ -200,8 +200,19 @@ def test_another_graph_fails_and_a_missing_one_is_an_error(tmp_path, store, trou
         tmp_path, store, "deepwalk", slow.slow_walks(store, "deepwalk", every_vertex(store, 2), walk_length=4)
     )
     assert {check.name for check in verify(path, troubled.path).checks if not check.ok} == {"graph"}
-    with pytest.raises(StoreError, match="does not exist"):
+    with pytest.raises(StoreError, match="none does not exist; make one with csaw partition$"):
         verify(path, tmp_path / "none")
+
+
+def test_of_a_graph_that_was_moved_the_way_to_name_it_is_said(tmp_path):
+    store = graphs.random_store(tmp_path / "g.zarr", vertices=30, edges=60)
+    drawn = sample(store, tmp_path / "s.zarr", "deepwalk", walk_length=3)
+    store.path.rename(tmp_path / "moved.zarr")
+    with pytest.raises(
+        StoreError, match=r"s.zarr was drawn from .*g.zarr does not exist; .*, or name it with --graph$"
+    ):
+        verify(drawn.path)
+    assert verify(drawn.path, tmp_path / "moved.zarr").ok
 
 
 @pytest.mark.parametrize("vertices", [29, 31])
