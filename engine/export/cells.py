@@ -13,7 +13,7 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.text.blocks import LONGEST_LINE
-from csaw.partition.ingestion.time_column import decimals_of
+from csaw.partition.ingestion.time_column import decimals_of, decimals_of_numbers
 
 TIME_ROOM = 34
 ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32} | dict.fromkeys(range(DECIMALS, DATES + DECIMALS), TIME_ROOM)
@@ -85,7 +85,7 @@ def kind_of_times(units: str) -> int:
     """The kind of cells that hold times of these units, so that they are written as the input of the graph has them."""
     if (since_1970 := decimals_of(units)) is not None:
         return DATES + since_1970
-    return DECIMALS + (decimals_of(units, iso=False) or 0)
+    return DECIMALS + decimals_of_numbers(units)
 
 
 def _bits(column: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ FORMS = {
 }
 """Options of csaw partition, and times of a graph as text."""
 EDGES = (("7", "5"), ("5", "7"), ("7", "-2"), ("5", "-2"))
-UNITS = ("1", "1e-3", "1e-9", "seconds since 1970-01-01", "nanoseconds since 1970-01-01")
+UNITS = ("1", "1e-3", "1e-9", "1e-2 s since 1970-01-01", "seconds since 1970-01-01", "nanoseconds since 1970-01-01")
 
 
 @pytest.mark.parametrize("units", UNITS)
