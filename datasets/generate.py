@@ -16,6 +16,7 @@ from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition.arrays.replace import FILE, check, new_file
 from csaw.partition.base.parallel import processors
 from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.pipeline import ingest_rows
@@ -71,7 +72,10 @@ class RmatRows:
         return self.each(lambda *block: block, BLOCK, THREADS)
 
     def each(self, work: Callable[..., Made], size: int, threads: int) -> Iterator[Made]:
-        """Yield ``work(src, dst, weights)`` of blocks of ``size`` edges, in their order; threads do the work."""
+        """Yield ``work(src, dst, weights)`` of blocks of ``size`` edges, in their order; threads do the work.
+
+        Where edges have times, these are a fourth argument.
+        """
 
         def made(first: int) -> Made:
             return work(*self._block(first, min(size, self.rmat.draws - first)))
@@ -91,8 +95,8 @@ class RmatRows:
                     self.progress(done)
                 yield result
 
-    def _block(self, first: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        from csaw.datasets.rmat import edges, scrambled, symmetric_weights
+    def _block(self, first: int, count: int) -> tuple[np.ndarray | None, ...]:
+        from csaw.datasets.rmat import edge_times, edges, scrambled, symmetric_weights
 
         r = self.rmat
         src, dst = edges(r.scale, r.edge_factor, r.seed, first, count, r.a, r.b, r.c, r.noise, r.d)
@@ -100,7 +104,8 @@ class RmatRows:
             scrambled(src, r.scale)
             scrambled(dst, r.scale)
         weights = symmetric_weights(src, dst, r.seed, r.weights) if self.weighted else None
-        return src.astype(np.int64), dst.astype(np.int64), weights
+        times = () if r.times is None else (edge_times(r.seed, first, count, r.times),)
+        return src.astype(np.int64), dst.astype(np.int64), weights, *times
 
 
 class KarateRows:
@@ -133,6 +138,7 @@ def generate(
         duplicates="first" if dedup else "keep",
         partitions=partitions,
         overwrite=overwrite,
+        time_column=TIME.name if is_timed(spec) else None,
     )
     return ingest_rows(spec, rows, out, options)
 
@@ -140,20 +146,22 @@ def generate(
 def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress: Progress | None = None) -> int:
     """Write the graph of ``spec`` as a SNAP edge list, and return the number of rows.
 
-    It is compressed if its name ends with .gz. csaw partition makes the store of ``spec`` of it.
+    It is compressed if its name ends with .gz. csaw partition makes the store of ``spec`` of it, with --time-column
+    Time where edges have times.
     """
     from csaw.datasets.text import rows_as_text
 
-    def as_text(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> tuple[memoryview, int]:
+    def as_text(src: np.ndarray, dst: np.ndarray, *columns: np.ndarray | None) -> tuple[memoryview, int]:
         kept = slice(None) if loops else src != dst
-        src, dst, weights = src[kept], dst[kept], None if weights is None else weights[kept]
-        return rows_as_text(src, dst, weights), src.size
+        left = (None if column is None else column[kept] for column in columns)
+        return rows_as_text(src[kept], dst[kept], *left), src[kept].size
 
     _check_out(Path(out), overwrite)
     rows, loops, _ = _rows(spec, progress)
     _check_room(rows, Path(out).parent, PACKED_BYTES)
     kind = "Undirected" if rows.shape.undirected else "Directed"
-    head = f"# {kind} graph: {spec}\n# FromNodeId\tToNodeId" + ("\tWeight\n" if rows.weighted else "\n")
+    names = ["FromNodeId", "ToNodeId", *["Weight"] * rows.weighted, *["Time"] * is_timed(spec)]
+    head = f"# {kind} graph: {spec}\n# " + "\t".join(names) + "\n"
     written = 0
     with new_file(Path(out), overwrite=overwrite) as plain, _packed(plain, Path(out)) as file:
         file.write(head.encode())
@@ -161,6 +169,11 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
             file.write(text)
             written += count
     return written
+
+
+def is_timed(spec: str) -> bool:
+    """Whether the edges of the graph of ``spec`` have times."""
+    return spec != "karate" and parse_spec(spec).times is not None
 
 
 def _packed(file: BinaryIO, out: Path) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:

@@ -6,13 +6,13 @@ Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 
 quadrant. With noise, as in GTgraph (Bader and Madduri 2006), a level has other chances than the one before it, by the
 words of the counter (level, 1, i): each chance is multiplied by a number between 1 - noise and 1 + noise, all as
 likely, and all four are divided by their sum. So does the generator of Gunrock, which has its code from GTgraph; in
-GTgraph's own, with the same 5 %, both branches for b raise it.
+GTgraph's own, with the same 5 %, both branches for b raise it. The time of edge i is drawn by the counter (0, 2, i).
 """
 
 import numpy as np
 from numba import uint32, uint64
 
-from csaw.datasets.spec import WholeWeights
+from csaw.datasets.spec import Integers
 from csaw.partition.base.compile import njit
 
 LOW, SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -43,18 +43,25 @@ def edges(
     return src, dst
 
 
-def symmetric_weights(src: np.ndarray, dst: np.ndarray, seed: int, kind: int | WholeWeights = 1) -> np.ndarray:
+def symmetric_weights(src: np.ndarray, dst: np.ndarray, seed: int, kind: int | Integers = 1) -> np.ndarray:
     """Return a float32 weight for each edge, the same for u-v and v-u: a multiple of 1/256 in (0, 1].
 
     ``kind`` 5: the same number is brought to [1, 5). A range: an integer of it.
     """
     weights = np.empty(src.size, np.float32)
-    if isinstance(kind, WholeWeights):
+    if isinstance(kind, Integers):
         count = np.uint64(kind.high - kind.low + 1)
         _whole_weights(src, dst, np.uint64(seed), np.uint64(kind.low), count, weights)
         return weights
     _weights(src, dst, np.uint64(seed), weights)
     return from_one_to_five(weights) if kind == 5 else weights
+
+
+def edge_times(seed: int, first: int, count: int, times: Integers) -> np.ndarray:
+    """Return the times of the edges first .. first + count - 1: int64 [count], integers of the range."""
+    drawn = np.empty(count, np.int64)
+    _times(np.uint64(seed), first, times.low, np.uint64(times.high - times.low + 1), drawn)
+    return drawn
 
 
 def from_one_to_five(weights: np.ndarray) -> np.ndarray:
@@ -142,6 +149,16 @@ def _whole_weights(src, dst, seed, low, count, weights):
         u, v = uint64(min(src[i], dst[i])), uint64(max(src[i], dst[i]))
         word = _philox(uint64(0), uint64(0), u, v, k0, k1)[0]
         weights[i] = np.float32(low + (word * count >> SHIFT))
+
+
+@njit(nogil=True)
+def _times(seed, first, low, count, drawn):
+    """``count``: of integers in the range, at most 2^32. Each is drawn by 64 bits, as a fraction of 1."""
+    k0, k1 = seed & LOW, seed >> SHIFT
+    for i in range(drawn.size):
+        edge = uint64(first + i)
+        upper, lower, _, _ = _philox(uint64(0), uint64(2), edge & LOW, edge >> SHIFT, k0, k1)
+        drawn[i] = low + np.int64((upper * count + (lower * count >> SHIFT)) >> SHIFT)
 
 
 @njit(nogil=True)

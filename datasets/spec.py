@@ -12,8 +12,11 @@ FLOATS = {"a", "b", "c", "d", "noise"}
 LARGEST_WEIGHT = 2**24 - 1  # float32 holds every integer up to here
 
 
-class WholeWeights(NamedTuple):
-    """Weights that are integers from ``low`` to ``high``, each as likely as another."""
+MOST_TIMES = 2**32  # in a range of times
+
+
+class Integers(NamedTuple):
+    """Weights or times that are integers from ``low`` to ``high``, each as likely as another."""
 
     low: int
     high: int
@@ -26,7 +29,8 @@ class WholeWeights(NamedTuple):
 class Rmat:
     """An R-MAT graph: edge_factor * 2^scale draws among 2^scale vertices.
 
-    Vertices without an edge are left out, as in an edge list.
+    Vertices without an edge are left out, as in an edge list. With times, repeats of an edge are kept unless ``dedup``
+    says otherwise: they are edges at other times.
     """
 
     scale: int = 16
@@ -38,11 +42,12 @@ class Rmat:
     d: float = 0.05
     undirected: int = 1
     # 1: multiples of 1/256 in (0, 1]; 5: of 1/64 in [1, 5), as NextDoor gives its graphs; or integers of a range
-    weights: int | WholeWeights = 0
-    dedup: int = 1  # repeats of an edge are merged
+    weights: int | Integers = 0
+    dedup: int | None = None  # whether repeats of an edge are merged; None: unless edges have times
     self_loops: int = 0  # kept
     scramble: int = 0  # hubs get ids from all over the range instead of small ones
     noise: float = 0.0  # most that a level of an edge changes each chance by, as a share of it; GTgraph has 0.05
+    times: Integers | None = None  # of edges
 
     def __post_init__(self) -> None:
         self._check("scale", 1 <= self.scale <= 31, "1 to 31")
@@ -52,12 +57,18 @@ class Rmat:
             self._check(name, 0 <= getattr(self, name) <= 1, "a chance from 0 to 1")
         if abs(self.a + self.b + self.c + self.d - 1) > 1e-9:
             raise OptionError(f"rmat: expected a + b + c + d = 1, found {self.a + self.b + self.c + self.d:.6g}")
-        if isinstance(self.weights, WholeWeights):
+        if isinstance(self.weights, Integers):
             is_range = 0 <= self.weights.low <= self.weights.high <= LARGEST_WEIGHT and self.weights.high > 0
             self._check("weights", is_range, "a range of integers LOW..HIGH from 0 to 2^24 - 1, not 0 alone")
         else:
             self._check("weights", self.weights in (0, 1, 5), "0, 1, 5 or a range of integers such as 0..64")
         self._check("noise", 0 <= self.noise < 1, "a share from 0 to below 1")
+        if self.times is not None:
+            low, high = self.times
+            is_range = 0 <= low <= high < 2**63 and high - low < MOST_TIMES
+            self._check("times", is_range, "a range of at most 2^32 integers LOW..HIGH from 0 to 2^63 - 1")
+        if self.dedup is None:
+            object.__setattr__(self, "dedup", int(self.times is None))
         for name in SWITCHES:
             self._check(name, getattr(self, name) in (0, 1), "0 or 1")
 
@@ -71,7 +82,8 @@ class Rmat:
 
     def __str__(self) -> str:
         """The shortest spec of this graph: equal graphs have equal specs."""
-        named = [f"{f.name}={getattr(self, f.name)}" for f in fields(self) if getattr(self, f.name) != f.default]
+        usual = {f.name: f.default for f in fields(self)} | {"dedup": int(self.times is None)}
+        named = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
         return f"rmat:scale={self.scale}" + "".join(f",{item}" for item in named if not item.startswith("scale="))
 
 
@@ -81,7 +93,7 @@ def parse_spec(spec: str) -> Rmat:
     if head != "rmat":
         raise OptionError(f"{shown(spec) or 'SPEC is empty'}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
     known: dict[str, Callable[[str], object]] = {f.name: float if f.name in FLOATS else int for f in fields(Rmat)}
-    known["weights"] = _weights
+    known |= {"weights": _weights, "times": _range}
     values: dict[str, Any] = {}
     for item in filter(None, listed.split(",")):
         name, _, text = item.partition("=")
@@ -92,14 +104,20 @@ def parse_spec(spec: str) -> Rmat:
         try:
             values[name] = known[name](text)
         except ValueError as error:
-            raise OptionError(f"{shown(spec)}: {name}: expected a number, found {shown(repr(text))}") from error
+            expected = "a range of integers such as 0..1000000" if name == "times" else "a number"
+            raise OptionError(f"{shown(spec)}: {name}: expected {expected}, found {shown(repr(text))}") from error
     return Rmat(**values)
 
 
-def _weights(text: str) -> int | WholeWeights:
+def _weights(text: str) -> int | Integers:
     """The value of ``weights``: a number, or a range LOW..HIGH."""
-    low, dots, high = text.partition("..")
-    return WholeWeights(int(low), int(high)) if dots else int(text)
+    return _range(text) if ".." in text else int(text)
+
+
+def _range(text: str) -> Integers:
+    """A range LOW..HIGH; ValueError for anything else."""
+    low, _, high = text.partition("..")
+    return Integers(int(low), int(high))
 
 
 def with_options(spec: str, options: dict[str, object]) -> str:

@@ -22,6 +22,10 @@ class ChangedError(StoreError):
     """A file of a store that is missing or has other bytes than its checksum says; the message names the file."""
 
 
+class RepeatedEdgesError(StoreError):
+    """A sample does not say which of several edges with the same ends, and the same time, it holds."""
+
+
 class OptionError(CsawError, ValueError):
     """A parameter outside its range, or one that belongs to another algorithm."""
 

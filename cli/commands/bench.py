@@ -121,7 +121,7 @@ def bench(
 
     Each line has the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of
     sampled edges are those of sampling alone: the graph is loaded, kernels are compiled, and samples stay in memory. On
-    a GPU, an rmat: graph is made on the GPU.
+    a GPU, an rmat: graph without times is made on the GPU.
 
     \b
     Example:

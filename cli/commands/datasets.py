@@ -76,7 +76,10 @@ def list_(as_json: bool) -> None:
     help="R-MAT: the most by which a level of an edge changes each of the four chances, as a share of it; GTgraph has "
     "0.05, with chances of 0.45, 0.15, 0.15 and 0.25.",
 )
-@click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges.")
+@click.option("--times", help="R-MAT: range of integers that the times of edges are drawn from, such as 0..1000000.")
+@click.option(
+    "--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges [default: merged, unless they have times]."
+)
 @click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")
 @click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ones.")
 @click.option("--partitions", type=int, help="Number of partitions of the store.")
@@ -106,7 +109,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
             following = next_is("sample", out, "walks.zarr")
         else:
             said = f"{maker.write_text(spec, out, overwrite=overwrite, progress=update):,} rows"
-            following = next_is("partition", out, "graph.zarr")
+            following = next_is("partition", out, "graph.zarr", *["--time-column", "Time"] * maker.is_timed(spec))
     console.say(f"{said} in {out}, {took()}.", following)
 
 

@@ -59,7 +59,8 @@ def export(
     The suffix of OUT decides the format; standard output gets text, or what --format names. A sample can become text
     (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for
     PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's
-    corpus_file; of other samples it has one edge on each line, "instance src dst depth".
+    corpus_file; of other samples it has one edge on each line, "instance src dst depth", in time with the time behind.
+    Text and CSV have times as the input of the graph has them, numbers with decimals or dates.
 
     A sample of more than about 128 MiB as Parquet is a folder, OUT/part-00000.parquet and so on in the order of
     instances, which several threads write; on standard output it is one. pandas, polars, Dask, DuckDB

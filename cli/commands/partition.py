@@ -99,10 +99,11 @@ GROUPS = {
 )
 @click.option(
     "--time-format",
-    type=click.Choice(["numbers", "iso", "unix"]),
+    type=click.Choice(["numbers", "iso", "unix", "unix-ms", "unix-us", "unix-ns"]),
     default="numbers",
-    help="Whether times are numbers, dates of ISO 8601 such as 2026-11-25T20:15:00Z (iso), or seconds since 1970-01-01 "
-    "(unix); of the last two, dates are shown and taken wherever there is a time.",
+    help="Whether times are numbers, dates of ISO 8601 such as 2026-11-25T20:15:00Z (iso), seconds since 1970-01-01 "
+    "(unix), or milli-, micro- or nanoseconds (unix-ms, unix-us, unix-ns); of all but numbers, dates are shown and "
+    "taken wherever there is a time.",
 )
 @click.option(
     "--time-decimals",

@@ -170,7 +170,9 @@ def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
     from csaw.cli.reports.sections import print_report
 
     plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
-    console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
+    times = job.store.stored.time
+    sections = plan_sections(graph, plan["request"], plan, None if times is None else times.units)
+    console.print_json(plan) if as_json else print_report(sections)
 
 
 def _commit(job: "Job", place: str, overwrite: bool) -> Options:

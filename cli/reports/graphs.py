@@ -15,6 +15,7 @@ GRAPH = (
     Line("partition_count", "partitions"),
     Line("partitioner", "partitioner"),
     Line("fingerprint", "fingerprint"),
+    Line("time_units", "units of times"),
 )
 TIMES = (
     Line("first", "first"),
@@ -52,7 +53,7 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
     warnings = [("warning", str(one)) for one in report.get("warnings", ())]
     times = report.get("times")
     if times is not None:
-        times = times | {end: _dated(times[end], times["units"]) for end in ("first", "last")}
+        times = times | {end: dated(times[end], times["units"]) for end in ("first", "last")}
     if times is not None and times["distinct"]:
         times = times | {"per_time": f"{graph['edges'] / times['distinct']:,.1f}"}
     return [
@@ -62,9 +63,9 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
     ]
 
 
-def _dated(time: int | None, units: str) -> int | str | None:
+def dated(time: object, units: str) -> object:
     """A time with what it is in the input behind it, a date or a number with decimals, where that is another text."""
     from csaw.partition.ingestion.time_value import text_of  # brings NumPy
 
-    said = None if time is None else text_of(time, units)
+    said = text_of(time, units) if isinstance(time, int) else None
     return time if said in (None, str(time)) else f"{plain(time)} ({said})"

@@ -6,8 +6,8 @@ An option of ``csaw sample`` is named as its help names it.
 from collections.abc import Mapping
 
 from csaw.cli.reports.graphs import GRAPH
+from csaw.cli.reports.parameters import options_of
 from csaw.cli.reports.sections import Facts, Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
-from csaw.engine.api.option import flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
 from csaw.engine.plan.parts import PARTS
 from csaw.engine.plan.residency import Residency
@@ -185,20 +185,13 @@ LOADING = (
 )
 
 
-def options_of(algorithm: object, parameters: Facts) -> Section:
-    """The options of an algorithm with their values, as a section; in time, where no weight counts, without a bias."""
-    unweighed = {"bias": "none"} if parameters.get("time_strategy") and parameters.get("bias") == "weight" else {}
-    shown = {**parameters, **unweighed}
-    return f"Options of {algorithm}", [(flag_of(name), plain(value)) for name, value in shown.items()]
-
-
-def plan_sections(graph: str, request: Facts, plan: Facts) -> list[Section]:
-    """A request and the plan for it, as ``Request.as_dict`` and ``Plan.as_dict`` give them."""
+def plan_sections(graph: str, request: Facts, plan: Facts, units: str | None = None) -> list[Section]:
+    """A request and the plan for it, as ``Request.as_dict`` and ``Plan.as_dict`` give them; ``units`` of times."""
     asked = [("graph", graph), ("--algo", str(request["algorithm"])), *lines_of(request, REQUEST)]
     kind = plan["device"].partition(":")[0]
     refused = [(f"--residency {name}", reason) for name, reason in plan["refused"].items()]
     return [
-        options_of(request["algorithm"], request["parameters"]),
+        options_of(request["algorithm"], request["parameters"], units),
         (SAMPLE, asked),
         (RUN, lines_of(plan, PLACE)),
         ("Memory of each GPU" if kind == "cuda" else "Memory", _memory(plan, kind)),
@@ -290,7 +283,7 @@ def sample_sections(sample: Facts) -> list[Section]:
     """A sample store as ``describe`` gives it: what it holds, what was asked for, and what the run has done."""
     return [
         ("Sample", lines_of({**sample, **(sample["lengths"] or {})}, HELD)),
-        options_of(sample.get("algorithm"), sample.get("parameters", {})),
+        options_of(sample.get("algorithm"), sample.get("parameters", {}), sample["graph"].get("time_units")),
         (SAMPLE, lines_of(sample, [*REQUEST[:-1], Line("select", "--select")])),
         ("Graph that it was sampled from", lines_of(sample["graph"], GRAPH)),
         *run_sections(sample["results"]),

@@ -119,15 +119,15 @@ class Algorithm:
         return options_of(cls)
 
     @classmethod
-    def refuse_unknown(cls, names: Iterable[str], of_the_run: Iterable[str] = ()) -> None:
-        """Raise OptionError for the first name that is no option; one of the run may be meant, too."""
+    def refuse_unknown(cls, names: Iterable[str], hint: Callable[[str, list[str]], str] = meant) -> None:
+        """Raise OptionError for the first name that is no option; a ``hint`` by that flag and the known ends it."""
         known = cls.options()
         for name in names:
             if name not in known:
                 flags = [flag_of(one) for one in known]
                 raise OptionError(
                     f"{flag_of(name)} is not an option of {cls.name()}{cls.lacks.get(name, '')}; it has "
-                    f"{', '.join(flags)}{meant(flag_of(name), [*flags, *map(flag_of, of_the_run)])}"
+                    f"{', '.join(flags)}{hint(flag_of(name), flags)}"
                 )
 
     def parameters(self) -> Record:

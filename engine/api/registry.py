@@ -5,7 +5,7 @@ import inspect
 import linecache
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import decode_source
 from pathlib import Path
@@ -16,7 +16,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
-from csaw.engine.api.option import InUnits, in_units
+from csaw.engine.api.option import InUnits, flag_of, in_units
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.translation import translated
@@ -135,9 +135,17 @@ def build(
     """
     kind, digest = load(name)
     if kind.__init__ is Algorithm.__init__:
-        kind.refuse_unknown(parameters, of_the_run)
+        kind.refuse_unknown(parameters, partial(_hint, of_the_run))
     parameters = in_units(kind.options(), parameters, units)
     return make(kind if edge_bias is None else with_edge_bias(kind, edge_bias), digest, parameters, columns)
+
+
+def _hint(of_the_run: Iterable[str], flag: str, known: list[str]) -> str:
+    """The algorithms that have an option which another one lacks; where none has it, an option that may be meant."""
+    owners = [name for name in names() if flag in map(flag_of, find(name).options())]
+    if owners:
+        return f"; {', '.join(owners)} {'have' if len(owners) > 1 else 'has'} {flag}"
+    return meant(flag, [*known, *map(flag_of, of_the_run)])
 
 
 def make(kind: type[Algorithm], digest: str, parameters: Values, columns: VertexColumns) -> Algorithm:

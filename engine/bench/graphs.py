@@ -9,7 +9,7 @@ import numpy as np
 
 from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
 from csaw.datasets.resolve import on_disk, resolve
-from csaw.datasets.spec import Rmat, WholeWeights, parse_spec
+from csaw.datasets.spec import Integers, Rmat, parse_spec
 from csaw.partition import GraphStore, open_graph
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler", "gunrock": "Gunrock"}
 # from [1, 5); integers, as Gunrock's shortest paths have
-WEIGHTS: dict[str, int | WholeWeights] = {"nextdoor": 5, "gunrock": WholeWeights(0, 64)}
+WEIGHTS: dict[str, int | Integers] = {"nextdoor": 5, "gunrock": Integers(0, 64)}
 # Graphs of a paper that are R-MAT themselves: Gunrock's have 2^29 draws each, and its generator's noise.
 MADE = {"gunrock": tuple(Rmat(scale=s, edge_factor=1 << (29 - s), noise=0.05) for s in range(20, 26))}
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
@@ -35,16 +35,21 @@ class Graph(NamedTuple):
 
 @dataclass(frozen=True)
 class Named:
-    """A graph that can be opened. With a GPU (``gpu`` is not None), R-MAT graphs are made in its memory."""
+    """A graph that can be opened.
+
+    With a GPU (``gpu`` is not None), R-MAT graphs without times are made in its memory.
+    """
 
     label: str
     source: str | Path
 
     def open(self, gpu: "Device | None") -> Graph:
-        if gpu is not None and str(self.source).startswith("rmat:") and not Path(self.source).exists():
+        source = str(self.source)
+        if gpu is not None and source.startswith("rmat:") and not Path(source).exists():
             from csaw.engine.bench.rmat import DeviceRmat
 
-            return Graph(self.label, DeviceRmat(str(self.source), parse_spec(str(self.source)), gpu))
+            if (rmat := parse_spec(source)).times is None:
+                return Graph(self.label, DeviceRmat(source, rmat, gpu))
         return Graph(self.label, open_graph(resolve(str(self.source))))
 
 
@@ -83,7 +88,7 @@ def of_paper(paper: str, gpu: "Device | None", max_edges: int | None, *, weighte
     ]
 
 
-def _made(rmat: Rmat, most: int, weights: int | WholeWeights) -> Named:
+def _made(rmat: Rmat, most: int, weights: int | Integers) -> Named:
     """The R-MAT graph of a paper, or, where it may have more than ``most`` edges, one of fewer vertices."""
     scale, fits = rmat.scale, replace(rmat, weights=weights)
     while fits.scale > 1 and fits.draws * (1 + fits.undirected) > most:
@@ -92,7 +97,7 @@ def _made(rmat: Rmat, most: int, weights: int | WholeWeights) -> Named:
     return Named(f"rmat_n{scale}_{rmat.edge_factor}{reduced}: {fits}", str(fits))
 
 
-def stand_in(entry: Entry | ByHand, most: int, weights: int | WholeWeights = 0) -> Named:
+def stand_in(entry: Entry | ByHand, most: int, weights: int | Integers = 0) -> Named:
     """The R-MAT graph nearest to the entry's vertices and average degree.
 
     It has fewer vertices if it would have more than ``most`` edges. ``weights``: see Rmat.

@@ -1,4 +1,7 @@
-"""R-MAT graphs made on the GPU in seconds, for benchmarks: the same graphs as ``csaw datasets generate`` writes."""
+"""R-MAT graphs made on the GPU in seconds, for benchmarks: the same graphs as ``csaw datasets generate`` writes.
+
+Not those with times: edges are sorted as their ends alone here, and the time of one is drawn by its number.
+"""
 
 import threading
 from collections.abc import Mapping
@@ -9,7 +12,7 @@ import cupy
 import numpy as np
 
 from csaw.datasets.rmat import from_one_to_five
-from csaw.datasets.spec import Rmat, WholeWeights
+from csaw.datasets.spec import Integers, Rmat
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.device import Device
@@ -147,7 +150,7 @@ class DeviceRmat(GraphStore):
         keys = self._keys(number) if keys is None else keys
         weights = cupy.empty(keys.size if self.weighted else 0, np.float32)
         kind = self.rmat.weights
-        low, high = kind if isinstance(kind, WholeWeights) else (0, -1)
+        low, high = kind if isinstance(kind, Integers) else (0, -1)
         given = (np.uint64(self.rmat.seed), np.uint64(low), np.uint64(high - low + 1), keys, weights)
         self.kernels.over("rmat_weights", weights.size, weights.size, *given)
         if kind == 5:

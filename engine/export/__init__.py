@@ -20,7 +20,7 @@ from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.python_names import in_python
-from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.errors import OptionError, RepeatedEdgesError, StoreError
 
 __all__ = ["export", "formats"]
 
@@ -101,8 +101,14 @@ def _export_samples(
         module.write(samples, file, target.name, update, crew, **more)
 
     said = {"samples": str(samples.path), "out": target.said, "format": format, "instances": samples.instances}
-    is_cut = hasattr(module, "parts")
-    wrote = target.write_parts(samples, module, crew, update) if is_cut else target.write(write, update)
+    try:
+        is_cut = hasattr(module, "parts")
+        wrote = target.write_parts(samples, module, crew, update) if is_cut else target.write(write, update)
+    except RepeatedEdgesError as error:  # before anything was written
+        if graph is not None:
+            raise
+        more, left_out = {}, left_out | {"e_id": str(error)}
+        wrote = target.write(write, update)
     return said | wrote | {"left_out": left_out}
 
 
@@ -143,5 +149,5 @@ def _graph(samples: Samples, format: ModuleType, given: str | Path | None) -> tu
         store = open_graph(where)
     except StoreError as error:
         return {}, {"e_id": f"{error}, or name the graph with --graph"}
-    reason = obstacle(samples, store)
+    reason = obstacle(samples, store, in_time=TIME in edge_columns(samples))
     return ({}, {"e_id": reason}) if reason else ({"graph": store}, {})

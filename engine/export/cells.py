@@ -8,13 +8,16 @@ from types import ModuleType
 
 import numpy as np
 
-from csaw.engine.export.kinds import NUMBER, SIGNED, WEIGHT, WORD
+from csaw.engine.export.kinds import DATES, DECIMALS, NUMBER, SIGNED, WEIGHT, WORD
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.text.blocks import LONGEST_LINE
+from csaw.partition.ingestion.time_column import decimals_of, decimals_of_numbers
 
-ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32}  # the most bytes that one takes, and that are written beyond its end
+TIME_ROOM = 34
+ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32} | dict.fromkeys(range(DECIMALS, DATES + DECIMALS), TIME_ROOM)
+"""The most bytes that one takes, and that are written beyond its end."""
 LONGEST_WORD = LONGEST_LINE // 2 - 256  # two of them leave room for a weight, a number and separators
 XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 SPECIAL = np.zeros(256, bool)  # bytes that some kind of text cannot have in an id as they are
@@ -76,6 +79,13 @@ class Rows:
 def kind_of_ids(ids: np.dtype, words: Words | None) -> int:
     """The kind of cells that hold vertices."""
     return WORD if words is not None else SIGNED if ids.kind == "i" else NUMBER
+
+
+def kind_of_times(units: str) -> int:
+    """The kind of cells that hold times of these units, so that they are written as the input of the graph has them."""
+    if (since_1970 := decimals_of(units)) is not None:
+        return DATES + since_1970
+    return DECIMALS + decimals_of_numbers(units)
 
 
 def _bits(column: np.ndarray) -> np.ndarray:

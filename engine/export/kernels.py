@@ -1,64 +1,26 @@
 """Compiled loops that write numbers, ids and weights as text; loaded when a file of text is written, for other formats
 need none of them.
 
-A number is written four digits at a time from a table. A weight is written with the fewest of 6 to 9 digits that give
-the same float32 again: six are enough for each that was written with so few, nine for every one (Steele and White, How
-to print floating-point numbers accurately, PLDI 1990).
+A weight is written with the fewest of 6 to 9 digits that give the same float32 again: six are enough for each that was
+written with so few, nine for every one (Steele and White, How to print floating-point numbers accurately, PLDI 1990).
 """
 
 import numpy as np
 
-from csaw.engine.export.kinds import SIGNED, WEIGHT, WORD
+from csaw.engine.export.digits import DIGITS, MINUS, ZERO, decimal, number, places, signed
+from csaw.engine.export.kinds import DECIMALS, SIGNED, WEIGHT, WORD
+from csaw.engine.export.time_kernels import moment
 from csaw.partition.base.compile import njit
 
-SPACE, NEWLINE, MINUS, POINT, ZERO, EXPONENT = 32, 10, 45, 46, 48, 101
-DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_001)).encode(), np.uint8)
-E4, E8 = np.uint64(10**4), np.uint64(10**8)
+__all__ = ["DIGITS", "adjacency", "edge_lines", "lines", "rows"]
+
+SPACE, NEWLINE, POINT, EXPONENT = 32, 10, 46, 101
 LEAST, MOST = 6, 9  # significant digits of a weight
 EXACT = 22  # the largest power of ten that a double holds exactly
 LOW = 54  # the smallest power in the table is that of -LOW
 POWERS = np.array([float(f"1e{power}") for power in range(-LOW, 55)])
 WHOLE = 1e9  # whole weights below it are written as integers
 PLAIN = -5  # smaller powers of ten than this are written with an exponent, and those from 10^15 on
-
-
-@njit(inline="always")
-def _four(value, skip, digits, out, at):
-    """Write a number below 10^4 without its first ``skip`` digits; up to three bytes after it are no part of it."""
-    cell = np.int64(value) * 4 + skip
-    a, b, c, d = digits[cell], digits[cell + 1], digits[cell + 2], digits[cell + 3]
-    out[at], out[at + 1], out[at + 2], out[at + 3] = a, b, c, d
-    return at + 4 - skip
-
-
-@njit(inline="always")
-def _first(value, digits, out, at):
-    """Write a number below 10^8, with which a number begins."""
-    high = value // E4
-    lead = high if high else value
-    skip = (lead < np.uint64(1000)) + (lead < np.uint64(100)) + (lead < np.uint64(10))
-    at = _four(lead, skip, digits, out, at)
-    return _four(value - high * E4, 0, digits, out, at) if high else at
-
-
-@njit(inline="always")
-def _eight(value, digits, out, at):
-    """Write a number below 10^8 in eight digits."""
-    high = value // E4
-    return _four(value - high * E4, 0, digits, out, _four(high, 0, digits, out, at))
-
-
-@njit(inline="always")
-def decimal(value, digits, out, at):
-    """Write a uint64 in decimal at ``at``, of which 20 bytes are free; four digits at a time."""
-    if value < E8:
-        return _first(value, digits, out, at)
-    high = value // E8
-    if high < E8:
-        at = _first(high, digits, out, at)
-    else:
-        at = _eight(high % E8, digits, out, _first(high // E8, digits, out, at))
-    return _eight(value % E8, digits, out, at)
 
 
 @njit(inline="always")
@@ -92,7 +54,8 @@ def lines(ids, half, begins, sizes, offsets, text, digits, out):
 
 
 @njit(nogil=True)
-def edge_lines(instance, src, dst, depth, alone, half, offsets, text, digits, out):
+def edge_lines(instance, src, dst, depth, times, kind, alone, half, offsets, text, digits, out):
+    """Lines ``instance src dst depth`` with ``times``, int64 [edges, columns], of a ``kind`` behind them."""
     at = 0
     for i in range(src.size):
         at = decimal(instance[i], digits, out, at)
@@ -103,15 +66,12 @@ def edge_lines(instance, src, dst, depth, alone, half, offsets, text, digits, ou
             at = word(dst[i], half, offsets, text, digits, out, at + 1)
             out[at] = SPACE
             at = decimal(depth[i], digits, out, at + 1)
+            for k in range(times.shape[1]):
+                out[at] = SPACE
+                at = moment(times[i, k], kind, digits, out, at + 1)
         out[at] = NEWLINE
         at += 1
     return at
-
-
-@njit
-def number(value, digits, out, at):
-    """``decimal`` that is compiled once: inlined at many places, it would take Numba a minute."""
-    return decimal(value, digits, out, at)
 
 
 @njit(inline="always")
@@ -179,12 +139,7 @@ def weight(value, digits, out, at):
     at = number(found // divisor, digits, out, at)
     if behind:
         out[at] = POINT
-        end = at + 1 + behind
-        rest = found % divisor
-        for place in range(end - 1, at, -1):
-            out[place] = ZERO + rest % np.uint64(10)
-            rest //= np.uint64(10)
-        at = end
+        at = places(found % divisor, behind, out, at + 1)
     if 0 <= power < 15:
         return at
     out[at] = EXPONENT
@@ -219,13 +174,12 @@ def rows(cells, filled, kinds, around, ends, offsets, text, digits, out):
                     at += 1
             elif kinds[c] == WEIGHT:
                 at = weight(weights[i, 2 * c], digits, out, at)
+            elif kinds[c] >= DECIMALS:
+                at = moment(np.int64(cells[i, c]), kinds[c], digits, out, at)
+            elif kinds[c] == SIGNED:
+                at = signed(np.int64(cells[i, c]), digits, out, at)
             else:
-                value = cells[i, c]
-                if kinds[c] == SIGNED and value >> np.uint64(63):
-                    out[at] = MINUS
-                    at += 1
-                    value = ~value + np.uint64(1)
-                at = number(value, digits, out, at)
+                at = number(cells[i, c], digits, out, at)
     return at
 
 

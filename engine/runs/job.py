@@ -198,6 +198,7 @@ def manifest(job: Job) -> Record:
         "edges": store.edges,
         "directed": store.directed,
         "id_kind": store.id_kind,
+        **({} if store.stored.time is None else {"time_units": store.stored.time.units}),
     }
     request = job.plan.request
     source = {"source": job.algorithm.file_text} if request.algorithm.startswith(CLASS) else {}

@@ -41,6 +41,7 @@ MANIFEST: dict[str, dict[str, tuple[type, ...]]] = {
         "vertices": COUNT,
         "edges": COUNT,
         "id_kind": TEXT,
+        "time_units": TEXT,
         "directed": (bool,),
     },
 }

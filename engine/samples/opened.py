@@ -15,6 +15,7 @@ from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
+from csaw.partition.graph.edge_columns import NO_UNITS
 
 
 class OpenedSamples:
@@ -79,6 +80,12 @@ class OpenedSamples:
     def words(self) -> Words | None:
         """The string ids of the graph, by dense id; None where its ids are numbers."""
         return self.source.words
+
+    @property
+    def time_units(self) -> str:
+        """The units of times, as those of the graph; ``1``, integers as they are, where the manifest does not say."""
+        units: str = self.manifest.get("graph", {}).get("time_units", NO_UNITS)
+        return units
 
     @property
     def results(self) -> Record:

@@ -36,7 +36,8 @@
     Only of walks: the nodes of each, -1 after its end.
 ``e_id`` int64 [edges]
     Only with the graph, and always of mini-batches: the number of each edge, counted through the rows of the store (its
-    weight is ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump.
+    weight is ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump. Of a graph with repeated
+    edges only where their times tell the sampled ones apart.
 
 Instances share no node. A walk or a tree of hops has a node for each of its places, because each place has drawn its
 own neighbors. A model with as many layers as hops therefore gives each seed the same result as on the seed's own tree.
@@ -85,7 +86,8 @@ def batch_of(
         check_names(samples.path, ids, len(samples.words))
         made["original_id"] = samples.words
     if graph is not None and "e_id" not in made:
-        made["e_id"] = edge_numbers(samples, graph, *ids[made["edge_index"][::-1]])
+        src, dst = ids[made["edge_index"][::-1]]
+        made["e_id"] = edge_numbers(samples, graph, src, dst, made.get("edge_time"))
     return made
 
 

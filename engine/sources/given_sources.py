@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
+from csaw.engine.sources.source_rows import Row, rows_of
 from csaw.engine.sources.source_times import Asked, InStore, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
@@ -18,6 +19,7 @@ from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.attributes import STRING
 from csaw.partition.graph.edge_columns import NO_TIME
 from csaw.partition.graph.given_arrays import array_of, column_of
+from csaw.partition.ingestion.text.cells import NUMBER
 from csaw.partition.ingestion.time_value import expected_time, read_time, times_of
 
 Number = TypeVar("Number", int, float)
@@ -31,8 +33,11 @@ TIMES = "time"
 IDS_ALONE = {1: "one vertex id"}
 FORMS = {
     Asked.EACH: (
-        {2: "a vertex id and its time, a blank between them"},
-        {2: "a vertex id and its time, a blank between them", 3: "a vertex id, its label and its time"},
+        {2: "a vertex id and its time, with a blank, tab or comma between them"},
+        {
+            2: "a vertex id and its time, with a blank, tab or comma between them",
+            3: "a vertex id, its label and its time",
+        },
         "a time to all of them",
     ),
     Asked.SAME: (
@@ -69,9 +74,9 @@ class Listed(NamedTuple):
 def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: Asked = Asked.NEVER) -> Listed:
     """The list of sources that a user gives for ``store``.
 
-    given: a file of original ids; for an algorithm whose sources ``are_seeds`` of mini-batches, of one id on each line,
-        or of an id and a label, a number, on every line. Or an array of original ids. Or, for seeds, a mapping with the
-        arrays ``ids`` and ``y``, the labels.
+    given: a file of original ids, as :func:`rows_of` reads it; for an algorithm whose sources ``are_seeds`` of
+        mini-batches, of one id on each line, or of an id and a label, a number, on every line. Or an array of original
+        ids. Or, for seeds, a mapping with the arrays ``ids`` and ``y``, the labels.
     times: those that the algorithm asks for. If each source has one, each line ends with it, as the input of the store
         has times, and a mapping has them as ``time``. Beside one for all, each line is an id alone, so that no time is
         taken for a vertex or a label.
@@ -151,11 +156,12 @@ def _labels(given: object, seeds: int) -> np.ndarray:
 def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
     if not path.is_file():
         raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(str(path))}")
-    text = _text_of(path)
-    if not are_seeds and asked not in FORMS:
-        words = ((line, word) for line, row in enumerate(text.splitlines(), 1) for word in row.split())
-        return Listed(_dense(path, words, store))
-    rows, timed = list(_rows(path, text, are_seeds, asked)), asked is Asked.EACH
+    units, are_words, are_columns = _units(store), store.id_kind == STRING, are_seeds or asked in FORMS
+    tells = (1 if are_columns else None) if are_words else 0
+    read = rows_of(path, is_value=partial(_is_value, asked, units), tells=tells)
+    if not are_columns:
+        return Listed(_dense(path, ((row.line, cell) for row in read for cell in row.cells), store))
+    rows, timed = list(_columns(path, read, are_seeds, asked)), asked is Asked.EACH
     ids = _dense(path, ((line, words[0]) for line, words in rows), store)
     columns = len(rows[0][1]) if rows else 1
     labels = times = None
@@ -163,7 +169,6 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
         found = (_number(path, line, words[1], _label, "a label, " + _LABEL) for line, words in rows)
         labels = np.fromiter(found, np.float64, len(rows))
     if timed:
-        units = _units(store)
         wanted = f"a time, {expected_time(units)}, not {NO_TIME}, which means no time"
         times = np.fromiter(
             (_number(path, line, words[-1], partial(_time, units), wanted) for line, words in rows), np.int64
@@ -171,32 +176,25 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
     return Listed(ids, labels, times)
 
 
-def _text_of(path: Path) -> str:
-    """Read a file as text; FormatError, with the line, if it is not UTF-8."""
-    data = path.read_bytes()
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        found = quoted(data[error.start : error.start + 8])
-        raise FormatError(f"{path}:{line}: expected vertex ids in UTF-8, found the bytes {found}") from error
+def _is_value(asked: Asked, units: str, cell: str) -> bool:
+    """Whether a cell of a file of sources is a number, or a time where these are asked for."""
+    return bool(NUMBER.fullmatch(cell.encode())) or (asked is Asked.EACH and read_time(cell, units) is not None)
 
 
-def _rows(path: Path, text: str, are_seeds: bool, asked: Asked) -> Iterable[tuple[int, list[str]]]:
-    """The number and the words of each line of a file of sources that is not empty: on all lines an id, with a label or
-    without, and with a time where each source has one.
+def _columns(path: Path, rows: list[Row], are_seeds: bool, asked: Asked) -> Iterable[tuple[int, list[str]]]:
+    """The number and the words of each row of a file of sources: on all of them an id, with a label or without, and
+    with a time where each source has one.
     """
     of_sources, of_seeds, each = FORMS.get(asked, WITHOUT_TIMES)
     known, columns = of_seeds if are_seeds else of_sources, 0
-    for line, row in enumerate(text.splitlines(), 1):
-        if words := row.split():
-            columns = columns or min(max(len(words), min(known)), max(known))
-            if len(words) != columns:
-                raise FormatError(
-                    f"{path}:{line}: expected {known[columns]}, found {quoted(row)}; give each "
-                    f"{'seed' if are_seeds else 'source'} a line of its own, and {each}"
-                )
-            yield line, words
+    for line, words, text in rows:
+        columns = columns or min(max(len(words), min(known)), max(known))
+        if len(words) != columns:
+            raise FormatError(
+                f"{path}:{line}: expected {known[columns]}, found {quoted(text)}; give each "
+                f"{'seed' if are_seeds else 'source'} a line of its own, and {each}"
+            )
+        yield line, words
 
 
 def _dense(path: Path, words: Iterable[tuple[int, str]], store: GraphStore) -> np.ndarray:

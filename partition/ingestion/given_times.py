@@ -44,7 +44,7 @@ def given_times(data: Foreign, time: ArrayLike | str | None) -> Mapping[str, Arr
     if np.isnat(values).any():
         raise OptionError(f"time: expected a date for each edge, found {int(np.isnat(values).sum()):,} without")
     since, decimals = times_of_dates(values)
-    return {f"{TIME.name}:int64:{units_of(decimals, iso=True)}": since}
+    return {f"{TIME.name}:int64:{units_of(decimals, 'iso')}": since}
 
 
 def _refuse_others(values: np.ndarray) -> None:

@@ -111,7 +111,9 @@ class IngestOptions:
     row also keeps its order by time.
     """
     time_format: str = "numbers"
-    """Whether times are ``numbers``, or dates of ISO 8601 (``iso``), which count from 1970-01-01 in UTC."""
+    """Whether times are ``numbers``, dates of ISO 8601 (``iso``), which count from 1970-01-01 in UTC, or numbers that
+    do: seconds (``unix``), or integers of shorter units (``unix-ms``, ``unix-us``, ``unix-ns``).
+    """
     time_decimals: int = 0
     """Decimals of a time, or of a second of a date, that are kept: with 3, integers count thousandths."""
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -86,7 +86,8 @@ def ingest(
 
 
 class GivenRows(Protocol):
-    """Rows of integers that a program gives to :func:`ingest_rows`: (sources, targets, weights or None) in pieces.
+    """Rows of integers that a program gives to :func:`ingest_rows`: (sources, targets, weights or None) in pieces, with
+    an array for each further column of the options behind them.
 
     ``counts`` is complete afterwards. Rows that have ``vertices``, a number, are of vertices 0 .. vertices - 1, which
     keep these ids, with edges or without.
@@ -101,7 +102,7 @@ class GivenRows(Protocol):
     @property
     def counts(self) -> dict[str, int]: ...
 
-    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]: ...
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
 
 
 class _AsPieces:
@@ -112,7 +113,8 @@ class _AsPieces:
         self.shape, self.weighted, self.counts = rows.shape, rows.weighted, rows.counts
 
     def __iter__(self) -> Iterator[Piece]:
-        return (Piece(src, dst, () if weights is None else (weights,)) for src, dst, weights in self.rows)
+        for src, dst, weights, *further in self.rows:
+            yield Piece(src, dst, (*([] if weights is None else [weights]), *further))
 
 
 def ingest_rows(name: str, rows: GivenRows, out: str | Path, options: IngestOptions) -> GraphStore:

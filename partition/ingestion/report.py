@@ -47,7 +47,7 @@ def _of_weights(writer: StoreWriter) -> list[str]:
     if any(first <= lightest <= heaviest < last for first, last in TIMES):
         said = (
             "as times since 1970 are; if they are times, name their column with --time-column, and pass --time-format "
-            "unix if they are seconds"
+            "unix if they are seconds, unix-ms if milliseconds"
         )
         return [f"weights are {lightest:g} to {heaviest:g}, {said}"]
     if lightest != heaviest:

@@ -4,8 +4,13 @@ input                 decimals   stored                      units
 numbers               0          as they are                 1
 numbers               3          thousandths                 1e-3
 unix                  0          as they are                 seconds since 1970-01-01
+unix                  3          thousandths                 1e-3 s since 1970-01-01
+unix-ms, -us, -ns     0          as they are                 milliseconds since 1970-01-01, ...
 dates of ISO 8601     0          seconds since 1970-01-01    seconds since 1970-01-01
 dates of ISO 8601     3, 6, 9    milliseconds, ...           milliseconds since 1970-01-01, ...
+
+A number that is asked for later is one of the input: seconds with decimals where units are 1e-3 s since 1970-01-01, and
+otherwise one of the units.
 """
 
 from dataclasses import dataclass
@@ -20,7 +25,9 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME, EdgeColumn
 
-FORMATS = ("numbers", "iso", "unix")
+WHOLE = {"unix-ms": 3, "unix-us": 6, "unix-ns": 9}
+"""Formats of integers since 1970, with the decimals of a second that these count."""
+FORMATS = ("numbers", "iso", "unix", *WHOLE)
 MOST_DECIMALS = 9
 MOST_DIGITS = 18  # that int64 holds, whatever they are, decimals included
 MOST_PLACES = 19  # of digits before the point, or of zeros behind it, of a number that may be a time
@@ -45,12 +52,13 @@ class TimeColumn(EdgeColumn):
             raise OptionError(
                 f"--time-decimals: expected an integer from 0 to {MOST_DECIMALS}, found {quoted(decimals)}"
             )
-        if time_format == "unix" and decimals:  # a number that is asked for later would be one of the finer units
+        if time_format in WHOLE and decimals:
             raise OptionError(
-                f"--time-decimals: expected 0 beside --time-format unix, which counts whole seconds, found {decimals}"
+                f"--time-decimals: expected 0 beside --time-format {time_format}, whose times are integers, found "
+                f"{decimals}; of seconds with decimals: --time-format unix"
             )
-        iso = time_format == "iso"
-        return cls(TIME.name, TIME.dtype, units_of(decimals, iso=time_format != "numbers"), decimals, iso)
+        units = units_of(WHOLE.get(time_format, decimals), "iso" if time_format in WHOLE else time_format)
+        return cls(TIME.name, TIME.dtype, units, decimals, time_format == "iso")
 
     @property
     def expected(self) -> str:
@@ -61,20 +69,36 @@ class TimeColumn(EdgeColumn):
                 f"a date of ISO 8601 that int64 holds, such as 2026-11-25T20:15:00, with {kept} of a second "
                 "(--time-decimals)"
             )
+        if self.units == units_of(0, "unix"):
+            return f"seconds that int64 holds, with {kept} (--time-decimals; milliseconds: --time-format unix-ms)"
         return f"a time that int64 holds, with {kept} (--time-decimals; dates: --time-format iso)"
 
 
-def units_of(decimals: int, *, iso: bool) -> str:
-    """The units of integers that count 10^-decimals, of a second since 1970 where ``iso``."""
-    if not iso:
+def units_of(decimals: int, time_format: str) -> str:
+    """The units of integers that count 10^-decimals: of ``numbers``, or since 1970 of seconds that the input has as
+    numbers, ``unix``, or as dates, ``iso``.
+    """
+    if time_format == "numbers":
         return f"1e-{decimals}" if decimals else "1"
+    if time_format == "unix" and decimals:
+        return f"1e-{decimals} s since 1970-01-01"
     return f"{SECONDS.get(decimals, f'1e-{decimals} seconds')} since 1970-01-01"
 
 
 @cache
-def decimals_of(units: str, *, iso: bool = True) -> int | None:
-    """The decimals that integers of these units count, of a second since 1970 where ``iso``; None for other units."""
-    return next((count for count in range(MOST_DECIMALS + 1) if units_of(count, iso=iso) == units), None)
+def decimals_of(units: str) -> int | None:
+    """The decimals of a second that integers of these units count since 1970; None for other units."""
+    return next((count for count in range(MOST_DECIMALS + 1) if units in _since_1970(count)), None)
+
+
+@cache
+def decimals_of_numbers(units: str) -> int:
+    """The decimals that a number has, as the input has it; 0 where it counts the units themselves."""
+    return next((n for n in range(1, MOST_DECIMALS + 1) if units in (units_of(n, "numbers"), units_of(n, "unix"))), 0)
+
+
+def _since_1970(decimals: int) -> tuple[str, str]:
+    return units_of(decimals, "iso"), units_of(decimals, "unix")
 
 
 def date_of(time: int, decimals: int) -> str | None:

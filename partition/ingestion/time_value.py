@@ -14,6 +14,7 @@ from csaw.partition.ingestion.time_column import (
     TimeColumn,
     date_of,
     decimals_of,
+    decimals_of_numbers,
     rescaled,
     time_of_text,
     times_of_floats,
@@ -50,7 +51,7 @@ def time_of(flag: str, value: object, units: str) -> int:
 def read_time(value: object, units: str) -> int | None:
     """The time in ``units`` that :func:`time_of` gives; None in place of its error."""
     since_1970 = decimals_of(units)
-    decimals = decimals_of(units, iso=False) or 0
+    decimals = decimals_of_numbers(units)
     if since_1970 is not None and (hasattr(value, "isoformat") or isinstance(value, np.datetime64)):
         return _of_date(value, since_1970)
     word = _word(value, decimals)
@@ -72,7 +73,7 @@ def times_of(flag: str, given: np.ndarray, units: str) -> np.ndarray:
 
 def _at_once(given: np.ndarray, units: str) -> tuple[np.ndarray, np.ndarray]:
     """The times that NumPy reads together, int64, and which they are, bool."""
-    since_1970, decimals = decimals_of(units), decimals_of(units, iso=False) or 0
+    since_1970, decimals = decimals_of(units), decimals_of_numbers(units)
     if given.dtype.kind == "i":
         return rescaled(given.astype(np.int64), decimals)
     if given.dtype.kind == "f":
@@ -103,7 +104,7 @@ def length_of(flag: str, value: object, units: str, least: int = 1) -> int:
     Raises:
         OptionError: it is no length, or no whole number of ``units`` from ``least`` to 2^63 - 1.
     """
-    since_1970, decimals = decimals_of(units), decimals_of(units, iso=False) or 0
+    since_1970, decimals = decimals_of(units), decimals_of_numbers(units)
     found = time_of_text(_word(value, decimals), decimals)
     if found is None and since_1970 is not None:
         found = _of_length(value, since_1970)
@@ -196,9 +197,9 @@ def expected_time(units: str) -> str:
         kept = f"with at most {decimals} decimals" if decimals else "without decimals"
         return (
             f"a date of ISO 8601 that int64 holds, such as 2026-11-25T20:15:00, {kept} of a second, or a number of "
-            f"{units}"
+            f"{'seconds since 1970-01-01' if decimals_of_numbers(units) else units}"
         )
-    decimals = decimals_of(units, iso=False) or 0
+    decimals = decimals_of_numbers(units)
     kept = f"with at most {decimals} decimals" if decimals else "without decimals"
     dates = "" if decimals else " (dates: make its store with --time-format iso, or unix if they count from 1970)"
     return f"a number {kept} that int64 holds, as times of the graph are{dates}"
@@ -208,5 +209,5 @@ def text_of(time: int, units: str) -> str:
     """A time of a store as people read it: a date where the units say so, otherwise a number."""
     if (decimals := decimals_of(units)) is not None:
         return date_of(time, decimals) or str(time)
-    decimals = decimals_of(units, iso=False) or 0
+    decimals = decimals_of_numbers(units)
     return f"{Decimal(time).scaleb(-decimals):f}"

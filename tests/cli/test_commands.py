@@ -110,6 +110,12 @@ def test_every_help_has_an_example(command):
     ("line", "code", "message"),
     [
         ("sample karate out.zarr --algo deepwalk --p 2", 2, "--p is not an option of deepwalk"),
+        ("sample karate out.zarr --algo node2vec --last-time 2", 2, "--num-walks, --p, --q; temporal has --last-time"),
+        (
+            "sample karate out.zarr --option start_time=2",
+            2,
+            "; labor, layer, minibatch, mvs, neighbor, temporal have --start",
+        ),
         ("sample karate out.zarr --algo deepwlk", 2, "no algorithm called 'deepwlk'"),
         (
             "sample karate out.zarr --algo node2vec --p 0",

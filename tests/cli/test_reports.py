@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from csaw.cli.console import CurrentStderr, say
 from csaw.cli.main import cli
 from csaw.cli.reports import sections as report
-from csaw.cli.reports.run import options_of, plan_sections, run_sections
+from csaw.cli.reports.parameters import TIMES, options_of
+from csaw.cli.reports.run import plan_sections, run_sections
 from csaw.engine.api import registry
 from csaw.engine.plan.options import options
 from csaw.engine.plan.rates import Rates
@@ -50,6 +51,36 @@ def test_no_bias_by_weight_is_shown_in_time():
     for strategy, bias in (("last", "none"), (None, "weight")):
         _, lines = options_of("neighbor", {"bias": "weight", "time_strategy": strategy})
         assert dict(lines)["--bias"] == bias
+
+
+def test_options_that_are_times_are_those_that_algorithms_declare():
+    every = [one for name in registry.names() for one in registry.find(name).options().items()]
+    assert set(TIMES) == {name for name, declared in every if declared.reads == "time"}
+
+
+@pytest.mark.parametrize(
+    ("form", "rows", "first", "last"),
+    [
+        (
+            "--time-format iso",
+            "1,2,2026-11-25T20:15",
+            "1,795,637,700 (2026-11-25T20:15:00Z)",
+            "0 (1970-01-01T00:00:00Z)",
+        ),
+        ("--time-decimals 2", "1,2,20.5", "2,050 (20.50)", "0 (0.00)"),
+        ("--time-format numbers", "1,2,2050", "2,050", "0"),
+    ],
+)
+def test_plans_and_samples_show_times_as_the_input_has_them(said, tmp_path, form, rows, first, last):
+    (tmp_path / "g.csv").write_text(f"{rows}\n2,1,{rows.split(',')[2]}\n")
+    said("partition", "g.csv", "g.zarr", "--time-column", "3", *form.split())
+    times = ["--start-time", rows.split(",")[2], "--last-time", "0", "--direction", "backward"]
+    line = ["sample", "g.zarr", "s.zarr", "--algo", "temporal", "--walk-length", "2", *times]
+    planned = sections(said(*line, "--dry-run"))
+    said(*line)
+    for found in (planned, sections(said("info", "s.zarr").split("\n\nDifferent")[0])):
+        assert found["Options of temporal"]["--start-time"] == first
+        assert found["Options of temporal"]["--last-time"] == last
 
 
 def test_a_plan_names_options_as_the_help_does_and_gives_sizes_in_units(said):

@@ -16,8 +16,8 @@ from scipy.stats import chisquare
 
 from csaw.datasets import generate as maker
 from csaw.datasets.generate import RmatRows, generate, write_text
-from csaw.datasets.rmat import edges, scrambled, symmetric_weights
-from csaw.datasets.spec import Rmat, WholeWeights, parse_spec, with_options
+from csaw.datasets.rmat import edge_times, edges, scrambled, symmetric_weights
+from csaw.datasets.spec import Integers, Rmat, parse_spec, with_options
 from csaw.datasets.text import rows_as_text
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
@@ -187,9 +187,9 @@ def test_weights_are_multiples_of_one_256th_and_the_same_both_ways():
 @pytest.mark.parametrize(("low", "high"), [(0, 64), (1, 64), (7, 7), (0, 2**24 - 1)])
 def test_weights_of_a_range_are_all_its_integers_alike_and_the_same_both_ways(low, high):
     src, dst = edges(10, 64, 2, 0, 65536)
-    weights = symmetric_weights(src, dst, 2, WholeWeights(low, high))
+    weights = symmetric_weights(src, dst, 2, Integers(low, high))
     assert weights.dtype == np.float32
-    assert np.array_equal(weights, symmetric_weights(dst, src, 2, WholeWeights(low, high)))
+    assert np.array_equal(weights, symmetric_weights(dst, src, 2, Integers(low, high)))
     assert np.array_equal(weights, weights.astype(int))
     assert low <= weights.min()
     assert weights.max() <= high
@@ -207,11 +207,16 @@ def test_weights_of_a_range_are_all_its_integers_alike_and_the_same_both_ways(lo
         ("weights=0..0", "weights: expected a range of integers LOW..HIGH"),
         ("weights=0..16777216", "weights: expected a range of integers LOW..HIGH"),
         ("weights=a..b", "weights: expected a number, found 'a..b'"),
+        ("times=5..1", "times: expected a range of at most 2\\^32 integers LOW..HIGH from 0 .* found 5..1"),
+        ("times=-1..1", "times: expected a range of at most 2"),
+        (f"times=0..{2**32}", "times: expected a range of at most 2"),
+        (f"times={2**63}..{2**63}", "times: expected a range of at most 2"),
+        ("times=7", "times: expected a range of integers such as 0..1000000, found '7'"),
         ("noise=1", "noise: expected a share from 0 to below 1, found 1.0"),
         ("noise=nan", "noise: expected a share from 0 to below 1"),
     ],
 )
-def test_wrong_noise_and_weights_are_refused(wrong, said):
+def test_wrong_noise_weights_and_times_are_refused(wrong, said):
     with pytest.raises(CsawError, match=said):
         parse_spec(f"rmat:scale=8,{wrong}")
 
@@ -224,14 +229,78 @@ def test_a_spec_with_noise_and_a_range_is_written_as_it_is_read(tmp_path):
     assert graph.weights.max() > 60
 
 
+TIMES = [Integers(0, 10**6), Integers(7, 7), Integers(0, 2**32 - 1), Integers(2**63 - 5, 2**63 - 1)]
+
+
+@pytest.mark.parametrize("times", TIMES, ids=str)
+@pytest.mark.parametrize("first", [0, 2**32 - 3])
+def test_the_time_of_an_edge_is_that_of_its_number(first, times):
+    found = edge_times(2**33 + 5, first, 6, times).tolist()
+    words = [philox((0, 2, edge % 2**32, edge >> 32), (5, 2)) for edge in range(first, first + 6)]
+    values = times.high - times.low + 1
+    assert found == [times.low + (word[0] * 2**32 + word[1]) * values // 2**64 for word in words]
+
+
+def test_times_of_a_range_are_all_alike_and_others_for_another_seed():
+    times = edge_times(1, 0, 100_000, Integers(50, 149))
+    assert chisquare(np.bincount(times - 50, minlength=100)).pvalue > 1e-4
+    assert not np.array_equal(times, edge_times(2, 0, 100_000, Integers(50, 149)))
+
+
+@pytest.mark.parametrize("more", ["", ",weights=1", ",undirected=0,self_loops=1,scramble=1", ",dedup=1"])
+def test_a_graph_in_time_has_each_draw_as_an_edge_of_its_own_time(tmp_path, monkeypatch, more):
+    monkeypatch.setattr(maker, "BLOCK", 300)
+    spec = f"rmat:scale=6,times=0..40{more}"
+    rmat = parse_spec(spec)
+    assert str(parse_spec(str(rmat))) == str(rmat)
+    assert parse_spec(str(rmat)) == rmat
+    store = generate(spec, tmp_path / "g.zarr")
+    graph = store.load(store.further_columns)
+    src, dst = edges(6, 16, 1, 0, 1024)
+    if rmat.scramble:
+        scrambled(src, 6)
+        scrambled(dst, 6)
+    times = edge_times(1, 0, 1024, Integers(0, 40))
+    drawn = list(zip(src.tolist(), dst.tolist(), times.tolist(), strict=True))
+    drawn = [(u, v, t) for u, v, t in drawn if rmat.self_loops or u != v]
+    both = [*drawn, *((v, u, t) for u, v, t in drawn if u != v)] if rmat.undirected else drawn
+    rows = np.repeat(np.arange(store.vertices), np.diff(graph.indptr))
+    ids = (store.original_ids(ends).tolist() for ends in (rows, graph.indices))
+    found = sorted(zip(*ids, graph.columns["time"].tolist(), strict=True))
+    if rmat.dedup:
+        assert len(found) == len({(u, v) for u, v, _ in both})
+        assert set(found) <= set(both)
+    else:
+        assert found == sorted(both)
+
+
 def test_the_graph_of_a_spec_stays_the_same_for_ever(tmp_path):
     store = generate("rmat:scale=10,weights=1", tmp_path / "g.zarr")
     assert (store.vertices, store.edges, store.max_degree) == (894, 21102, 447)
     assert store.fingerprint == "745baa097e95e722e35cd56e750d66e6"
 
 
+@pytest.mark.parametrize("more", ["", ",weights=1", ",undirected=0,weights=5", ",weights=0..64,self_loops=1"])
+def test_text_of_a_graph_in_time_partitions_to_the_store_of_the_same_spec(tmp_path, more):
+    spec = f"rmat:scale=7,times=1000..1100{more}"
+    write_text(spec, tmp_path / "g.txt")
+    read = IngestOptions(time_column="Time")
+    assert (
+        generate(spec, tmp_path / "a.zarr").fingerprint
+        == ingest(tmp_path / "g.txt", tmp_path / "b.zarr", read).fingerprint
+    )
+
+
 @pytest.mark.parametrize(
-    "spec", ["karate", "rmat:scale=8", "rmat:scale=8,undirected=0,weights=1", "rmat:scale=7,self_loops=1,scramble=1"]
+    "spec",
+    [
+        "karate",
+        "rmat:scale=8",
+        "rmat:scale=8,undirected=0,weights=1",
+        "rmat:scale=8,weights=5",
+        "rmat:scale=8,weights=3..70000",
+        "rmat:scale=7,self_loops=1,scramble=1",
+    ],
 )
 @pytest.mark.parametrize("name", ["g.txt", "g.txt.gz"])
 def test_text_partitions_to_the_store_of_the_same_spec(tmp_path, spec, name):

@@ -149,7 +149,7 @@ def test_weights_that_look_like_times_are_said(tmp_path, caplog, unit):
     file.write_text(f"1 2 {1082040961 * unit}\n2 1 {1082155839 * unit}\n")
     resolve(str(file), tmp_path)
     assert "as times since 1970 are; if they are times, name their column with --time-column, and pass" in caplog.text
-    assert "--time-format unix if they are seconds; csaw partition" in caplog.text
+    assert "--time-format unix if they are seconds, unix-ms if milliseconds; csaw partition" in caplog.text
     caplog.clear()
     file.write_text(f"1 2 {1082040961 * unit}\n2 1 3\n")
     resolve(str(file), tmp_path)

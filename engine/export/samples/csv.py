@@ -1,7 +1,7 @@
 """CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time
 ``instance,v0,t1,v1,...``, where t1 is the time of the edge to v1; or rows
 ``instance,src,dst,depth``, in time ``instance,src,dst,depth,time``, of which all but the first two are empty for a
-vertex without an edge.
+vertex without an edge. Times are numbers with decimals or dates, as the input of the graph has them.
 """
 
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.cells import Rows, csv_words, kind_of_ids
-from csaw.engine.export.kinds import NUMBER, SIGNED
+from csaw.engine.export.cells import Rows, csv_words, kind_of_ids, kind_of_times
+from csaw.engine.export.kinds import NUMBER
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
@@ -29,12 +29,13 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         )
     walks = samples.layout.has_limit
     ids, timed = kind_of_ids(samples.vertex_dtype, samples.words), "times" in samples
+    time = kind_of_times(samples.time_units)
     steps = (
         [name for k in range(1, samples.walks.shape[1]) for name in ([f"t{k}"] * timed + [f"v{k}"])] if walks else []
     )
     names = ["instance", "v0", *steps] if walks else list(edge_columns(samples))
-    of_walks = [SIGNED if name.startswith("t") else ids for name in names[1:]]
-    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER, *(SIGNED for _ in names[4:])]
+    of_walks = [time if name.startswith("t") else ids for name in names[1:]]
+    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER, *(time for _ in names[4:])]
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 
     def made(start: int, stop: int) -> memoryview:

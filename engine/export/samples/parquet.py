@@ -61,16 +61,17 @@ def _schema(samples: Samples) -> "Schema":
     vertex = vertex_type(samples.vertex_dtype, samples.words)
     walk = {"walk": (pa.list_(vertex), "vertices of the walk, from its source on", NUMBER)}
     if "times" in samples:
-        walk["times"] = (pa.list_(pa.int64()), "time of the edge of each step", NUMBER)
+        walk["times"] = (pa.list_(pa.int64()), "time of the edge of each step", samples.time_units)
     edge = {
         "src": (vertex, "vertex that the edge was drawn from", NUMBER),
         "dst": (vertex, "vertex that the edge leads to; null for a vertex without an edge", NUMBER),
         "depth": (pa.int32(), "depth at which the edge was drawn, from 0", COUNT),
     }
     if TIME in edge_columns(samples):
-        edge[TIME] = (pa.int64(), "time of the edge, in the units of the graph", NUMBER)
+        edge[TIME] = (pa.int64(), "time of the edge", samples.time_units)
     for name in (name for name in OF_COPIES if name in samples):
-        edge[name] = (pa.int64(), f"time that {name[:3]} knows, with which those of its edges are compared", NUMBER)
+        said = f"time that {name[:3]} knows, with which those of its edges are compared"
+        edge[name] = (pa.int64(), said, samples.time_units)
     number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
     request = samples.manifest.get("request", {})
     facts = {name: request[name] for name in SAID if name in request} | {"layout": samples.layout, "ids": samples.ids}

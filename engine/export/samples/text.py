@@ -1,5 +1,7 @@
 """Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst
-depth``, and ``instance vertex`` for one without an edge.
+depth``, in time with the time behind them, and ``instance vertex`` for one without an edge.
+
+Times are numbers with decimals or dates, as the input of the graph has them.
 """
 
 from collections.abc import Callable, Iterator
@@ -7,17 +9,18 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.cells import refused
+from csaw.engine.export.cells import TIME_ROOM, kind_of_times, refused
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
-from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges
+from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.ids import bits
+from csaw.engine.samples.layouts.layout import EDGE
 from csaw.partition.arrays.words import Words
 
 SUFFIXES = (".txt", ".txt.gz")
-UNTIMED = ("walks", "edges")
+UNTIMED = ("walks",)
 DECIMAL = 20  # the most bytes of a number
 ROWS = 1 << 16  # formatted at a time, if they are not more bytes than
 BYTES = 1 << 26
@@ -56,6 +59,7 @@ class _Words:
 
         self.kernels = kernels
         self.path, self.named = samples.path, samples.ids == "names"
+        self.timed, self.kind = edge_columns(samples)[len(EDGE) :], kind_of_times(samples.time_units)
         self.offsets, self.text = np.zeros(1, np.int64), np.zeros(0, np.uint8)
         if samples.words is not None:
             self.offsets, self.text = samples.words.offsets, samples.words.text
@@ -78,7 +82,9 @@ class _Words:
 
     def edges(self, edges: Edges) -> list[memoryview]:
         """Lines of edges."""
-        rooms = self.sizes(edges["src"]) + self.sizes(edges["dst"]) + 2 * (DECIMAL + 2)
+        rooms = (
+            self.sizes(edges["src"]) + self.sizes(edges["dst"]) + 2 * (DECIMAL + 2) + len(self.timed) * (TIME_ROOM + 1)
+        )
         parts = (({name: column[span] for name, column in edges.items()}, room) for span, room in _pieces(rooms))
         return [self.edge_lines(*part) for part in parts]
 
@@ -99,7 +105,7 @@ class _Words:
         return out[:size].data
 
     def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
-        """Lines ``instance src dst depth``, or ``instance src`` where the depth is ALONE."""
+        """Lines ``instance src dst depth``, in time with times, or ``instance src`` where the depth is ALONE."""
         out, kernels = np.empty(room, np.uint8), self.kernels
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
         if self.named:
@@ -110,8 +116,11 @@ class _Words:
             edges["depth"].astype(np.uint64),
             edges["depth"] == ALONE,
         )
-        written = kernels.edge_lines
-        used = written(instance, src, dst, depth, alone, _half(ids[0]), self.offsets, self.text, kernels.DIGITS, out)
+        times = np.empty((src.size, len(self.timed)), np.int64)
+        for k, name in enumerate(self.timed):
+            times[:, k] = edges[name]
+        words, written = (alone, _half(ids[0]), self.offsets, self.text, kernels.DIGITS), kernels.edge_lines
+        used = written(instance, src, dst, depth, times, self.kind, *words, out)
         return out[:used].data
 
 

@@ -1,12 +1,14 @@
 """Finding the separator of a text: its first rows, cut into cells."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import Wishes, is_number, named_ends
-from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import BLANK, INTEGER, cells, fitted, quote_error, width
 from csaw.partition.ingestion.text.head import Line
+
+if TYPE_CHECKING:  # which brings Numba
+    from csaw.partition.ingestion.ingest_options import IngestOptions
 
 
 class Layout(NamedTuple):
@@ -18,17 +20,16 @@ class Layout(NamedTuple):
     strings: bool
 
 
-def laid_out(name: str, lines: list[Line], options: IngestOptions) -> Layout:
+def laid_out(name: str, lines: list[Line], options: "IngestOptions") -> Layout:
     """The rows cut at their separator.
 
     A row with wrong quotes is an error, or is left out where malformed rows are skipped.
     """
     layout = _numbers(lines, options.wishes) if options.ids != "string" else None
     if layout is None:
-        layout = cut(lines, None, strings=False) if options.ids == "int" else _words(lines)
-    broken = next((line for line, row in zip(lines, layout.rows, strict=True) if not row), None)
-    if broken and options.on_error == "stop":
-        raise FormatError(f"{name}:{broken.number}: {quote_error(broken.text, layout.separator)}")
+        layout = cut(lines, None, strings=False) if options.ids == "int" else laid_out_as_words(lines)
+    if options.on_error == "stop":
+        refuse_broken(name, layout)
     kept = [pair for pair in zip(layout.lines, layout.rows, strict=True) if pair[1]]
     return layout._replace(lines=[line for line, _ in kept], rows=[row for _, row in kept])
 
@@ -48,7 +49,14 @@ def _numbers(lines: list[Line], wishes: Wishes) -> Layout | None:
     return None
 
 
-def _words(lines: list[Line]) -> Layout:
+def refuse_broken(name: str, layout: Layout) -> None:
+    """Raise FormatError for the first row with wrong quotes."""
+    broken = next((line for line, row in zip(layout.lines, layout.rows, strict=True) if not row), None)
+    if broken:
+        raise FormatError(f"{name}:{broken.number}: {quote_error(broken.text, layout.separator)}")
+
+
+def laid_out_as_words(lines: list[Line]) -> Layout:
     """The rows cut at the first separator that gives them equal numbers of cells, otherwise at blanks."""
     used = [separator for separator in (b"\t", b",", b";") if separator in lines[0].text]
     cuts = (cut(lines, separator, strings=True) for separator in used)

@@ -90,9 +90,9 @@ def test_graphml_has_the_time_of_each_edge(tmp_path, samples):
         assert list(map(int, found)) == [row[place] for row in rows_of(samples) if len(row) > 2]
 
 
-def test_text_is_the_edges_alone(tmp_path, samples):
+def test_text_has_times_behind_each_edge(tmp_path, samples):
     export(samples.path, tmp_path / "out.txt")
-    assert (tmp_path / "out.txt").read_text() == "".join(" ".join(map(str, r[:4])) + "\n" for r in rows_of(samples))
+    assert (tmp_path / "out.txt").read_text() == "".join(" ".join(map(str, row)) + "\n" for row in rows_of(samples))
 
 
 def test_batches_of_pyg_have_the_times_of_edges_and_seeds(tmp_path, samples):

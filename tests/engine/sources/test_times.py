@@ -70,7 +70,8 @@ def test_a_date_in_a_file_of_sources_has_no_blank(tmp_path):
     store = graph_of(tmp_path, *DATES)
     (tmp_path / "seeds.txt").write_text("0 2026-11-25 12:00\n")
     with pytest.raises(
-        FormatError, match="seeds.txt:1: expected a vertex id and its time, a blank between them, found"
+        FormatError,
+        match="seeds.txt:1: expected a vertex id and its time, with a blank, tab or comma between them, found",
     ):
         times_of(store, str(tmp_path / "seeds.txt"))
 

@@ -18,6 +18,7 @@ from csaw.partition.graph.time_facts import time_facts
 from csaw.partition.graph.time_order import time_order
 from csaw.partition.ingestion.text.times import time_in
 from csaw.partition.ingestion.time_column import TimeColumn
+from csaw.partition.ingestion.time_value import length_of, text_of, time_of, times_of
 
 EVENTS = "0 1 5\n1 2 -3\n0 1 2\n0 2 5\n2 0 9\n0 1 5\n"
 
@@ -176,8 +177,48 @@ def test_seconds_since_1970_stay_numbers_and_are_known_as_dates(tmp_path):
     assert rows(store) == [(0, 1, 1082040961), (1, 2, -1)]
     dates = made(tmp_path, "0,1,2004-04-15T14:56:01\n1,2,1969-12-31T23:59:59\n", "e.csv", time_format="iso")
     assert store.fingerprint == dates.fingerprint
-    with pytest.raises(OptionError, match="time_decimals: expected 0 beside time_format unix, which counts whole sec"):
-        made(tmp_path, "0 1 5\n", time_format="unix", time_decimals=3)
+    with pytest.raises(
+        FormatError, match=r"expected seconds that int64 holds, with no decimals \(time_decimals; milli"
+    ):
+        made(tmp_path, "0 1 5.5\n", time_format="unix")
+
+
+@pytest.mark.parametrize("decimals", range(1, 10))
+def test_fractions_of_seconds_since_1970_are_dates_and_numbers_of_seconds(tmp_path, decimals):
+    least = f".{1:0{decimals}d}"
+    store = made(tmp_path, f"0 1 1082040961{least}\n1 2 -1\n", time_format="unix", time_decimals=decimals)
+    scale, units = 10**decimals, store.time.units
+    assert rows(store) == [(0, 1, 1082040961 * scale + 1), (1, 2, -scale)]
+    date = f"2004-04-15T14:56:01{least}Z"
+    for said in (f"1082040961{least}", date):
+        assert time_of("--start-time", said, units) == 1082040961 * scale + 1
+    assert time_of("--start-time", 1082040961, units) == 1082040961 * scale
+    assert times_of("time", np.array([1082040961, -1]), units).tolist() == [1082040961 * scale, -scale]
+    assert text_of(1082040961 * scale + 1, units) == date
+    assert length_of("--time-window", "2min", units) == length_of("--time-window", 120, units) == 120 * scale
+    with pytest.raises(
+        OptionError, match=f"with at most {decimals} decimals of a second, or a number of seconds since"
+    ):
+        time_of("--start-time", f"1{least}1", units)
+    iso = made(tmp_path, f"0,1,{date}\n1,2,1969-12-31T23:59:59\n", "e.csv", time_format="iso", time_decimals=decimals)
+    assert store.fingerprint == iso.fingerprint
+
+
+@pytest.mark.parametrize(("unit", "decimals"), [("ms", 3), ("us", 6), ("ns", 9)])
+def test_integers_of_shorter_units_since_1970_stay_numbers_and_are_known_as_dates(tmp_path, unit, decimals):
+    time = 1082040961 * 10**decimals + 7
+    store = made(tmp_path, f"0 1 {time}\n1 2 -1\n", time_format=f"unix-{unit}")
+    date = f"2004-04-15T14:56:01.{7:0{decimals}d}Z"
+    assert rows(store) == [(0, 1, time), (1, 2, -1)]
+    for said in (time, str(time), date):
+        assert time_of("--start-time", said, store.time.units) == time
+    assert text_of(time, store.time.units) == date
+    iso = made(tmp_path, f"0,1,{date}\n", "e.csv", time_format="iso", time_decimals=decimals)
+    assert iso.time.units == store.time.units
+    with pytest.raises(
+        OptionError, match=f"time_decimals: expected 0 beside time_format unix-{unit}, whose times are in"
+    ):
+        made(tmp_path, "0 1 5\n", time_format=f"unix-{unit}", time_decimals=3)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +342,7 @@ def test_tables_whose_times_are_none_are_refused(tmp_path, column, options):
         ({"time_column": 9}, "time_column 9: expected a number from 1 to 3"),
         ({"time_column": 1}, "column 1 cannot have two roles"),
         ({"time_decimals": 10}, "time_decimals: expected an integer from 0 to 9"),
-        ({"time_format": "epoch"}, "time_format: expected numbers, iso, unix, found"),
+        ({"time_format": "epoch"}, "time_format: expected numbers, iso, unix, unix-ms, unix-us, unix-ns, found"),
         ({"edge_columns": ("time:int64=3",)}, "pass one of edge_column time and time_column"),
         ({"edge_columns": ("Time:uint8",)}, "pass one of edge_column time and time_column"),
         ({"time_column": None, "time_format": "iso"}, "time_format: expected time_column beside it"),

@@ -1,0 +1,129 @@
+"""Files of sources are read as files of edges are: packed, with comments, at any separator, below a header or none."""
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pyarrow
+import pytest
+
+import csaw
+from csaw.partition.errors import FormatError
+
+EVENTS = {
+    "numbers": [("10", "11", "2026-11-25T20:15"), ("11", "12", "2026-11-26"), ("10", "12", "2026-11-25")],
+    "words": [("ann", "bob", "2026-11-25T20:15"), ("bob", "c, d", "2026-11-26"), ("ann", "c, d", "2026-11-25")],
+}
+SEEDS = [(0, 7.0, 1795608000), (2, 0.5, 1795637700), (0, -1.0, 1795637700)]
+"""Of each line a place among the vertices, a label, and a time: 2026-11-25T12:00:00Z or 20:15:00Z."""
+CLOCK = {1795608000: "2026-11-25 12:00", 1795637700: "2026-11-25T21:15+01:00"}
+HEADS = {
+    "none": "",
+    "names": "vertex{0}label{0}when\n",
+    "comments": "# seeds\n% of today\n\n",
+    "both": "#a\nid{0}y{0}t\n",
+}
+PACKED = {
+    "txt": bytes,
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "zst": lambda data: pyarrow.compress(data, "zstd", asbytes=True),
+}
+
+
+@pytest.fixture(scope="module", params=EVENTS)
+def store(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("events")
+    rows = "".join("\t".join(row) + "\n" for row in EVENTS[request.param])
+    (folder / "events.tsv").write_text(rows)
+    return csaw.partition(folder / "events.tsv", folder / "g.zarr", time_column=3, time_format="iso")
+
+
+def lines_of(store, separator, *, label=True, blank_in_dates=True):
+    ids = store.original_ids(np.arange(store.vertices))
+    for place, number, time in SEEDS:
+        said = CLOCK[time] if blank_in_dates else CLOCK[time].replace(" ", "T")
+        word = f'"{ids[place]}"' if "," in str(ids[place]) else str(ids[place])
+        yield separator.join([word, *([str(number)] if label else []), said]) + "\n"
+
+
+def drawn(store, path, algo="minibatch", **more):
+    batch = {"disjoint": True, "seeds_per_batch": 3, "bias": "none"} if algo == "minibatch" else {}
+    return csaw.sample(store, algo=algo, fanout=(2,), time_strategy="last", sources=str(path), **batch | more)
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("separator", ["\t", ",", ";", " ", "  "], ids=repr)
+def test_columns_of_seeds_are_cut_at_the_separator_below_any_head(tmp_path, store, head, separator):
+    text = HEADS[head].format(separator) + "".join(lines_of(store, separator, blank_in_dates=bool(separator.strip())))
+    for end in ("\n", "\r\n"):
+        (tmp_path / "seeds.txt").write_bytes(text.replace("\n", end).encode("utf-8-sig"))
+        found = drawn(store, tmp_path / "seeds.txt")
+        assert found.arrays["y"][:].tolist() == [label for _, label, _ in SEEDS]
+        assert found.arrays["seed_time"][:].tolist() == [time for _, _, time in SEEDS]
+        seeds = found.names(found.minibatch(0)["n_id"][: len(SEEDS)])
+        assert seeds.tolist() == store.original_ids(np.array([place for place, _, _ in SEEDS])).tolist()
+
+
+@pytest.mark.parametrize("form", PACKED)
+def test_packed_files_have_the_same_seeds(tmp_path, store, form):
+    text = "".join(lines_of(store, ",", label=False)).encode()
+    path = tmp_path / f"seeds.{form}"
+    path.write_bytes(PACKED[form](text))
+    found = drawn(store, path, "neighbor").arrays["seed_time"][:].ravel().tolist()
+    assert found == [time for _, _, time in SEEDS]
+    if form in ("gz", "bz2"):
+        path.write_bytes(PACKED[form](text)[:-6])
+        with pytest.raises(FormatError, match="compressed data ends or breaks after"):
+            drawn(store, path, "neighbor")
+
+
+def test_what_is_packed_in_another_way_is_named(tmp_path, store):
+    (tmp_path / "seeds.xz").write_bytes(lzma.compress(b"10 5\n"))
+    with pytest.raises(FormatError, match="xz data; expected text, plain or packed by gzip, bz2 or zstd"):
+        drawn(store, tmp_path / "seeds.xz")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("10\n12\n", [10, 12]),
+        ("vertex\n10\n12\n", [10, 12]),
+        ("10,11,12\n", [10, 11, 12]),
+        ("10 11\n\n# more\n12\n", [10, 11, 12]),
+        ("", []),
+        ("# none\n", []),
+    ],
+)
+def test_lists_of_ids_are_cut_at_blanks_or_commas(tmp_path, text, wanted):
+    graph = csaw.graph([(10, 11), (11, 12), (12, 10)])
+    (tmp_path / "ids.txt").write_text(text)
+    if not wanted:
+        with pytest.raises(csaw.CsawError):
+            csaw.sample(graph, algo="deepwalk", sources=str(tmp_path / "ids.txt"))
+        return
+    walks = csaw.sample(graph, algo="deepwalk", walk_length=1, sources=str(tmp_path / "ids.txt")).walks[:]
+    assert walks[:, 0].tolist() == wanted
+
+
+def test_words_above_numbers_are_vertices_where_ids_are_words(tmp_path):
+    graph = csaw.graph([("ann", "7"), ("7", "ann")])
+    (tmp_path / "ids.txt").write_text("ann\n7\n")
+    walks = csaw.sample(graph, algo="deepwalk", walk_length=1, sources=str(tmp_path / "ids.txt"))
+    assert walks.names(walks.walks[:])[:, 0].tolist() == ["ann", "7"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("vertex\n", ":1: expected a vertex id, found 'vertex'"),
+        ("0x1\n10\n", ":1: expected a vertex id, found '0x1'"),
+        ("10\nvertex\n", ":2: expected a vertex id, found 'vertex'"),
+        ('"10\n', ":1: "),
+    ],
+)
+def test_what_is_no_header_is_no_vertex(tmp_path, text, said):
+    (tmp_path / "ids.txt").write_text(text)
+    with pytest.raises(FormatError, match=f"ids.txt{said}"):
+        csaw.sample(csaw.graph([(10, 11)]), algo="deepwalk", sources=str(tmp_path / "ids.txt"))
