@@ -48,19 +48,28 @@ def given_times(data: Foreign, time: ArrayLike | str | None) -> Mapping[str, Arr
 
 
 def _refuse_others(values: np.ndarray) -> None:
-    """OptionError for texts, and for floats with a fraction or that are none, with what makes times of them."""
-    texts = (one for one in values.ravel().tolist() if isinstance(one, str | bytes))
-    if values.dtype.kind in "OUST" and (text := next(texts, None)) is not None:
+    """OptionError for texts, and for floats that are no integer or may be of several, with what makes times of them."""
+    each = values.ravel().tolist() if values.dtype.kind in "OUST" else ()
+    if (text := next((one for one in each if isinstance(one, str | bytes)), None)) is not None:
         raise OptionError(
             f"time: expected integers or dates, found text, such as {quoted(text)}; make dates of it: "
             'numpy.array(times, "datetime64[s]"), or pandas.to_datetime(times)'
         )
-    wrong = np.flatnonzero(values != np.rint(values)) if values.dtype.kind == "f" else np.empty(0, np.int64)
+    if values.dtype.kind != "f":
+        return
+    wrong = np.flatnonzero((values != np.rint(values)) | np.isinf(values))
     if wrong.size:
         raise OptionError(
             f"time: expected integers or dates, found {wrong.size:,} of {values.size:,} numbers that are neither, the "
             f"first of them {values.ravel()[wrong[0]]} at position {wrong[0]:,}; leave out edges without a time, and "
             "keep decimals as integers: numpy.rint(1000 * times)"
+        )
+    wide = np.flatnonzero(np.spacing(np.abs(values)) > 1)
+    if wide.size:
+        raise OptionError(
+            f"time: expected integers or dates, found {values.dtype} that may each be of several integers, "
+            f"the first of them {values.ravel()[wide[0]]} at position {wide[0]:,}; give them as int64, as they were "
+            "before"
         )
 
 

@@ -139,12 +139,14 @@ def time_of_decimal(number: Decimal, decimals: int) -> int | None:
 def times_of_floats(values: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
     """Read floats as integers of 10^-decimals: int64, and whether each stands for exactly one, bool.
 
-    Floats that lie further apart than 10^-decimals may each be what is left of several numbers.
+    Floats that lie further apart than 10^-decimals, in their own type, may each be what is left of several numbers.
     """
     scale = 10.0**decimals
     with np.errstate(invalid="ignore", over="ignore"):
+        alone = np.spacing(np.abs(values)) * scale <= 1
+        values = values.astype(np.float64)
         whole = np.rint(values * scale)
-        good = (np.spacing(np.abs(values)) * scale <= 1) & (np.abs(values) < 2.0**53) & (whole / scale == values)
+        good = alone & (np.abs(values) < 2.0**53) & (whole / scale == values)
     return np.where(good, whole, 0).astype(np.int64), good
 
 

@@ -74,10 +74,10 @@ def times_of(flag: str, given: np.ndarray, units: str) -> np.ndarray:
 def _at_once(given: np.ndarray, units: str) -> tuple[np.ndarray, np.ndarray]:
     """The times that NumPy reads together, int64, and which they are, bool."""
     since_1970, decimals = decimals_of(units), decimals_of_numbers(units)
-    if given.dtype.kind == "i":
+    if given.dtype.kind in "iu" and np.can_cast(given.dtype, np.int64):
         return rescaled(given.astype(np.int64), decimals)
     if given.dtype.kind == "f":
-        return times_of_floats(given.astype(np.float64), decimals)
+        return times_of_floats(given, decimals)
     if given.dtype.kind == "M" and since_1970 is not None and not np.isnat(given).any():
         from csaw.partition.ingestion.given_times import times_of_dates
 

@@ -57,5 +57,5 @@ def _numbers(found: "Array", decimals: int) -> tuple[np.ndarray, np.ndarray] | N
         values, good = rescaled(np.where(fits, held, 0).astype(np.int64), decimals)
         return values, good & fits
     if types.is_floating(found.type):
-        return times_of_floats(found.cast("float64").fill_null(0).to_numpy(zero_copy_only=False), decimals)
+        return times_of_floats(found.fill_null(0).to_numpy(zero_copy_only=False), decimals)
     return None

@@ -35,6 +35,8 @@ def times_of(store, sources, algo="neighbor"):
         (DATES, [datetime.datetime(2026, 11, 25, 12), datetime.datetime(2026, 11, 25, 20, 15)], [NOON, EVENING]),
         (DATES, [NOON, EVENING], [NOON, EVENING]),
         (DATES, np.array([NOON, EVENING], np.uint64), [NOON, EVENING]),
+        (DATES, np.array([NOON, EVENING], np.uint32), [NOON, EVENING]),
+        (DECIMALS, np.array([10.25, 11], np.float32), [10250, 11000]),
     ],
     ids=repr,
 )
@@ -54,6 +56,7 @@ def test_times_of_sources_are_given_as_the_input_has_them(tmp_path, graph, given
     [
         (DECIMALS, ["10.25", "11.0001"], "entry 1: expected a number with at most 3 decimals .*, found '11.0001'"),
         (DECIMALS, np.array([10, 2**62]), "entry 1: expected a number"),
+        (DATES, np.array([NOON, EVENING], np.float32), "entry 0: expected a date .*, found np.float32"),
         (DECIMALS, [True, 1], "entry 0: expected a number .*, found True"),
         (DATES, ["soon", "2026-11-25"], "entry 0: expected a date of ISO 8601"),
         (DATES, np.array(["2026-11-25", "NaT"], "datetime64[s]"), "entry 1: expected a date of ISO 8601"),

@@ -225,9 +225,14 @@ def test_integers_of_shorter_units_since_1970_stay_numbers_and_are_known_as_date
     ("times", "said"),
     [
         ([1.5, 2.0], "found 1 of 2 numbers that are neither, the first of them 1.5 at position 0; .* numpy.rint"),
+        (np.array([np.inf, 1.0]), "found 1 of 2 numbers that are neither, the first of them inf at position 0"),
         (np.array([1.0, np.nan]), "found 1 of 2 numbers that are neither, the first of them nan at position 1"),
         (["2026-01-01", "2026-01-02"], "found text, such as '2026-01-01'; make dates of it: numpy.array"),
         (np.array(["1", "2"], object), "found text, such as '1'"),
+        (
+            np.array([5, 1082040961], np.float32),
+            "found float32 that may each be of several integers, the first of them 1082040960.0 at ",
+        ),
     ],
     ids=repr,
 )
@@ -296,6 +301,7 @@ def test_units_are_kept(tmp_path):
         ),
         (pa.array([2**63 - 1, -(2**63)]), {}, [2**63 - 1, -(2**63)]),
         (pa.array([2.0**53 - 1, -(2.0**53) + 1]), {}, [2**53 - 1, -(2**53) + 1]),
+        (pa.array([2.0**24 - 1, -3], pa.float32()), {}, [2**24 - 1, -3]),
         (pa.array([1700000000.123457, 0.5]), {"time_decimals": 6}, [1700000000123457, 500000]),
     ],
 )
@@ -317,6 +323,7 @@ def test_tables_have_times(tmp_path, column, options, wanted):
         (pa.array([2**62, 1]), {"time_decimals": 3}),
         (pa.array([9223372036854776, 1]), {"time_decimals": 3}),
         (pa.array([2.0**53, 1]), {}),
+        (pa.array([2.0**25, 1], pa.float32()), {}),
         (pa.array([900719925474099.2, 1]), {"time_decimals": 1}),
         (pa.array([Decimal("1.0000000000000000001")], pa.decimal128(38, 19)), {}),
         (pa.array([Decimal(2**63)], pa.decimal128(38, 0)), {}),
@@ -437,7 +444,7 @@ def test_dates_that_cannot_be_kept_are_refused():
         ([NOON, 3], "a date for each edge, found 3"),
         (np.array([NOON, pandas.NaT], object), "a date for each edge, found NaT"),
         ([NOON, datetime.datetime.max.replace(tzinfo=datetime.timezone(-datetime.timedelta(hours=1)))], "found"),
-        ([2.0**53, 1], "int64 holds"),
+        ([2.0**53, 1], "found float64 that may each be of several integers"),
     ):
         with pytest.raises(csaw.CsawError, match=said):
             csaw.graph(edges, time=wrong)
