@@ -246,6 +246,15 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
     return cast("T", Option(default, help, kind, **limits))  # hooks read the value, not its declaration
 
 
+def _reading(options: Mapping[str, Option], given: Mapping[str, OptionValue], name: str) -> str:
+    """What an option ``reads`` beside the others, as they are given or by default."""
+    if (declared := options.get(name)) is None or declared.reads_beside is None:
+        return declared.reads if declared else ""
+    other, wanted = declared.reads_beside
+    value = given[other] if other in given else getattr(options.get(other), "default", None)
+    return declared.reads if value == wanted else ""
+
+
 def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], units: str | None) -> Values:
     """The options that are ``given``, with times and lengths of time in the ``units`` of a graph; None: it has none.
 
@@ -253,11 +262,8 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
     """
     found = dict(given)
     for name, value in given.items():
-        declared = options.get(name)
-        beside = None if declared is None else declared.reads_beside
-        kind = declared.reads if declared and (beside is None or given.get(beside[0]) == beside[1]) else ""
+        kind, flag = _reading(options, given, name), flag_of(name)
         none = value is None or (isinstance(value, str) and value == NONE)
-        flag = flag_of(name)
         if isinstance(value, InUnits):
             if units is not None and value.units not in ("", units):
                 raise OptionError(

@@ -121,15 +121,16 @@ def length_of(flag: str, value: object, units: str, least: int = 1) -> int:
 
 def scale_of(flag: str, value: object, units: str) -> object:
     """A number as it is, which counts ``units``; any other length as :func:`length_of` reads it, as a float."""
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        if decimals_of(units) is None:
-            raise OptionError(
-                f"{flag}: expected a number of the graph's units, found {quoted(value)}; lengths such as 12h are those "
-                "of graphs of dates"
-            ) from error
-        return float(length_of(flag, value, units))
+    with suppress(TypeError, ValueError, OverflowError):
+        if not isinstance(value, np.timedelta64):  # float() takes one of nanoseconds for their number
+            float(value)  # type: ignore[arg-type]
+            return value
+    if decimals_of(units) is None:
+        raise OptionError(
+            f"{flag}: expected a number of the graph's units, found {quoted(value)}; lengths such as 12h are those "
+            "of graphs of dates"
+        )
+    return float(length_of(flag, value, units))
 
 
 def _of_length(value: object, decimals: int) -> int | None:

@@ -11,6 +11,8 @@ from helpers.invariance import assert_same
 import csaw
 from csaw.cli.main import cli
 from csaw.engine import prepare
+from csaw.engine.algorithms.temporal import Temporal
+from csaw.engine.api.option import option
 from csaw.engine.samples import open_samples
 from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError
@@ -88,7 +90,11 @@ def test_the_command_line_takes_dates(tmp_path, graphs):
     assert (kept["start_time"], kept["time_window"], kept["last_time"]) == (seconds(3), 129600, None)
 
 
-@pytest.mark.parametrize("scale", ["36h", timedelta(hours=36), np.timedelta64(36, "h"), "129600", 129600], ids=repr)
+@pytest.mark.parametrize(
+    "scale",
+    ["36h", timedelta(hours=36), np.timedelta64(36, "h"), np.timedelta64(129600 * 10**9, "ns"), "129600", 129600],
+    ids=repr,
+)
 def test_scales_of_dates_are_lengths_too(graphs, scale):
     for bias in (
         {"time_bias": "exponential", "time_scale": scale},
@@ -96,6 +102,22 @@ def test_scales_of_dates_are_lengths_too(graphs, scale):
     ):
         walk = prepare(graphs / "dates.zarr", "temporal", **bias).algorithm
         assert next(getattr(walk, name) for name in bias if name.endswith("scale")) == 129600.0
+
+
+class FromLast(Temporal):
+    time_bias: str = option("exponential", help="how time decides", choices=("uniform", "exponential"))
+
+
+def test_a_class_may_have_the_bias_of_a_scale_by_default(graphs):
+    walk = prepare(graphs / "dates.zarr", FromLast, time_scale="36h").algorithm
+    assert (walk.time_bias, walk.time_scale) == ("exponential", 129600.0)
+
+
+@pytest.mark.parametrize("scale", [b"12", [3], None, "nan", 10**400], ids=lambda scale: repr(scale)[:9])
+def test_what_is_no_scale_is_refused(graphs, scale):
+    for name in ("dates", "numbers"):
+        with pytest.raises(OptionError, match="--time-scale: expected "):
+            prepare(graphs / f"{name}.zarr", "temporal", time_bias="exponential", time_scale=scale)
 
 
 def test_a_scale_that_is_no_length_is_a_number(graphs):
