@@ -44,10 +44,10 @@ def require_room(algorithm: Algorithm, store: GraphStore, size: int) -> None:
 def are_sets(algorithm: Algorithm, kind: SourceKind) -> bool:
     """Whether the sources of an instance are different vertices, because it meets each vertex once.
 
-    A pool may begin with a vertex several times.
+    A pool may begin with a vertex several times. Algorithms that begin with clusters take no vertices.
     """
     once = getattr(algorithm, "only_new", False) and getattr(algorithm, "pool_size", None) is None
-    return once and kind not in (SourceKind.EVERY, SourceKind.CLUSTERS)
+    return once and kind is not SourceKind.EVERY and algorithm.sources_from != SourceKind.CLUSTERS
 
 
 def require_sets(listed: np.ndarray | None, count: int, size: int, instances: int) -> None:
@@ -59,7 +59,7 @@ def require_sets(listed: np.ndarray | None, count: int, size: int, instances: in
     if size > count:
         raise OptionError(
             f"--sources: expected at least {size:,} vertices, because an instance begins with so many different ones, "
-            f"found {count:,}; give more sources, or ask for fewer in an instance"
+            f"found {count:,}; give more sources, or ask for fewer in an instance (--frontier-size)"
         )
     if listed is None or np.unique(listed).size == count:  # a part of them has each once
         return
