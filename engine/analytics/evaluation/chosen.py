@@ -87,6 +87,8 @@ def _checked(kind: type[Measure]) -> type[Measure]:
     if taken := sorted(kind.options().keys() & options().keys()):
         raise OptionError(f"{kind.name()}.{taken[0]}: every evaluation has an option of this name; choose another one")
     for name, one in kind.options().items():
+        if any(inspect.isroutine(vars(base).get(name)) for base in kind.__mro__):
+            raise OptionError(f"{kind.name()}.{name}: every measure has a method of this name; choose another one")
         for owner in owners(name):
             if find(owner).options()[name].kind is not one.kind:
                 raise OptionError(

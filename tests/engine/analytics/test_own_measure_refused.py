@@ -176,6 +176,7 @@ def _without_checks(self):
         ([Endless(), of(limit=9)], None),
         ([Limited(rounds=1), Limited(rounds=2)], "--measures: two measures are called Limited"),
         ([of(memory=option(3, help="m"))], "Mine.memory: every evaluation has an option of this name"),
+        ([of(check=option(3, help="m"))], "Mine.check: every measure has a method of this name; choose another one"),
         (
             [of(damping=option(3, help="m"))],
             "Mine.damping: csaw's pagerank has an option of this name and another type",
