@@ -173,8 +173,10 @@ class _Lines(Progress):
 
     def step(self, doing: str) -> None:
         """Print the step that begins. Steps of one kind differ by numbers behind a comma, such as those of instances
-        and windows, of which there may be thousands: at most one in QUIET_SECONDS is printed.
+        and windows, of which there may be thousands: at most one in QUIET_SECONDS is printed. How far the step before
+        was is said no more.
         """
+        self.hear(current())
         head, _, numbered = doing.rpartition(", ")
         kind, now = head + DIGITS.sub("", numbered) if head else doing, time.monotonic()
         if now - self.stepped.get(kind, -QUIET_SECONDS) >= QUIET_SECONDS:

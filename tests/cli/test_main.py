@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -425,6 +426,22 @@ def test_steps_that_differ_by_their_numbers_alone_are_lines_now_and_then(monkeyp
         "s1.zarr, instance 3 of 4",
         "end",
     ]
+
+
+def test_how_far_a_step_was_is_not_said_in_the_next_one(monkeypatch):
+    waiting = []
+
+    class Timer:
+        def __init__(self, seconds, call, given):
+            self.start, self.cancel = partial(waiting.append, given), waiting.clear
+
+    monkeypatch.setattr(progress.threading, "Timer", Timer)
+    with progress.steps("measuring") as step:
+        step("hops of g.zarr")
+        stages.tell("64 of 200 sources of hops")
+        assert waiting == [("64 of 200 sources of hops",)]
+        step("degree of g.zarr")
+        assert waiting == []
 
 
 def test_progress_on_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys):
