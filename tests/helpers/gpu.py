@@ -222,7 +222,7 @@ GRAPHS = {
 def usable(store, algo, options):
     """The options, fitted to the graph."""
     options = dict(options)
-    if algo == "random-node":
+    if algo in ("random-node", "layer") and "frontier_size" in options:  # which are different vertices
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
     if algo == "saint-edge" and store.edges == 0:
         options["sources"] = "all"  # without an edge it has no vertex to start from by itself

@@ -33,7 +33,7 @@ OPTIONS = {
     "layer": lambda rng, n: {
         "depth": int(rng.integers(1, 4)),
         "neighbor_size": int(rng.integers(1, 8)),
-        "frontier_size": int(rng.integers(1, 4)),
+        "frontier_size": min(int(rng.integers(1, 4)), n),
     },
     "random-node": lambda rng, n: {"frontier_size": int(rng.integers(1, min(n, 30)))},
     "random-edge": lambda rng, n: {"neighbor_size": int(rng.integers(1, 30))},
