@@ -32,7 +32,7 @@ from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.views import Coalesced, Split
 from csaw.partition.graph.windowed import Windowed
 
-DRAWS = 1
+DRAWS = 2
 """Version of the draws: higher with every change by which a request gives another sample.
 
 Versions of csaw that have it in common resume each other's samples.
