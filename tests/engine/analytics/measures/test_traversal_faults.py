@@ -8,13 +8,22 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import SHAPES, least
 from helpers.oracles import distances, rows_in, weak
 
+from csaw.engine.analytics.cpu import betweenness as sums
 from csaw.engine.analytics.cpu import bfs as searches
 from csaw.engine.analytics.cpu.kernels import betweenness, bfs, components, reach, sssp
 from csaw.engine.analytics.cpu.network import HostNetwork
 
 RIGHT = {
     kernel.py_func.__name__: kernel
-    for kernel in (components.link_rest, bfs.pull, bfs.collect, reach.settle, sssp.relax, betweenness.depend)
+    for kernel in (
+        components.link_rest,
+        bfs.pull,
+        bfs.collect,
+        reach.settle,
+        sssp.relax,
+        betweenness.depend,
+        betweenness.hand_over,
+    )
 }
 
 
@@ -82,16 +91,22 @@ def test_weights_that_are_rounded_are_seen(undirected, monkeypatch):
     assert not np.array_equal(network.compute("sssp", source=5), right)
 
 
-def test_a_source_that_counts_itself_is_seen(undirected, monkeypatch):
-    network, sources = HostNetwork(undirected), np.array([1, 4])
+def test_a_level_that_is_seen_while_it_is_summed_is_seen(undirected, monkeypatch):
+    monkeypatch.setattr(sums, "EDGES_OF_TASK", 100)  # so that a level is summed in parts
+    network, sources = HostNetwork(undirected, threads=1), np.array([1, 4])
     right = network.compute("betweenness", sources=sources)
 
-    def counts_itself(*given):
-        RIGHT["depend"](*given)
-        level, total = given[-4], given[-1]
-        if level == 0:
-            total[given[2]] += 1.0
-        return 0
+    def hands_over_too_early(low, high, order, *given):
+        RIGHT["depend"](low, high, order, *given)
+        passed, ways, _ = given[-3:]
+        passed[order[low:high]] = ways[order[low:high]]
 
-    monkeypatch.setattr(betweenness, "depend", counts_itself)
+    monkeypatch.setattr(betweenness, "depend", hands_over_too_early)
+    assert not np.array_equal(network.compute("betweenness", sources=sources), right)
+
+
+def test_dependencies_that_are_not_handed_over_are_seen(undirected, monkeypatch):
+    network, sources = HostNetwork(undirected), np.array([1, 4])
+    right = network.compute("betweenness", sources=sources)
+    monkeypatch.setattr(betweenness, "hand_over", lambda low, high, *given: RIGHT["hand_over"](low, high - 1, *given))
     assert not np.array_equal(network.compute("betweenness", sources=sources), right)
