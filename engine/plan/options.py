@@ -268,7 +268,8 @@ def described(known: dict[str, Option]) -> str:
     for name, option in known.items():
         text, _, default = option.help.partition(" [default: ")
         kind = " | ".join(repr(str(one)) for one in option.choices) if option.choices else TYPES.get(option.kind, "")
-        default = default.removesuffix("]") if default else "" if option.default is None else repr(option.default)
+        value = str(option.default) if option.choices else option.default
+        default = default.removesuffix("]") if default else "" if option.default is None else repr(value)
         notes = filter(None, (kind, option.interval, default and f"default: {default}"))
         lines.append(f"    {name}: {text} ({'; '.join(notes)}).")
     return "\n".join(lines)
