@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
-from csaw.engine.sources.source_rows import Row, rows_of
+from csaw.engine.sources.source_rows import Row, plain_integers, rows_of, text_of
 from csaw.engine.sources.source_times import Asked, InStore, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
@@ -157,8 +157,10 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
     if not path.is_file():
         raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(str(path))}")
     units, are_words, are_columns = _units(store), store.id_kind == STRING, are_seeds or asked in FORMS
-    tells = (1 if are_columns else None) if are_words else 0
-    read = rows_of(path, is_value=partial(_is_value, asked, units), tells=tells)
+    tells, data = (1 if are_columns else None) if are_words else 0, text_of(path)
+    if not are_words and asked not in FORMS and (ids := plain_integers(data, one_a_line=are_seeds)) is not None:
+        return Listed(np.asarray(store.dense_ids(ids), np.int64))
+    read = rows_of(path, data, is_value=partial(_is_value, asked, units), tells=tells)
     if not are_columns:
         return Listed(_dense(path, ((row.line, cell) for row in read for cell in row.cells), store))
     rows, timed = list(_columns(path, read, are_seeds, asked)), asked is Asked.EACH

@@ -130,11 +130,11 @@ class StoredIds:
     def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
         """Dense ids, of id_dtype, for ids of the input; OptionError names the first that the graph does not have."""
         ids = self._ids
-        if ids is None and isinstance(originals, np.ndarray) and originals.dtype.kind in "iu":
-            wrong = (originals < 0) | (originals >= self.vertices)
-            if not wrong.any():
-                return originals.astype(self.id_dtype)
-            originals, found = originals[wrong][:1].tolist(), [-1]
+        if isinstance(originals, np.ndarray) and originals.dtype.kind in "iu" and not isinstance(ids, Words):
+            at, there = places_of_integers(ids, self._order, self.vertices, originals)
+            if there.all():
+                return at.astype(self.id_dtype)
+            originals, found = originals[~there][:1].tolist(), [-1]
         else:
             originals = originals.tolist() if isinstance(originals, np.ndarray) else list(originals)
             found = places(ids, self._order, self.vertices, originals)
@@ -165,6 +165,23 @@ def places(
     if ids is None:
         return [int(v) if 0 <= int(v) < vertices else -1 for v in originals]
     return [_place(ids, order, int(v)) for v in originals]
+
+
+def places_of_integers(
+    ids: np.ndarray | None, order: np.ndarray | None, vertices: int, originals: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find the dense id of each of an array of integers, and whether the graph has it, which is bool.
+
+    ``ids`` and ``order`` as of :func:`places`.
+    """
+    if ids is None or not ids.size:
+        return originals, (originals >= 0) & (originals < vertices)
+    limits = np.iinfo(ids.dtype)
+    there = (originals >= int(limits.min)) & (originals <= int(limits.max))
+    wanted = originals.astype(ids.dtype)  # those beyond its limits become others, which are not there
+    at = np.minimum(np.searchsorted(ids, wanted, sorter=order), ids.size - 1)
+    at = at if order is None else order[at]
+    return at, there & (ids[at] == wanted)
 
 
 def _place(ids: np.ndarray, order: np.ndarray | None, original: int) -> int:

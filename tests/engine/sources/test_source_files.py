@@ -9,6 +9,7 @@ import pyarrow
 import pytest
 
 import csaw
+from csaw.engine.sources.source_rows import plain_integers
 from csaw.partition.errors import FormatError
 
 EVENTS = {
@@ -127,3 +128,26 @@ def test_what_is_no_header_is_no_vertex(tmp_path, text, said):
     (tmp_path / "ids.txt").write_text(text)
     with pytest.raises(FormatError, match=f"ids.txt{said}"):
         csaw.sample(csaw.graph([(10, 11)]), algo="deepwalk", sources=str(tmp_path / "ids.txt"))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        (b"3 4\n\n5\r\n-6\t007\n", [3, 4, 5, -6, 7]),
+        (b"9223372036854775807\n-9223372036854775808\n", [2**63 - 1, -(2**63)]),
+        (b"9223372036854775808\n", None),  # rows are read as Python's integers
+        (b"3,4\n", None),
+        (b"# 3\n4\n", None),
+        (b"1-2\n", None),
+        (b"-\n", None),
+        (b" \n", None),
+    ],
+)
+def test_integers_alone_are_read_at_once(text, numbers):
+    found = plain_integers(text, one_a_line=False)
+    assert (found if numbers is None else found.tolist()) == numbers
+
+
+@pytest.mark.parametrize(("text", "whole"), [(b"3\n\n4\n", True), (b"3 4\n", False), (b"3 4\n5\n\n6 7\n", False)])
+def test_of_seeds_each_line_must_have_one(text, whole):
+    assert (plain_integers(text, one_a_line=True) is not None) == whole
