@@ -11,7 +11,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
@@ -254,11 +254,19 @@ def _remove(store: Path) -> None:
     shutil.rmtree(gone)
 
 
-def _ingest(path: str | Path, out: Path, directed: bool | None = None, **times: Any) -> "GraphStore":
+def _ingest(
+    path: str | Path,
+    out: Path,
+    directed: bool | None = None,
+    time_column: int | None = None,
+    time_format: str = "numbers",
+) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
     try:
-        store = ingest(str(path), out, IngestOptions(directed=directed, **times))
+        store = ingest(
+            str(path), out, IngestOptions(directed=directed, time_column=time_column, time_format=time_format)
+        )
     except (FormatError, OptionError) as error:
         raise type(error)(f"{error}{_where_to_say_so(path, str(error))}") from error
     for warning in store.report["warnings"]:
@@ -294,7 +302,7 @@ def _made(entry: Entry, file: Path, out: Path, directed: bool | None) -> "GraphS
     """The store ``out`` of a dataset's file; one in an archive is unpacked beside it first."""
     directed = entry.directed if directed is None else directed
     if not entry.member:
-        return _ingest(file, out, directed, time_column=entry.time_column, time_format=entry.time_format)
+        return _ingest(file, out, directed, entry.time_column, entry.time_format)
     from csaw.datasets.archive import unpacked
 
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:

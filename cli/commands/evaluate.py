@@ -167,7 +167,7 @@ def evaluate(
 def _measured(
     run: "Callable[..., Evaluation]", graph: str, directed: bool | None, samples: tuple[str, ...], wanted: Options
 ) -> "Evaluation":
-    """What ``run`` finds; a KeyboardInterrupt says what is kept."""
+    """Return the findings of ``run``; a KeyboardInterrupt says what is kept."""
     from csaw.datasets.resolve import resolve
     from csaw.partition.base.progress import steps
 

@@ -247,7 +247,7 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
 
 
 def _reading(options: Mapping[str, Option], given: Mapping[str, OptionValue], name: str) -> str:
-    """What an option ``reads`` beside the others, as they are given or by default."""
+    """Find what an option ``reads`` beside the others, as they are given or by default."""
     if (declared := options.get(name)) is None or declared.reads_beside is None:
         return declared.reads if declared else ""
     other, wanted = declared.reads_beside

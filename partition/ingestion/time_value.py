@@ -193,7 +193,7 @@ def _of_date(value: object, decimals: int) -> int | None:
 
 
 def expected_time(units: str) -> str:
-    """What a time must be, as errors say it."""
+    """Say what a time must be, in the words of errors."""
     if (decimals := decimals_of(units)) is not None:
         kept = f"with at most {decimals} decimals" if decimals else "without decimals"
         return (
