@@ -7,7 +7,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import betweenness_shares
 from csaw.engine.analytics.cuda.bfs import alone
-from csaw.engine.analytics.cuda.level_sums import LevelSums, Order
+from csaw.engine.analytics.cuda.level_sums import ByLevel, LevelSums, Order
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import here, in_order
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
     """Sum betweenness over the sources in order: for each vertex, the share of shortest paths that lead over it.
 
-    State: 48 bytes a vertex while vertices are sorted by distance, else 40, and 8 more where edges have directions. A
+    State: 48 bytes a vertex while vertices are sorted by distance, else 52, and 8 more where edges have directions. A
     graph that does not fit is read once forward and once backward, a level's blocks at a time. Of several GPUs, each
     takes the next source when it is done with one; the numbers of each source, 8 bytes a vertex, come to the first GPU,
     where they are added in the order of the sources.
@@ -67,14 +67,15 @@ def _of_source(network: DeviceNetwork, source: int) -> Array:
 
 def _add(network: DeviceNetwork, source: int, total: Array) -> None:
     """Add the betweenness of one source to ``total``."""
-    distance = alone(network, source)
-    levels = _Levels(network, distance)
-    ways, passed = cupy.zeros(network.vertices), cupy.zeros(network.vertices)
-    ways[source] = 1.0
+    levels = _Levels(network, alone(network, source))
+    ways, passed = ByLevel(network.vertices), ByLevel(network.vertices)
+    ways.clear()
+    passed.clear()
+    ways.of(0)[source] = 1.0
     for level in range(1, levels.count):
-        levels.over("count_ways", network.incoming, level, level - 1, ways)
-    for level in range(levels.count - 1, -1, -1):
-        levels.over("depend", network, level, level + 1, passed, ways, total)
+        levels.over("count_ways", network.incoming, level, ways.of(level - 1), ways.of(level))
+    for level in range(levels.count - 1, 0, -1):
+        levels.over("depend", network, level, passed.of(level + 1), passed.of(level), ways.of(level), total)
 
 
 class _Levels:
@@ -85,10 +86,10 @@ class _Levels:
         order = Order(distance, (0, network.vertices), self.count, network.id_dtype)
         self.on_host = None if network.resident and network.incoming.resident else order.vertices.get()
         both = {network, network.incoming}
-        self.sums = {one: LevelSums(one, distance, order, together=one.resident) for one in both}
+        self.sums = {one: LevelSums(one, order, together=one.resident) for one in both}
 
-    def over(self, kernel: str, network: DeviceNetwork, level: int, nearby: int, *state: Array) -> None:
-        """Run a kernel on the vertices of a level: each sums a number of its neighbors at the level ``nearby``."""
+    def over(self, kernel: str, network: DeviceNetwork, level: int, *state: Array) -> None:
+        """Run a kernel on the vertices of a level: each sums a number of its neighbors, the first of ``state``."""
         sums = self.sums[network]
         begin, end = sums.level(level)
         if self.on_host is None:
@@ -97,4 +98,4 @@ class _Levels:
             parts = level_blocks(network, self.on_host[begin:end])
         for block, low, high in parts:
             no_others = 0, None  # which would be told
-            sums.over(kernel, block, level, (begin + low, begin + high), nearby, *state, *no_others)
+            sums.over(kernel, block, level, (begin + low, begin + high), *state, *no_others)

@@ -12,7 +12,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import bfs_shares
-from csaw.engine.analytics.cuda.level_sums import LevelSums, Order
+from csaw.engine.analytics.cuda.level_sums import ByLevel, LevelSums, Order
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Seat, addresses, copy_range, meet, seated
@@ -43,11 +43,12 @@ def _add(network: DeviceNetwork, seats: Sequence[Seat], shares: "Sequence[_Share
     levels = 1 + int(distances[0].max())
     for share, distance in zip(shares, distances, strict=True):
         share.begin(distance, levels, source)
+    meet(seats)
     for level in range(1, levels):
         for share in shares:
             share.count_ways(level)
         meet(seats)
-    for level in range(levels - 1, -1, -1):
+    for level in range(levels - 1, 0, -1):
         for share in shares:
             share.depend(level)
         meet(seats)
@@ -56,7 +57,7 @@ def _add(network: DeviceNetwork, seats: Sequence[Seat], shares: "Sequence[_Share
 
 
 class _Share:
-    """One GPU's part. ``ways``, ``passed`` float64 [V]: of all vertices, as of betweenness.cu.
+    """One GPU's part. ``ways``, ``passed``: of all vertices, as of betweenness.cu.
 
     ``total`` float64 [V]: of own vertices.
     """
@@ -69,7 +70,7 @@ class _Share:
         self.backward = back.own  # whose rows backward are here
         self.rows = next(rows_of(network, seat.first, seat.last))
         self.back_rows = self.rows if back is network else next(rows_of(back, *back.own))
-        self.ways, self.passed = (cupy.empty(network.vertices) for _ in range(2))
+        self.ways, self.passed = ByLevel(network.vertices), ByLevel(network.vertices)
         self.total = cupy.zeros(network.vertices)
 
     def meet(self, shares: "Sequence[_Share]") -> None:
@@ -78,19 +79,22 @@ class _Share:
         others = [one for one in shares if one is not self]
         self.others = len(others)
         self.their_ways, self.their_passed = (
-            addresses(where) for where in zip(*((one.ways, one.passed) for one in others), strict=True)
+            [addresses([one.of(parity) for one in theirs]) for parity in range(2)]
+            for theirs in ([one.ways for one in others], [one.passed for one in others])
         )
 
     def begin(self, distance: Array, levels: int, source: int) -> None:
         """Put the vertices in order whose rows are here."""
         self.seat.use()
         network, own = self.seat.network, (self.seat.first, self.seat.last)
-        self.ways[source] = 1.0
+        self.ways.clear()
+        self.passed.clear()
+        self.ways.of(0)[source] = 1.0
         order = Order(distance, own, levels, network.id_dtype)
-        self.sums = self.back_sums = LevelSums(network, distance, order, together=True)
+        self.sums = self.back_sums = LevelSums(network, order, together=True)
         if self.back is not network:
             order = Order(distance, self.backward, levels, network.id_dtype)
-            self.back_sums = LevelSums(self.back, distance, order, together=True)
+            self.back_sums = LevelSums(self.back, order, together=True)
 
     def end(self) -> None:
         """Give back the order of vertices: the next search needs the room."""
@@ -99,11 +103,12 @@ class _Share:
     def count_ways(self, level: int) -> None:
         self.seat.use()
         sums = self.back_sums
-        told = (self.others, self.their_ways)
-        sums.over("count_ways", self.back_rows, level, sums.level(level), level - 1, self.ways, *told)
+        ways = (self.ways.of(level - 1), self.ways.of(level))
+        told = (self.others, self.their_ways[level % 2])
+        sums.over("count_ways", self.back_rows, level, sums.level(level), *ways, *told)
 
     def depend(self, level: int) -> None:
         self.seat.use()
-        sums, state = self.sums, (self.passed, self.ways, self.total)
-        told = (self.others, self.their_passed)
-        sums.over("depend", self.rows, level, sums.level(level), level + 1, *state, *told)
+        sums, passed = self.sums, (self.passed.of(level + 1), self.passed.of(level))
+        told = (self.others, self.their_passed[level % 2])
+        sums.over("depend", self.rows, level, sums.level(level), *passed, self.ways.of(level), self.total, *told)

@@ -35,6 +35,24 @@ class Order:
         return found
 
 
+class ByLevel:
+    """Two numbers of each vertex, float64 [V] both: that of a vertex at an even level is in the first, else the second.
+
+    The other one has 0 of it. So the sum over all neighbors of the numbers that belong to the next level, or to the one
+    before, is over those at that level, and no neighbor's distance is asked.
+    """
+
+    def __init__(self, vertices: int) -> None:
+        self.arrays = [cupy.empty(vertices), cupy.empty(vertices)]
+
+    def clear(self) -> None:
+        for one in self.arrays:
+            one.fill(0)
+
+    def of(self, level: int) -> Array:
+        return self.arrays[level % 2]
+
+
 class LevelSums:
     """The rows of a network at the vertices of an order, and the pieces of the long ones.
 
@@ -42,8 +60,8 @@ class LevelSums:
     level are summed at a time.
     """
 
-    def __init__(self, network: DeviceNetwork, distance: Array, order: Order, *, together: bool) -> None:
-        self.kernels, self.distance, self.order = network.kernels("betweenness"), distance, order
+    def __init__(self, network: DeviceNetwork, order: Order, *, together: bool) -> None:
+        self.kernels, self.order = network.kernels("betweenness"), order
         self.together, degrees = together, network.degrees[order.vertices]
         self.at = cupy.zeros(degrees.size + 1, np.int64)
         if degrees.size:
@@ -55,12 +73,10 @@ class LevelSums:
         found: list[int] = self.at[self.order.begins_there].get().tolist()
         return found
 
-    def over(
-        self, kernel: str, block: Block, level: int, part: Range, nearby: int, values: Array, *rest: object
-    ) -> None:
+    def over(self, kernel: str, block: Block, level: int, part: Range, values: Array, *rest: object) -> None:
         """Run a kernel on some vertices of a level, whose rows a block has.
 
-        Each sums ``values`` of its neighbors at the level ``nearby``. ``part``: the vertices' places in the order.
+        Each sums ``values`` of its neighbors. ``part``: the vertices' places in the order.
         """
         first, last = part
         before, after = self._before(level, first, last)
@@ -73,9 +89,9 @@ class LevelSums:
             first=block.first,
             before=before,
         )
-        count, sums, given = last - first, cupy.empty(after - before), (rows, self.distance)
-        self.kernels.over("sum_pieces", 32 * sums.size, sums.size, count, *given, nearby, values, sums)
-        self.kernels.over(kernel, 32 * count, count, *given, level, sums, values, *rest)
+        count, sums = last - first, cupy.empty(after - before)
+        self.kernels.over("sum_pieces", 32 * sums.size, sums.size, count, rows, values, sums)
+        self.kernels.over(kernel, 32 * count, count, rows, sums, values, *rest)
 
     def level(self, level: int) -> Range:
         """The places of the vertices of a level in the order."""

@@ -6,18 +6,19 @@ import numpy as np
 from csaw.engine.analytics.cuda import pagerank_shares
 from csaw.engine.analytics.cuda.arriving_sums import is_pulled
 from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.pagerank_shares import launched
+from csaw.engine.analytics.cuda.single_thread_gpus import reach_all
 from csaw.engine.analytics.ranks import Ranks, converged
 from csaw.engine.plan.contracts import Array
-
-THREADS = 1 << 18  # of the kernel over all vertices: each block adds to the totals once
 
 
 def compute(network: DeviceNetwork, *, damping: float, tolerance: float, sources: Array) -> Ranks:
     """Rank all vertices; arguments and result as of ``converged``.
 
-    Several GPUs that have rows of where edges come from in memory rank the vertices of a range each.
+    Several GPUs that have rows of where edges come from in memory, and reach each other's, rank the vertices of a range
+    each.
     """
-    if network.others and network.vertices and is_pulled(network):
+    if network.others and network.vertices and is_pulled(network) and reach_all(network):
         arriving = network.incoming
         if arriving.pooled or arriving.resident:
             return pagerank_shares.ranked(network, damping=damping, tolerance=tolerance, sources=sources)
@@ -25,7 +26,7 @@ def compute(network: DeviceNetwork, *, damping: float, tolerance: float, sources
 
     def settle(base: int, *arguments: object) -> tuple[int, int]:
         totals.fill(0)
-        kernels.over("settle", min(network.vertices, THREADS), network.vertices, sources.size, base, *arguments, totals)
+        launched(kernels, "settle", network.vertices, sources.size, base, *arguments, totals)
         changed, passed = totals.get().tolist()
         return changed, passed
 

@@ -1,23 +1,34 @@
 """PageRank on several GPUs: each ranks the vertices of a range, and tells the others what these pass on.
 
-GPUs have the numbers that are passed of all vertices, as they were told last, and ranks and sums of their own ones.
+GPUs have the numbers that are passed of all vertices, and ranks and sums of their own ones. The kernel that finds what
+a vertex passes writes it to the memory of all GPUs that hear of it, so that it crosses the link meanwhile. There are
+two arrays for it, which take turns: one is written while slower GPUs still read the other.
 """
+
+from functools import cached_property
+from itertools import zip_longest
 
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, meet, seated
+from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, addresses, copy_range, meet, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.pieces import spans
 from csaw.engine.analytics.ranks import UNITS, Ranks, iterated
+from csaw.engine.cuda.constants import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
+from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array
 
-THREADS = 1 << 18  # of the kernel over own vertices: each block adds to the totals once
 NOTING = 1 << 20  # threads that note the vertices of all entries
-SPARSE = 2  # of a range's vertices one in so many, or fewer, are sent by themselves
+SPARSE = 2  # of a range's vertices one in so many, or fewer, are told by themselves
+
+
+def launched(kernels: Kernels, name: str, vertices: int, *arguments: object) -> None:
+    """Launch a kernel that gives ``vertices`` their new ranks, with ``(vertices, *arguments)``."""
+    kernels.launch(name, -(-vertices // (BLOCK * SETTLED)), BLOCK, vertices, *arguments)
 
 
 def ranked(network: DeviceNetwork, *, damping: float, tolerance: float, sources: Array) -> Ranks:
@@ -26,13 +37,15 @@ def ranked(network: DeviceNetwork, *, damping: float, tolerance: float, sources:
     ranges, jumps_to = arriving.shares, sources.size or network.vertices
     with seated(arriving.among(len(ranges)), ranges) as seats:
         shares = [_Share(seat, degrees, sources, damping) for seat in seats]
+        _choose_vertices(shares, network.exchange)
         for share in shares:
-            share.choose_vertices(shares, network.exchange)
+            share.connect(shares)
+        meet(seats)
 
         def settle(base: int) -> tuple[int, int]:
             for share in shares:
                 share.settle(base)
-            _tell_all(shares)  # while the host waits for what was counted
+            meet(seats)
             found = [share.totals() for share in shares]
             return sum(changed for changed, _ in found), sum(passed for _, passed in found)
 
@@ -47,21 +60,32 @@ def ranked(network: DeviceNetwork, *, damping: float, tolerance: float, sources:
     return Ranks.of(network, ranks, iterations, change, damping)
 
 
-def _tell_all(shares: "list[_Share]") -> None:
-    """Let all GPUs hear what vertices of the others pass on. No GPU changes it before all have heard."""
+def _choose_vertices(shares: "list[_Share]", exchange: Exchange | None) -> None:
+    """Choose what each GPU hears of the others: of the vertices in its rows (selective), or of all (broadcast).
+
+    Going through the rows for it takes longer than an iteration, so it ends when it is clear that it is of all.
+    """
+    if exchange is Exchange.BROADCAST:
+        return
     for share in shares:
-        for other in shares:
-            if other is not share:
-                share.hear(other)
-    meet([share.seat for share in shares])
+        share.begin_to_note(shares)
+    for pieces in zip_longest(*(spans(share.entries.size) for share in shares)):
+        for share, piece in zip(shares, pieces, strict=True):
+            share.note(piece)
+        if exchange is None:
+            for share in shares:
+                share.give_up()
+    for share in shares:
+        for other in share.wants:
+            other.tell(share)
 
 
 class _Share:
-    """One GPU's part. ``passed`` int64 [V]: what each vertex passes along each of its edges.
+    """One GPU's part. ``passed`` int64 [V], the one of two that is read: what each vertex passes along its edges.
 
     ``sums``, ``ranks``, ``degrees`` int64 [own vertices]. ``sources``: the sources' places among own vertices; some lie
-    outside. ``wanted``: the vertices of other GPUs that own rows have, by the GPU's share, where these are told by
-    themselves.
+    outside. ``met`` bool [V]: the vertices in own rows. ``wants``: the GPUs of which this one hears of these alone.
+    ``wanted``: by the GPU that hears of them, which own vertices, bool; without an entry, all.
     """
 
     def __init__(self, seat: Seat, degrees: Array, sources: Array, damping: float) -> None:
@@ -69,50 +93,58 @@ class _Share:
         self.seat, self.damping, own = seat, damping, seat.last - seat.first
         self.kernels = seat.network.kernels("ranking")
         self.rows = next(rows_of(seat.network, seat.first, seat.last))
-        self.passed = cupy.zeros(seat.network.vertices, np.int64)
+        self.passed, self.following = (cupy.empty(seat.network.vertices, np.int64) for _ in range(2))
         self.sums, self.ranks = (cupy.zeros(own, np.int64) for _ in range(2))
         self.degrees, self.sources = cupy.empty(own, np.int64), cupy.empty(sources.size, np.int64)
         copy_range(degrees[seat.first : seat.last], self.degrees, 0, own)
         copy_range(sources, self.sources, 0, sources.size)
         self.sources -= seat.first
         self.counters = Counters(2)
+        self.wants: list[_Share] = []
         self.wanted: dict[_Share, Array] = {}
-        self.sent: dict[_Share, Array] = {}  # own vertices that another GPU wants, and what they pass on
-        self.packed: dict[_Share, Array] = {}
 
-    def choose_vertices(self, shares: "list[_Share]", exchange: Exchange | None) -> None:
-        """Choose what this GPU hears of the others: of the vertices in its rows (selective), or of all (broadcast).
+    # What it hears of the others
 
-        Going through the rows for it takes longer than an iteration, so it ends when it is clear that it is of all.
-        """
-        if exchange is Exchange.BROADCAST:
-            return
+    @cached_property
+    def entries(self) -> Array:
+        """The vertices in own rows, one for each entry."""
         self.seat.use()
-        met = cupy.zeros(self.passed.size, np.bool_)
-        entries = self.rows.indices[int(self.rows.indptr[0]) : int(self.rows.indptr[-1])]
-        others = [one for one in shares if one is not self]
-        for low, high in spans(entries.size):
-            self.kernels.over("note_entries", min(high - low, NOTING), high - low, entries[low:high], met)
-            if exchange is None:
-                others = [
-                    one for one in others if SPARSE * self._count(met, one.seat) <= one.seat.last - one.seat.first
-                ]
-            if not others:
-                return
-        for other in others:
-            self.wanted[other] = cupy.flatnonzero(met[other.seat.first : other.seat.last]) + other.seat.first
-        for other, wanted in self.wanted.items():
-            other.note(self, wanted)
+        return self.rows.indices[int(self.rows.indptr[0]) : int(self.rows.indptr[-1])]
 
-    @staticmethod
-    def _count(met: Array, of: Seat) -> int:
-        return int(cupy.count_nonzero(met[of.first : of.last]))
+    def begin_to_note(self, shares: "list[_Share]") -> None:
+        self.seat.use()
+        self.wants = [one for one in shares if one is not self]
+        self.met = cupy.zeros(self.passed.size, np.bool_)
 
-    def note(self, receiver: "_Share", wanted: Array) -> None:
-        """Keep the vertices that another GPU hears of."""
+    def note(self, piece: tuple[int, int] | None) -> None:
+        """Note the vertices of a piece of the entries, if there is one more, and if it matters."""
+        if piece and self.wants:
+            self.seat.use()
+            low, high = piece
+            given = (high - low, self.entries[low:high], self.met)
+            self.kernels.over("note_entries", min(high - low, NOTING), *given)
+
+    def give_up(self) -> None:
+        """Hear of all vertices of a GPU where there are so many of them in own rows that it is no use to choose."""
+        self.seat.use()
+        self.wants = [one for one in self.wants if SPARSE * self._met_of(one.seat) <= one.seat.last - one.seat.first]
+
+    def _met_of(self, other: Seat) -> int:
+        return int(cupy.count_nonzero(self.met[other.first : other.last]))
+
+    def tell(self, receiver: "_Share") -> None:
+        """From now on, tell a GPU of those vertices alone that it has met."""
         self.seat.wait_for(receiver.seat)
-        self.sent[receiver] = cupy.empty(wanted.size, np.int64)
-        copy_range(wanted, self.sent[receiver], 0, wanted.size)
+        self.wanted[receiver] = cupy.empty(self.ranks.size, np.bool_)
+        copy_range(receiver.met[self.seat.first : self.seat.last], self.wanted[receiver], 0, self.ranks.size)
+
+    def connect(self, shares: "list[_Share]") -> None:
+        """Note where all GPUs, this one too, have what is passed, and which of its vertices each hears of."""
+        self.seat.use()
+        self.there = [addresses([one.following for one in shares]), addresses([one.passed for one in shares])]
+        self.heard = addresses([self.wanted.get(one) for one in shares])
+
+    # Iterations
 
     def add_up(self) -> None:
         """Sum what is passed along the edges that lead to own vertices."""
@@ -121,36 +153,23 @@ class _Share:
         self.seat.network.classes(self.rows).launch(self.kernels, "sum_rows", *given)
 
     def settle(self, base: int) -> None:
-        """Give own vertices their new ranks, and ask for the change of ranks and for the units that they pass on."""
+        """Give own vertices their new ranks, and ask for the change of ranks and for the units that they pass on.
+
+        These are read in the next iteration, once all GPUs have written theirs.
+        """
         self.seat.use()
-        own, passed = self.ranks.size, self.passed[self.seat.first : self.seat.last]
         self.counters.clear()
-        given = (own, self.sources.size, base, self.sources, self.damping, self.degrees, self.sums, self.ranks, passed)
-        self.kernels.over("settle", min(own, THREADS), *given, self.counters.there)
+        given = (self.sources.size, base, self.sources, self.damping, self.degrees, self.sums, self.ranks)
+        told = (self.seat.first, self.heard.size, self.there[0], self.heard)
+        launched(self.kernels, "settle_share", self.ranks.size, *given, *told, self.counters.there)
         self.counters.ask()
+        self.passed, self.following = self.following, self.passed
+        self.there.reverse()
 
     def totals(self) -> tuple[int, int]:
         self.seat.use()
         changed, passed = self.counters.read()
         return changed, passed
-
-    def hear(self, other: "_Share") -> None:
-        """Copy what another GPU's vertices pass on."""
-        if other not in self.wanted:
-            self.seat.wait_for(other.seat)
-            copy_range(other.passed, self.passed, other.seat.first, other.seat.last)
-        elif self.wanted[other].size:
-            packed = other.pack(self)
-            self.seat.wait_for(other.seat)
-            arrived = cupy.empty(packed.size, np.int64)
-            fetch(packed, arrived)
-            self.passed[self.wanted[other]] = arrived
-
-    def pack(self, receiver: "_Share") -> Array:
-        """Put together what those vertices pass on that another GPU hears of."""
-        self.seat.use()
-        self.packed[receiver] = self.passed[self.sent[receiver]]
-        return self.packed[receiver]
 
     def ranks_of_all(self, shares: "list[_Share]") -> Array:
         """Put the ranks of all GPUs together, on this one: int64 [V]."""

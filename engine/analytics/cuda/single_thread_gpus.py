@@ -15,14 +15,18 @@ from csaw.engine.plan.contracts import Array
 TAKE_BLOCKS = 4  # of a multiprocessor, for lists of another GPU, whose lengths the host does not know
 
 
+def reach_all(network: DeviceNetwork) -> bool:
+    """Whether kernels of each of the network's GPUs reach the memory of all others."""
+    gpus = (network.gpu, *network.others)
+    return all(other.number in (one.number, *one.peers) for one in gpus for other in gpus)
+
+
 def told_how(network: DeviceNetwork) -> bool:
     """Whether the user has said how GPUs that have all rows tell each other what changed.
 
     They must read each other's memory.
     """
-    gpus = (network.gpu, *network.others)
-    reach = all(other.number in (one.number, *one.peers) for one in gpus for other in gpus)
-    return bool(network.exchange and network.others and network.resident and reach)
+    return bool(network.exchange and network.others and network.resident and reach_all(network))
 
 
 class Seat:
@@ -83,9 +87,9 @@ def meet(seats: Sequence[Seat]) -> None:
                 seat.stream.wait_event(event)
 
 
-def addresses(arrays: Sequence[Array]) -> Array:
-    """uint64 on the current GPU: where arrays of several GPUs, whose kernels reach each other's memory, begin."""
-    return cupy.asarray(np.array([one.data.ptr for one in arrays], np.uint64))
+def addresses(arrays: Sequence[Array | None]) -> Array:
+    """uint64 on the current GPU: where arrays of GPUs that reach each other's memory begin; 0 in place of None."""
+    return cupy.asarray(np.array([0 if one is None else one.data.ptr for one in arrays], np.uint64))
 
 
 class Counters:

@@ -12,27 +12,23 @@ struct LevelRows {
     i64 first, before;
 };
 
-// The sum of the values of neighbors at `level`, over a part of a row.
-__device__ __forceinline__ double part_sum(const LevelRows& rows, i64 begin, i64 end, const int* distance, i64 level,
-    const double* values)
+// The sum of the values of neighbors, over a part of a row.
+__device__ __forceinline__ double part_sum(const LevelRows& rows, i64 begin, i64 end, const double* values)
 {
-    return piece_sum<32>(begin, end, threadIdx.x % 32,
-        [&](i64 i) { return distance[rows.indices[i]] == level ? values[rows.indices[i]] : 0.0; });
+    return piece_sum<32>(begin, end, threadIdx.x % 32, [&](i64 i) { return __ldg(values + rows.indices[i]); });
 }
 
-// The sum of the values of neighbors at `level`, over the row of vertex n. `sums`: of the pieces of long rows.
-__device__ __forceinline__ double row_sum(const LevelRows& rows, i64 n, const int* distance, i64 level,
-    const double* values, const double* sums)
+// The sum of the values of neighbors, over the row of vertex n. `sums`: of the pieces of long rows.
+__device__ __forceinline__ double row_sum(const LevelRows& rows, i64 n, const double* values, const double* sums)
 {
     if (rows.at[n] < rows.at[n + 1]) return piece_sum<32>(rows.at[n] - rows.before, rows.at[n + 1] - rows.before,
         threadIdx.x % 32, [&](i64 i) { return sums[i]; });
     const i64 row = rows.order[n] - rows.first;
-    return part_sum(rows, rows.indptr[row], rows.indptr[row + 1], distance, level, values);
+    return part_sum(rows, rows.indptr[row], rows.indptr[row + 1], values);
 }
 
 // The sums of the pieces of the long rows among `count` vertices.
-extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, const int* distance, i64 level,
-    const double* values, double* sums)
+extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, const double* values, double* sums)
 {
     for (i64 piece = warp_number(); piece < pieces; piece += warps_of_grid()) {
         i64 low = 0, high = count - 1;  // the first vertex with more pieces up to its end
@@ -43,19 +39,19 @@ extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, con
         }
         const i64 v = rows.order[low],
             begin = rows.indptr[v - rows.first] + SUM_PIECE * (piece - (rows.at[low] - rows.before));
-        const double sum = part_sum(rows, begin, min(begin + SUM_PIECE, rows.indptr[v - rows.first + 1]), distance,
-            level, values);
+        const double sum = part_sum(rows, begin, min(begin + SUM_PIECE, rows.indptr[v - rows.first + 1]), values);
         if (threadIdx.x % 32 == 0) sums[piece] = sum;
     }
 }
 
-// ways[v] of `count` vertices at `level`: the sum of those of neighbors a level nearer. Rows are those backward.
-// `others` more GPUs are told: the same place of their_ways[k], in the memory of each.
-extern "C" __global__ void count_ways(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums,
-    double* ways, i64 others, double* const* their_ways)
+// ways[v] of `count` vertices of a level: the sum of `nearer` of all neighbors, which has the ways of the level before,
+// and 0 of vertices at this level and the next. Rows are those backward. `others` more GPUs are told: the same place of
+// their_ways[k], in the memory of each.
+extern "C" __global__ void count_ways(i64 count, LevelRows rows, const double* sums, const double* nearer, double* ways,
+    i64 others, double* const* their_ways)
 {
     for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
-        const double sum = row_sum(rows, n, distance, level - 1, ways, sums);
+        const double sum = row_sum(rows, n, nearer, sums);
         if (threadIdx.x % 32) continue;
         const i64 v = rows.order[n];
         ways[v] = sum;
@@ -63,19 +59,19 @@ extern "C" __global__ void count_ways(i64 count, LevelRows rows, const int* dist
     }
 }
 
-// Add to `total` what depends on `count` vertices at `level`, except on the source; passed[v] = (1 + dependency of v) /
-// ways[v], which other GPUs are told as above.
-extern "C" __global__ void depend(i64 count, LevelRows rows, const int* distance, i64 level, const double* sums,
-    double* passed, const double* ways, double* total, i64 others, double* const* their_passed)
+// Add to `total` what depends on `count` vertices of a level; passed[v] = (1 + dependency of v) / ways[v], which other
+// GPUs are told as above. `farther` has those of the level after it, and 0 of vertices at this level and the last one.
+extern "C" __global__ void depend(i64 count, LevelRows rows, const double* sums, const double* farther, double* passed,
+    const double* ways, double* total, i64 others, double* const* their_passed)
 {
     for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
-        const double sum = row_sum(rows, n, distance, level + 1, passed, sums);
+        const double sum = row_sum(rows, n, farther, sums);
         if (threadIdx.x % 32) continue;
         const i64 v = rows.order[n];
         const double dependency = ways[v] * sum;
         const double share = (1.0 + dependency) / ways[v];
         passed[v] = share;
         for (i64 k = 0; k < others; k++) their_passed[k][v] = share;
-        if (level) total[v] += dependency;
+        total[v] += dependency;
     }
 }

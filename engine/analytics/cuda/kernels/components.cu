@@ -4,10 +4,12 @@
 
 // Join the trees of two vertices. A root is hooked to a smaller vertex alone; where it is a root no longer, both go on
 // from what is above. Plain reads climb: atomics on the few vertices that all ways lead over would wait for each other.
+// The first ones may come from a multiprocessor's cache, and be what was above before, which is of the same tree: the
+// neighbors of most threads are the same few hubs, and reads of one address wait for each other, too.
 __device__ __forceinline__ void link(vertex_t one, vertex_t other, vertex_t* parent)
 {
     const volatile vertex_t* const above = parent;
-    vertex_t a = above[one], b = above[other];
+    vertex_t a = parent[one], b = parent[other];
     while (a != b) {
         const vertex_t high = max(a, b), low = min(a, b), before = above[high];
         if (before == low || (before == high && atomicCAS(parent + high, high, low) == high)) return;

@@ -114,20 +114,33 @@ __device__ __forceinline__ bool is_source(i64 v, i64 count, const i64* sources)
     return low < count && sources[low] == v;
 }
 
-// New ranks of all vertices, and what each passes along one of its edges; totals[0] gets the change of ranks, totals[1]
-// all that is passed.
-extern "C" __global__ void settle(i64 vertices, i64 source_count, i64 base, const i64* sources, double damping,
-    const i64* degrees, const i64* sums, i64* ranks, i64* shares, unsigned long long* totals)
+// New ranks of the vertices 0 .. vertices - 1, and `pass(v, share)` of each, with what it passes along one of its edges;
+// totals[0] gets the change of ranks, totals[1] all that is passed. A block has SETTLED vertices after each other for
+// each of its threads: strided over all, each read met another page of memory.
+template <typename F>
+__device__ __forceinline__ void settle_each(i64 vertices, i64 source_count, i64 base, const i64* __restrict__ sources,
+    double damping, const i64* __restrict__ degrees, const i64* __restrict__ sums, i64* __restrict__ ranks,
+    unsigned long long* totals, F pass)
 {
-    i64 changed = 0, passed = 0;
-    for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) {
-        const i64 rank = sums[v] + (source_count == 0 || is_source(v, source_count, sources) ? base : 0),
-            degree = degrees[v];
-        const i64 share = degree ? (i64)((double)rank * (damping / (double)degree)) : 0;
-        changed += llabs(rank - ranks[v]);
-        passed += share * degree;
+    i64 changed = 0, passed = 0, sum[SETTLED], degree[SETTLED], before[SETTLED];
+    const i64 first = (i64)blockIdx.x * blockDim.x * SETTLED + threadIdx.x;
+#pragma unroll
+    for (int k = 0; k < SETTLED; k++) {  // all reads begin before the first write
+        const i64 v = first + k * blockDim.x;
+        sum[k] = v < vertices ? sums[v] : 0;
+        degree[k] = v < vertices ? degrees[v] : 0;
+        before[k] = v < vertices ? ranks[v] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < SETTLED; k++) {
+        const i64 v = first + k * blockDim.x;
+        if (v >= vertices) break;
+        const i64 rank = sum[k] + (source_count == 0 || is_source(v, source_count, sources) ? base : 0);
+        const i64 share = degree[k] ? (i64)((double)rank * (damping / (double)degree[k])) : 0;
+        changed += llabs(rank - before[k]);
+        passed += share * degree[k];
         ranks[v] = rank;
-        shares[v] = share;
+        pass(v, share);
     }
     changed = group_sum(changed);
     passed = group_sum(passed);
@@ -135,4 +148,24 @@ extern "C" __global__ void settle(i64 vertices, i64 source_count, i64 base, cons
         atomicAdd(totals, (unsigned long long)changed);
         atomicAdd(totals + 1, (unsigned long long)passed);
     }
+}
+
+extern "C" __global__ void settle(i64 vertices, i64 source_count, i64 base, const i64* sources, double damping,
+    const i64* degrees, const i64* sums, i64* ranks, i64* shares, unsigned long long* totals)
+{
+    settle_each(vertices, source_count, base, sources, damping, degrees, sums, ranks, totals, [&](i64 v, i64 share) {
+        shares[v] = share;
+    });
+}
+
+// The same for the vertices of one of `gpus` GPUs, the first of which is vertex `own` of all. What a vertex passes is
+// written to there[n][v], in the memory of each GPU that hears of it: wanted[n][v - own] says so, or is null for all.
+extern "C" __global__ void settle_share(i64 vertices, i64 source_count, i64 base, const i64* sources, double damping,
+    const i64* degrees, const i64* sums, i64* ranks, i64 own, i64 gpus, i64* const* there, const bool* const* wanted,
+    unsigned long long* totals)
+{
+    settle_each(vertices, source_count, base, sources, damping, degrees, sums, ranks, totals, [&](i64 v, i64 share) {
+        for (i64 n = 0; n < gpus; n++)
+            if (!wanted[n] || wanted[n][v]) there[n][own + v] = share;
+    });
 }
