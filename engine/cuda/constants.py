@@ -22,6 +22,7 @@ PART_TILE = 4096  # and items that a block moves to their parts; half as many of
 PUSH_PIECE = 1024  # entries that a block pushes along at a time
 SUM_PIECE = 512  # floats that are summed together: PIECE of engine/analytics/cpu/kernels/lanes.py
 MOST_PROCESSORS = 256  # numbers that multiprocessors have
+ROW_LANES = 8  # threads that sum the row of a vertex at a level of betweenness
 SETTLED = 4  # vertices of a thread that gives them new ranks
 GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
 GROUP_BLOCK = 1024  # threads of a block that groups parents,
@@ -31,6 +32,7 @@ OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above t
 
 SHARED = {
     "HUB_BLOCK": HUB_BLOCK,
+    "ROW_LANES": ROW_LANES,
     "SETTLED": SETTLED,
     "LONG_ROW": LONG_ROW,
     "WALK_BLOCK": WALK_BLOCK,

@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
-from csaw.engine.cuda.constants import SUM_PIECE
+from csaw.engine.cuda.constants import ROW_LANES, SUM_PIECE
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
 
@@ -91,7 +91,7 @@ class LevelSums:
         )
         count, sums = last - first, cupy.empty(after - before)
         self.kernels.over("sum_pieces", 32 * sums.size, sums.size, count, rows, values, sums)
-        self.kernels.over(kernel, 32 * count, count, rows, sums, values, *rest)
+        self.kernels.over(kernel, ROW_LANES * count, count, rows, sums, values, *rest)
 
     def level(self, level: int) -> Range:
         """The places of the vertices of a level in the order."""

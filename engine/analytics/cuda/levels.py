@@ -28,22 +28,28 @@ class Found(NamedTuple):
 class Course:
     """The course of a search as the host knows it: its level, its frontier, and the vertices and entries left.
 
-    ``entries``: of the source's row. ``pull_share``, ``push_share``: of the entries left, and of the vertices, from
-    where on it pulls, and pushes again. ``can_pull``: whether the rows of the other direction are there.
+    ``entries``: of the source's row. ``pulled``: entries that are pulled along while one is pushed along.
+    ``push_share``: of the vertices, from where on it pushes again. ``can_pull``: whether the rows of the other
+    direction are there.
     """
 
     def __init__(
-        self, vertices: int, edges: int, entries: int, *, can_pull: bool, pull_share: int, push_share: int
+        self, vertices: int, edges: int, entries: int, *, can_pull: bool, pulled: int, push_share: int
     ) -> None:
         self.now, self.before, self.level, self.pulls = Found(1, entries), 0, 0, False
         self.left, self.open = edges, vertices - 1  # entries and vertices that are not reached
-        self.can_pull, self.pull_share, self.few = can_pull, pull_share, vertices // push_share
+        self.can_pull, self.pulled, self.few = can_pull, pulled, vertices // push_share
 
     def begin(self) -> bool:
-        """Begin the next level. Returns whether it is pulled."""
+        """Begin the next level. Returns whether it is pulled.
+
+        One in left / now.entries of the entries leads to the frontier, so a vertex that is open reads about as many
+        until it meets one; where there are hubs, fewer.
+        """
         self.level += 1
         stays = self.pulls and (self.now.size >= self.before or self.now.size > self.few)
-        self.pulls = stays or (self.can_pull and self.now.entries > self.left // self.pull_share)
+        begins = self.can_pull and self.pulled * self.now.entries**2 > self.left * self.open
+        self.pulls = stays or begins
         return self.pulls
 
     @property

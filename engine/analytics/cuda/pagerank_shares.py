@@ -6,7 +6,7 @@ two arrays for it, which take turns: one is written while slower GPUs still read
 """
 
 from functools import cached_property
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 import cupy
 import numpy as np
@@ -15,7 +15,6 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, addresses, copy_range, meet, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.pieces import spans
 from csaw.engine.analytics.ranks import UNITS, Ranks, iterated
 from csaw.engine.cuda.constants import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
@@ -23,6 +22,7 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array
 
 NOTING = 1 << 20  # threads that note the vertices of all entries
+FIRST_NOTED = 64  # of a GPU's entries one in so many are noted before those of others are counted
 SPARSE = 2  # of a range's vertices one in so many, or fewer, are told by themselves
 
 
@@ -69,7 +69,7 @@ def _choose_vertices(shares: "list[_Share]", exchange: Exchange | None) -> None:
         return
     for share in shares:
         share.begin_to_note(shares)
-    for pieces in zip_longest(*(spans(share.entries.size) for share in shares)):
+    for pieces in zip_longest(*(_doubling(share.entries.size) for share in shares)):
         for share, piece in zip(shares, pieces, strict=True):
             share.note(piece)
         if exchange is None:
@@ -78,6 +78,12 @@ def _choose_vertices(shares: "list[_Share]", exchange: Exchange | None) -> None:
     for share in shares:
         for other in share.wants:
             other.tell(share)
+
+
+def _doubling(count: int) -> list[tuple[int, int]]:
+    """Cut 0 .. count - 1 into ranges (low, high), each as long as all before it."""
+    ends = [0, *(-(-count // part) for part in (FIRST_NOTED >> k for k in range(FIRST_NOTED.bit_length())))]
+    return list(pairwise(ends))
 
 
 class _Share:

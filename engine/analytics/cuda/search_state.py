@@ -13,7 +13,8 @@ from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.plan.contracts import Array
 
-PULL_SHARE, PUSH_SHARE = 16, 32  # of the entries left, and of the vertices: from where on a GPU pulls, and pushes again
+PULLED = 8  # entries that a GPU pulls along while it pushes along one (docs/contributing/tuning.md)
+PUSH_SHARE = 32  # of the vertices, from where on it pushes again
 # vertices of a frontier, and entries of their rows, that one block pushes along, level after level: a launch takes as
 # long
 FEW = 4096
@@ -39,7 +40,7 @@ def course_of(network: DeviceNetwork, source: int) -> Course:
         network.edges,
         int(network.degrees[source]),
         can_pull=network.has_incoming or (network.pooled and not network.directed),
-        pull_share=PULL_SHARE,
+        pulled=PULLED,
         push_share=PUSH_SHARE,
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 from csaw.engine.analytics.cuda import sssp_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.single_thread_gpus import told_how
-from csaw.engine.analytics.cuda.sssp_shares import INFINITE
+from csaw.engine.analytics.cuda.sssp_shares import EVERY_CHUNK, INFINITE
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.cuda import arrays
 from csaw.engine.plan.contracts import Array
@@ -45,7 +45,7 @@ def _search(network: DeviceNetwork, distance: Array, step: float) -> None:
         active.fill(0)
         found = cupy.asarray(np.array([0, INFINITE], np.uint64))
         given = (distance, round_of, number, active, floor, limit, found)
-        kernels.over("choose", network.vertices, 0, network.vertices, *given)
+        kernels.over("choose", network.vertices, 0, network.vertices, *EVERY_CHUNK, *given)
         chosen, least = found.get()
         return int(chosen), float(least.view(np.float64))
 

@@ -1,7 +1,8 @@
 """Shortest paths by weight on several GPUs that have all rows in memory, or their own ones, in the rounds of one.
 
 Each GPU goes through the rows of its own vertices, and hears of the distances that others have lowered after each
-round.
+round. GPUs that have all rows own chunks of vertices in turn: of ranges, one GPU would have most of what is to be done
+in a round where hubs have small ids, as a round is that of hubs, or of the vertices around them.
 """
 
 import cupy
@@ -19,6 +20,7 @@ from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
 INFINITE = np.float64(np.inf).view(np.uint64)
+EVERY_CHUNK = 0, 1  # as ``choose`` in sssp.cu says which chunks it looks at
 
 
 def search(network: DeviceNetwork, distance: Array, step: float) -> None:
@@ -27,9 +29,10 @@ def search(network: DeviceNetwork, distance: Array, step: float) -> None:
     ``step``: the first range of distances. GPUs tell owners alone unless the user says otherwise: it was quicker in all
     measurements.
     """
-    ranges, exchange = network.shares, network.exchange or Exchange.SELECTIVE
-    with seated(network.among(len(ranges), weights=True), ranges) as seats:
-        shares = [_Share(seat, n, ranges, distance, exchange) for n, seat in enumerate(seats)]
+    gpus, exchange = 1 + len(network.others), network.exchange or Exchange.SELECTIVE
+    ranges = network.shares if network.pooled else [(0, network.vertices)] * gpus
+    with seated(network.among(gpus, weights=True), ranges) as seats:
+        shares = [_Share(seat, n, _bounds(network, gpus), distance, exchange) for n, seat in enumerate(seats)]
 
         def choose(number: int, floor: float, limit: float) -> tuple[int, float]:
             for share in shares:
@@ -39,8 +42,15 @@ def search(network: DeviceNetwork, distance: Array, step: float) -> None:
 
         settle_ranges(network.vertices, step, choose, lambda number, limit: _settle(shares, number, limit))
         for other in shares[1:]:
-            shares[0].seat.wait_for(other.seat)
-            copy_range(other.distance, distance, other.seat.first, other.seat.last)
+            shares[0].hear_at_the_end(other)
+
+
+def _bounds(network: DeviceNetwork, gpus: int) -> list[int]:
+    """Where the ranges of vertices of the GPUs begin, and the end; of chunks, places for as many vertices."""
+    if network.pooled:
+        return [0, *(last for _, last in network.shares)]
+    of_gpu = -(-network.vertices // (CHUNK * gpus)) * CHUNK
+    return [n * of_gpu for n in range(gpus + 1)]
 
 
 def _settle(shares: "list[_Share]", number: int, limit: float) -> int:
@@ -70,12 +80,10 @@ class _Noted(Counters):
 class _Share:
     """One GPU's part: it knows the distances of its own vertices, and those of others that it has found or heard of."""
 
-    def __init__(
-        self, seat: Seat, number: int, ranges: list[tuple[int, int]], distance: Array, exchange: Exchange
-    ) -> None:
+    def __init__(self, seat: Seat, number: int, bounds: list[int], distance: Array, exchange: Exchange) -> None:
         seat.use()
-        network, gpus, vertices = seat.network, len(ranges), seat.network.vertices
-        self.seat, self.number, self.ranges = seat, number, ranges
+        network, gpus, vertices, in_turn = seat.network, len(bounds) - 1, seat.network.vertices, not seat.network.pooled
+        self.seat, self.number, self.gpus = seat, number, gpus
         self.kernels, self.one = network.kernels("sssp_shares"), network.kernels("sssp")
         whole = network.whole(True)
         self.rows = Block(seat.first, seat.last, whole.indptr[seat.first : seat.last + 1], whole.indices, whole.weights)
@@ -85,9 +93,10 @@ class _Share:
         self.distance, self.round_of = distance, arrays.full(vertices, -1, np.int32)
         self.found, self.none = Counters(2), cupy.asarray(np.array([0, INFINITE], np.uint64))
         self.active, self.noted = (_Noted(gpus, -(-vertices // CHUNK)) for _ in range(2))
-        listed, self.lists = cupy.zeros(-(-vertices // WORD), np.uint32), cupy.empty(vertices, network.id_dtype)
-        bounds = cupy.asarray(np.array([0, *(last for _, last in ranges)], np.int64))
-        self.bounds, self.listed, self.of_share = bounds, listed, (number, gpus, bounds, listed, self.lists)
+        self.listed = cupy.zeros(-(-vertices // WORD), np.uint32)
+        self.lists = cupy.empty(bounds[-1], network.id_dtype)
+        self.owners = (number, gpus, cupy.asarray(np.array(bounds, np.int64)), in_turn)
+        self.chunks = (number, gpus) if in_turn else EVERY_CHUNK
         self.all = exchange is Exchange.BROADCAST
         self.heard = (0, gpus) if self.all else (number, number + 1)
 
@@ -98,7 +107,7 @@ class _Share:
         self.found.there[:] = self.none
         given = (self.distance, self.round_of, number, self.noted.chunks, float(floor), float(limit), self.found.there)
         span = (self.seat.first, self.seat.last)
-        self.one.over("choose", self.seat.last - self.seat.first, *span, *given)
+        self.one.over("choose", self.seat.last - self.seat.first, *span, *self.chunks, *given)
         self.found.ask()
 
     def chosen(self) -> tuple[int, float]:
@@ -115,23 +124,32 @@ class _Share:
         self.listed.fill(0)
         rows, seat = (self.rows.indptr, self.rows.indices, self.rows.weights), self.seat
         state = (self.distance, self.round_of, number, self.active.chunks, self.noted.chunks, float(limit))
-        given = (*rows, *state, *self.of_share, self.noted.there, self.all)
+        given = (*rows, *state, *self.owners, self.listed, self.lists, self.noted.there, self.all)
         self.kernels.over("relax_share", seat.last - seat.first, seat.first, seat.last, *given)
         seat.network.long_rows.launch(self.kernels, "relax_share_long", self.rows, *given)
 
     def take(self, shares: "list[_Share]", number: int, limit: float) -> None:
         """Lower distances to those that the others have listed, where they have them, and ask for what was noted."""
         self.seat.use()
-        own = (self.number, self.distance, self.round_of, number, self.noted.chunks, float(limit))
+        own = (self.distance, self.round_of, number, self.noted.chunks, float(limit))
         for other in shares:
             if other is not self:
                 places = (other.lists, other.noted.there, other.distance)
                 there = (np.uint64(one.data.ptr) for one in places)
                 blocks = TAKE_BLOCKS * self.kernels.device.processors
-                self.kernels.launch("take_lowered", blocks, BLOCK, *self.heard, self.bounds, *there, *own)
+                self.kernels.launch("take_lowered", blocks, BLOCK, *self.heard, *self.owners, *there, *own)
         self.noted.ask()
 
     def goes_on(self) -> bool:
         """Whether there are vertices of a next round."""
         self.seat.use()
-        return any(self.noted.read()[len(self.ranges) :])
+        return any(self.noted.read()[self.gpus :])
+
+    def hear_at_the_end(self, other: "_Share") -> None:
+        """Take the distances of the vertices that another GPU owns."""
+        self.seat.wait_for(other.seat)
+        if self.seat.network.pooled:
+            copy_range(other.distance, self.distance, other.seat.first, other.seat.last)
+        else:
+            vertices = self.distance.size
+            self.kernels.over("merge", vertices, vertices, np.uint64(other.distance.data.ptr), self.distance)

@@ -27,6 +27,7 @@ from csaw.engine.analytics.cuda.piece_groups import Group, divided, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
+from csaw.engine.analytics.pieces import within
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array
 
@@ -111,9 +112,15 @@ def _blocks(network: PooledNetwork, most: int) -> list[list[int]]:
 
     ``most``: as many as the longest row counts as at least. Returns where the blocks of each GPU begin, and its end.
     """
-    upto = network.offsets + BLOCK_VERTEX * np.arange(network.vertices + 1)
-    begins = [vertex for vertex, _ in network.spread.begins(upto, most)]
-    return [[*(vertex for vertex in begins if low <= vertex < high), high] for low, high in network.shares]
+    found = []
+    for low, high in network.shares:
+        begin, end = network.offsets[[low, high]].tolist()
+        if end - begin + BLOCK_VERTEX * (high - low) <= most:  # or empty
+            found.append([low, high])
+            continue
+        upto = network.offsets[low : high + 1] + BLOCK_VERTEX * np.arange(high - low + 1)
+        found.append([low, *(low + last for _, last in within(upto, most))])
+    return found
 
 
 def _parts(rows: Block, begins: list[int], offsets: np.ndarray) -> Iterator[Block]:

@@ -16,7 +16,7 @@ RANDOM = {
     for seed, vertices, edges in ((0, 300, 900), (1, 900, 9000), (2, 500, 500))
 }
 GRAPHS = SHAPES | RANDOM
-PULL_SHARE, PUSH_SHARE = 16, 32
+PULLED, PUSH_SHARE = 8, 32
 FEW = 20  # vertices and entries that the first GPU pushes along alone
 
 
@@ -155,7 +155,7 @@ def test_distances_of_several_are_those_of_one(name, gpus, exchange, least, few)
                 sum(map(len, rows)),
                 len(rows[source]),
                 can_pull=can_pull,
-                pull_share=PULL_SHARE,
+                pulled=PULLED,
                 push_share=PUSH_SHARE,
             )
             Search(shares, course, exchange, least=least, few=few).run(source)
@@ -179,6 +179,6 @@ def test_only_large_levels_that_are_pulled_are_divided_by_themselves():
     ranges = [(0, 448), (448, 900)]
     for least, pulls in ((0, True), (10**9, True), (0, False)):
         shares = [Played(rows, back, own, ranges) for own in ranges]
-        course = Course(900, 18_000, len(rows[3]), can_pull=pulls, pull_share=PULL_SHARE, push_share=PUSH_SHARE)
+        course = Course(900, 18_000, len(rows[3]), can_pull=pulls, pulled=PULLED, push_share=PUSH_SHARE)
         Search(shares, course, None, least=least, few=0).run(3)
         assert bool(shares[1].distance) == (pulls and least == 0)

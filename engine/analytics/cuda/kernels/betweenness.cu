@@ -1,5 +1,5 @@
-// Numbers of shortest paths and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. A warp serves
-// a row, and a piece of a long one; sums have the order that is said there.
+// Numbers of shortest paths and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. ROW_LANES
+// threads serve a row, and a warp a piece of a long one; sums have the order that is said there.
 #include "ordered.cuh"
 
 // Vertices at a level, in order, with their rows: that of v is at indptr[v - first]. The pieces of long rows are
@@ -12,19 +12,28 @@ struct LevelRows {
     i64 first, before;
 };
 
-// The sum of the values of neighbors, over a part of a row.
-__device__ __forceinline__ double part_sum(const LevelRows& rows, i64 begin, i64 end, const double* values)
+// `found(n, sum)` for each of `count` vertices: the sum of the values of neighbors over the row of vertex n, in the first
+// of its threads. `sums`: of the pieces of long rows. Threads past the last vertex come along, as sums ask whole warps.
+template <typename F>
+__device__ __forceinline__ void sum_each(i64 count, const LevelRows& rows, const double* values, const double* sums,
+    F found)
 {
-    return piece_sum<32>(begin, end, threadIdx.x % 32, [&](i64 i) { return __ldg(values + rows.indices[i]); });
-}
-
-// The sum of the values of neighbors, over the row of vertex n. `sums`: of the pieces of long rows.
-__device__ __forceinline__ double row_sum(const LevelRows& rows, i64 n, const double* values, const double* sums)
-{
-    if (rows.at[n] < rows.at[n + 1]) return piece_sum<32>(rows.at[n] - rows.before, rows.at[n + 1] - rows.before,
-        threadIdx.x % 32, [&](i64 i) { return sums[i]; });
-    const i64 row = rows.order[n] - rows.first;
-    return part_sum(rows, rows.indptr[row], rows.indptr[row + 1], values);
+    const int lane = threadIdx.x % ROW_LANES;
+    for (i64 first = warp_number() * (32 / ROW_LANES); first < count; first += threads_of_grid() / ROW_LANES) {
+        const i64 n = first + threadIdx.x % 32 / ROW_LANES;
+        i64 begin = 0, end = 0;
+        bool is_long = false;
+        if (n < count) {
+            const i64 row = rows.order[n] - rows.first;
+            is_long = rows.at[n] < rows.at[n + 1];
+            begin = is_long ? rows.at[n] - rows.before : rows.indptr[row];
+            end = is_long ? rows.at[n + 1] - rows.before : rows.indptr[row + 1];
+        }
+        const double sum = piece_sum<ROW_LANES>(begin, end, lane, [&](i64 i) {
+            return is_long ? sums[i] : __ldg(values + rows.indices[i]);
+        });
+        if (n < count && lane == 0) found(n, sum);
+    }
 }
 
 // The sums of the pieces of the long rows among `count` vertices.
@@ -39,7 +48,8 @@ extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, con
         }
         const i64 v = rows.order[low],
             begin = rows.indptr[v - rows.first] + SUM_PIECE * (piece - (rows.at[low] - rows.before));
-        const double sum = part_sum(rows, begin, min(begin + SUM_PIECE, rows.indptr[v - rows.first + 1]), values);
+        const double sum = piece_sum<32>(begin, min(begin + SUM_PIECE, rows.indptr[v - rows.first + 1]), threadIdx.x % 32,
+            [&](i64 i) { return __ldg(values + rows.indices[i]); });
         if (threadIdx.x % 32 == 0) sums[piece] = sum;
     }
 }
@@ -50,13 +60,11 @@ extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, con
 extern "C" __global__ void count_ways(i64 count, LevelRows rows, const double* sums, const double* nearer, double* ways,
     i64 others, double* const* their_ways)
 {
-    for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
-        const double sum = row_sum(rows, n, nearer, sums);
-        if (threadIdx.x % 32) continue;
+    sum_each(count, rows, nearer, sums, [&](i64 n, double sum) {
         const i64 v = rows.order[n];
         ways[v] = sum;
         for (i64 k = 0; k < others; k++) their_ways[k][v] = sum;
-    }
+    });
 }
 
 // Add to `total` what depends on `count` vertices of a level; passed[v] = (1 + dependency of v) / ways[v], which other
@@ -64,14 +72,11 @@ extern "C" __global__ void count_ways(i64 count, LevelRows rows, const double* s
 extern "C" __global__ void depend(i64 count, LevelRows rows, const double* sums, const double* farther, double* passed,
     const double* ways, double* total, i64 others, double* const* their_passed)
 {
-    for (i64 n = warp_number(); n < count; n += warps_of_grid()) {
-        const double sum = row_sum(rows, n, farther, sums);
-        if (threadIdx.x % 32) continue;
+    sum_each(count, rows, farther, sums, [&](i64 n, double sum) {
         const i64 v = rows.order[n];
-        const double dependency = ways[v] * sum;
-        const double share = (1.0 + dependency) / ways[v];
+        const double dependency = ways[v] * sum, share = (1.0 + dependency) / ways[v];
         passed[v] = share;
         for (i64 k = 0; k < others; k++) their_passed[k][v] = share;
         total[v] += dependency;
-    }
+    });
 }
