@@ -23,17 +23,18 @@ def compute(network: DeviceNetwork, source: int) -> Array:
     """
     if not pays(network):
         return alone(network, source)
-    distance = unreached(network, source)
+    distance = unreached(network)
     bfs_shares.search(network, source, distance)
     return distance
 
 
 def alone(network: DeviceNetwork, source: int) -> Array:
     """Search as ``compute`` does with the GPU of the network alone: others may have searches of their own to do."""
-    distance = unreached(network, source)
+    distance = unreached(network)
     if network.resident:
         _search(network, source, distance)
         return distance
+    distance[source] = 0
 
     def push(block: Block, *given: Array) -> None:
         rows = (block.first, block.last, block.indptr, block.indices)

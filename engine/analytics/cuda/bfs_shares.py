@@ -48,7 +48,7 @@ def distances(network: DeviceNetwork, seats: Sequence[Seat], source: int) -> lis
     """Find the distances from ``source`` in a pooled graph: int32 [V] on each GPU, -1 where there is no path."""
     first, *others = seats
     first.use()
-    found = [unreached(network, source)]
+    found = [unreached(network)]
     _searched(network, seats, course_of(network, source), source, found[0])
     for other in others:
         other.wait_for(first)

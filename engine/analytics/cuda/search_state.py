@@ -22,11 +22,9 @@ FEW_OF_SPREAD = 1024  # where it waits for rows that come over a link
 LEVELS, FEW_THREADS = 256, 1024  # that it goes on for at most, and its threads
 
 
-def unreached(network: DeviceNetwork, source: int) -> Array:
-    """Distances before a search on the current GPU: int32 [V], -1, and 0 of the source."""
-    distance = arrays.full(network.vertices, -1, np.int32)
-    distance[source] = 0
-    return distance
+def unreached(network: DeviceNetwork) -> Array:
+    """Distances before a search on the current GPU: int32 [V], -1."""
+    return arrays.full(network.vertices, -1, np.int32)
 
 
 def few_of(network: DeviceNetwork) -> int:
@@ -64,8 +62,7 @@ class SearchState:
         self.counters = Counters(counted)
 
     def start(self, source: int) -> None:
-        self.queue[0] = source
-        self.kernels.over("mark", 1, 1, self.queue, self.visited)
+        self.kernels.launch("begin", 1, 1, source, self.queue, self.visited, self.distance)
 
     def mark(self, first: int, size: int) -> None:
         """Write the frontier's bitmap: the vertices of the queue from place ``first`` on."""
