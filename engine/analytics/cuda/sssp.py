@@ -5,24 +5,32 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import sssp_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import told_how
+from csaw.engine.analytics.cuda.single_thread_gpus import reach_all, told_how
 from csaw.engine.analytics.cuda.sssp_shares import EVERY_CHUNK, INFINITE
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.cuda import arrays
 from csaw.engine.plan.contracts import Array
 
 
+LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker (docs/contributing/tuning.md)
+
+
 def pays(network: DeviceNetwork) -> bool:
-    """Whether several GPUs search: because the graph is spread, or the user says how. They are not quicker than one."""
-    return network.pooled or told_how(network)
+    """Whether several GPUs search: because they are quicker than one, or the graph is spread, or the user says how.
+
+    A search takes less than copying the rows, so the others must have them, and their weights.
+    """
+    if network.pooled or told_how(network):
+        return True
+    return network.edges >= LARGE and network.has_weights_elsewhere and reach_all(network)
 
 
 def compute(network: DeviceNetwork, source: int) -> Array:
     """Find the least sum of weights along a path from ``source`` to each vertex, along directions.
 
     The same bits as on the host. State: 12 bytes a vertex. A graph that does not fit is read once a round, without the
-    blocks that have no vertex to go on from. Several GPUs are slower than one (docs/contributing/tuning.md), so the
-    first searches alone, unless the graph is pooled, or the user has said how they tell each other what is lowered.
+    blocks that have no vertex to go on from. Several GPUs share a large graph that all of them have in memory already;
+    or any, where it is pooled, or the user has said how they tell each other what is lowered.
 
     Returns:
         float64 [V], infinite where there is no path.
