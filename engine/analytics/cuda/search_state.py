@@ -13,7 +13,8 @@ from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.plan.contracts import Array
 
-PULLED = 8  # entries that a GPU pulls along while it pushes along one (docs/contributing/tuning.md)
+PULLED = 16  # entries that a GPU pulls along while it pushes along one (docs/contributing/tuning.md),
+PULLED_OF_SPREAD = 4  # and where one GPU may have most of the vertices, and all wait for it
 PUSH_SHARE = 32  # of the vertices, from where on it pushes again
 # vertices of a frontier, and entries of their rows, that one block pushes along, level after level: a launch takes as
 # long
@@ -38,7 +39,7 @@ def course_of(network: DeviceNetwork, source: int) -> Course:
         network.edges,
         int(network.degrees[source]),
         can_pull=network.has_incoming or (network.pooled and not network.directed),
-        pulled=PULLED,
+        pulled=PULLED_OF_SPREAD if network.pooled else PULLED,
         push_share=PUSH_SHARE,
     )
 

@@ -43,7 +43,7 @@ LEAST_ROOM = 1 << 20  # bytes, as blocks of few rows are slow
 STAY_SHARE, PIECE_SHARE, DENSE_SHARE = 2, 8, 16  # one part of this many of the memory is for what the module says
 MOST_WORKS = 32  # times that the lists of a GPU may be as large as the room: they pass by for each group that stays
 FINE = 256  # pieces of lists at least, of which works are made
-PASSES = 16  # groups of pieces at least that pass by, so that all but one are copied while others are in use
+PASSES = 4  # groups of pieces at least that pass by, so that all but one are copied while others are in use
 WORKS_OF_GPU = 4  # so that the last works of the GPUs end at about the same time
 
 

@@ -80,10 +80,20 @@ extern "C" __global__ void pull(i64 first, i64 last, const i64* degrees, const i
         const i64 v = word * 32 + lane;
         const u32 before = visited[word];
         const bool open = v < last && !(before >> lane & 1);
-        const bool found = any_entry(open ? indptr[v] : 0, open ? indptr[v + 1] : 0, [&](i64 i) {
-            const vertex_t u = __ldg(indices + i);
-            return (bool)(__ldg(front + u / 32) >> u % 32 & 1);
-        });
+        bool found = false;
+        each_entry(
+            open ? indptr[v] : 0, open ? indptr[v + 1] : 0,
+            [&](i64 i) {
+                const vertex_t u = indices[i];
+                found = front[u / 32] >> u % 32 & 1;
+                return !found;
+            },
+            [&](i64 i, int owner) {
+                const vertex_t u = i < 0 ? 0 : indices[i];
+                const bool hit = __any_sync(WHOLE_WARP, i >= 0 && (front[u / 32] >> u % 32 & 1));
+                if (lane == owner) found = hit;
+                return !hit;
+            });
         const u32 fresh = __ballot_sync(WHOLE_WARP, found);
         if (found) {
             distance[v] = (int)level;

@@ -3,8 +3,7 @@
 #pragma once
 #include "grid.cuh"
 
-const int OWN = 16;      // entries that a thread reads by itself,
-const int AT_ONCE = 4;   // and how many of them before it looks at any, where one will do
+const int OWN = 16;      // entries that a thread reads by itself
 const int LONG = 2048;   // entries from which a row is for blocks: a warp of its own would keep all others waiting
 const unsigned int WHOLE_WARP = 0xFFFFFFFF;
 
@@ -27,32 +26,6 @@ __device__ __forceinline__ void each_entry(i64 begin, i64 end, F visit_own, G vi
         for (i64 i = __shfl_sync(WHOLE_WARP, at,
             owner); going && i < last; i += 32) going = visit_together(i + lane < last ? i + lane : -1, owner);
     }
-}
-
-// Whether `hits(entry)` of any of the entries begin .. end - 1 of each thread's row. All threads of a warp come here, as
-// above. A thread asks of AT_ONCE entries at a time: each would wait as long for one after the other, and all threads of
-// the warp for the one that reads the most.
-template <typename F>
-__device__ __forceinline__ bool any_entry(i64 begin, i64 end, F hits)
-{
-    const int lane = threadIdx.x % 32;
-    i64 at = begin;
-    bool found = false;
-    for (const i64 stop = min(end, begin + OWN); !found && at < stop; at += AT_ONCE) {
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) found |= hits(min(at + k, end - 1));
-    }
-    unsigned int waiting = __ballot_sync(WHOLE_WARP, !found && at < end);
-    while (waiting) {
-        const int owner = __ffs(waiting) - 1;
-        waiting &= waiting - 1;
-        const i64 last = __shfl_sync(WHOLE_WARP, end, owner);
-        bool met = false;
-        for (i64 i = __shfl_sync(WHOLE_WARP, at, owner); !met && i < last; i += 32)
-            met = __any_sync(WHOLE_WARP, i + lane < last && hits(i + lane));
-        if (lane == owner) found = met;
-    }
-    return found;
 }
 
 // `visit(entry)` for the block's share of the entries begin .. end - 1 of a long row. Blocks of a column of the grid,
