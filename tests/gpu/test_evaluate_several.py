@@ -17,7 +17,7 @@ from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import bfs_shares, core, search_state, sssp_shares
+from csaw.engine.analytics.cuda import bfs_shares, core, search_state, sssp, sssp_shares
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
@@ -116,7 +116,8 @@ def test_hops_and_betweenness(directed, tmp_path):
 @pytest.fixture
 def always(monkeypatch):
     """Several GPUs share what is small, too."""
-    for module, name in ((bfs_shares, "LARGE"), (bfs_shares, "LEAST"), (search_state, "FEW"), (core, "LARGE")):
+    large = ((one, "LARGE") for one in (bfs_shares, core, sssp))
+    for module, name in (*large, (bfs_shares, "LEAST"), (search_state, "FEW")):
         monkeypatch.setattr(module, name, 0)
 
 
@@ -160,10 +161,11 @@ def test_levels_of_one_gpu_and_of_all_come_after_each_other(name, tmp_path, monk
     network.close()
 
 
-@pytest.mark.parametrize("exchange", Exchange)
+@pytest.mark.parametrize("exchange", [None, *Exchange])
 @pytest.mark.parametrize("directed", [True, False])
-def test_sums_of_weights(directed, exchange, tmp_path):
+def test_sums_of_weights(directed, exchange, tmp_path, always):
     for host, network in each_shared(tmp_path, directed=directed, weighted=True):
+        network.among(2, weights=True)
         network.exchange = exchange
         for source in {0, host.vertices - 1}:
             wanted = host.compute("sssp", source=source)
@@ -206,7 +208,8 @@ def test_small_graphs_and_those_that_one_gpu_has_are_its_own(tmp_path, monkeypat
     for module, name in ((bfs_shares, "search"), (sssp_shares, "search"), (core, "_of_shares")):
         monkeypatch.setattr(module, name, fails)
     for large, elsewhere in ((bfs_shares.LARGE, True), (0, False)):
-        monkeypatch.setattr(bfs_shares, "LARGE", large)
+        for module in (bfs_shares, sssp):
+            monkeypatch.setattr(module, "LARGE", large)
         network = on_several(random_store(tmp_path / f"{large}.zarr", vertices=500, edges=3000))
         if elsewhere:
             network.among(2)

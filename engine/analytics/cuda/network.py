@@ -192,12 +192,6 @@ class DeviceNetwork(Network):
         """Whether the other GPUs have the rows in memory already."""
         return self.resident and "_elsewhere" in vars(self)
 
-    @property
-    def has_weights_elsewhere(self) -> bool:
-        """Whether the other GPUs, of which there are some, have the rows with their weights in memory already."""
-        others = self._elsewhere if self.is_elsewhere else ()
-        return bool(others) and all(True in one.held for one in (self, *others))
-
     @cached_property
     def _elsewhere(self) -> tuple["DeviceNetwork", ...]:
         """Networks of the same rows on the other GPUs.

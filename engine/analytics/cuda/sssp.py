@@ -11,7 +11,6 @@ from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_r
 from csaw.engine.cuda import arrays
 from csaw.engine.plan.contracts import Array
 
-
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker (docs/contributing/tuning.md)
 
 
@@ -22,7 +21,13 @@ def pays(network: DeviceNetwork) -> bool:
     """
     if network.pooled or told_how(network):
         return True
-    return network.edges >= LARGE and network.has_weights_elsewhere and reach_all(network)
+    large = bool(network.others) and network.edges >= LARGE
+    return large and network.is_elsewhere and _have_weights(network) and reach_all(network)
+
+
+def _have_weights(network: DeviceNetwork) -> bool:
+    """Whether all GPUs, which have the rows, have the weights in memory, too."""
+    return all(True in one.held for one in network.among(1 + len(network.others)))
 
 
 def compute(network: DeviceNetwork, source: int) -> Array:
