@@ -25,6 +25,7 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.network import on_host
+from csaw.engine.analytics.passes import CHUNK
 from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
@@ -170,6 +171,22 @@ def test_sums_of_weights(directed, exchange, tmp_path, always):
         for source in {0, host.vertices - 1}:
             wanted = host.compute("sssp", source=source)
             assert np.array_equal(network.compute("sssp", source=source).get(), wanted)
+
+
+@pytest.mark.parametrize("exchange", [None, *Exchange])
+@pytest.mark.parametrize("name", ["random", "random directed", "hub"])
+def test_sums_of_weights_of_more_chunks_than_gpus(name, exchange, tmp_path, always):
+    if name == "hub":
+        store = hub_store(tmp_path / "g.zarr", True)
+    else:
+        store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=400_000, directed="directed" in name)
+    host, network = HostNetwork(store), on_several(store, exchange=exchange)
+    assert network.vertices > CHUNK
+    network.among(2, weights=True)
+    for source in (0, 7, network.vertices - 1):
+        wanted = host.compute("sssp", source=source)
+        assert np.array_equal(network.compute("sssp", source=source).get(), wanted)
+    network.close()
 
 
 @pytest.mark.parametrize("directed", [True, False])

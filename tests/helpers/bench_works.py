@@ -194,6 +194,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
 def _of_networks() -> dict[str, object]:
     return {
         "network_of": lambda context, graph: _Network(graph.store, context.on_gpu),
+        "spread_over": lambda context, graph: _Network(graph.store, True) if len(context.devices) > 1 else None,
         "copy_rate": _always(1.0),
         "_peers": _always([]),
         "_row": lambda context, network, work, call, *_: _row(work),

@@ -57,7 +57,7 @@ def _add(network: DeviceNetwork, seats: Sequence[Seat], shares: "Sequence[_Share
 
 
 class _Share:
-    """One GPU's part. ``ways``, ``passed``: of all vertices, as of betweenness.cu.
+    """One GPU's part. ``ways``, ``passed``: the numbers of betweenness.cu, of all vertices.
 
     ``total`` float64 [V]: of own vertices.
     """

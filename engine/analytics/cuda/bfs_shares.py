@@ -34,7 +34,7 @@ def pays(network: DeviceNetwork) -> bool:
 
 
 def search(network: DeviceNetwork, source: int, distance: Array) -> None:
-    """Write the distances from ``source`` to ``distance``, which has -1 elsewhere.
+    """Write the distances from ``source`` to ``distance``, which has -1 of all vertices.
 
     A pooled graph is searched by all GPUs; what is told to owners alone was quicker in all measurements.
     """

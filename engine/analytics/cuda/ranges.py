@@ -10,18 +10,12 @@ from csaw.engine.analytics.spread import GRAIN, Range
 from csaw.engine.plan.contracts import Array
 from csaw.partition import Partition
 
-OF_VERTEX = 4  # entries that take as long as what is done once for each vertex
-
 
 def by_entries(indptr: Array, count: int) -> list[Range]:
-    """Cut the vertices into ``count`` ranges of about as much work each, where rows are read to their ends.
-
-    ``indptr``: int64 [V + 1].
-    """
-    vertices = indptr.size - 1
-    work = indptr + OF_VERTEX * cupy.arange(vertices + 1)
-    cuts = cupy.searchsorted(work, work[-1] * cupy.arange(1, count) // count).get()
-    return list(pairwise([0, *cuts.tolist(), vertices]))
+    """Cut the vertices into ``count`` ranges of about as many entries of rows each. ``indptr``: int64 [V + 1]."""
+    wanted = int(indptr[-1]) * np.arange(1, count) // count
+    cuts = cupy.searchsorted(indptr, cupy.asarray(wanted)).get()
+    return list(pairwise([0, *cuts.tolist(), indptr.size - 1]))
 
 
 def by_blocks(blocks: Sequence[Partition], edges: int, vertices: int, count: int) -> list[Range]:

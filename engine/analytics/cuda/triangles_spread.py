@@ -115,8 +115,8 @@ def _blocks(network: PooledNetwork, most: int) -> list[list[int]]:
     found = []
     for low, high in network.shares:
         begin, end = network.offsets[[low, high]].tolist()
-        if end - begin + BLOCK_VERTEX * (high - low) <= most:  # or empty
-            found.append([low, high])
+        if end - begin + BLOCK_VERTEX * (high - low) <= most:
+            found.append([low, high] if low < high else [high])
             continue
         upto = network.offsets[low : high + 1] + BLOCK_VERTEX * np.arange(high - low + 1)
         found.append([low, *(low + last for _, last in within(upto, most))])

@@ -56,7 +56,7 @@ SOURCES = 16
 # Bytes that are read and written of each vertex.
 OF_VERTEX = {"components": 12, BFS: 12, "hops, 64 sources": 96, SSSP: 24, "betweenness, a source": 64}
 Works = dict[str, Callable[[], object]]
-ALONE = ("components", SSSP)  # what csaw leaves to the first of several GPUs
+ALONE = ("components", SSSP)  # what csaw leaves to the first of several GPUs, of graphs of less than 2^30 entries
 
 
 def rows(context: Context) -> Iterator[Row]:

@@ -68,7 +68,7 @@ extern "C" __global__ void count_ways(i64 count, LevelRows rows, const double* s
 }
 
 // Add to `total` what depends on `count` vertices of a level; passed[v] = (1 + dependency of v) / ways[v], which other
-// GPUs are told as above. `farther` has those of the level after it, and 0 of vertices at this level and the last one.
+// GPUs are told as above. `farther` has those of the level after it, and 0 of vertices at this level and the one before.
 extern "C" __global__ void depend(i64 count, LevelRows rows, const double* sums, const double* farther, double* passed,
     const double* ways, double* total, i64 others, double* const* their_passed)
 {

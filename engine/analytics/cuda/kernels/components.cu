@@ -2,15 +2,15 @@
 // block is at indptr[v - first].
 #include "warp_rows.cuh"
 
-// Join the trees of `root`, a vertex of one of them, and of another one. A root is hooked to a smaller vertex alone; where
-// it is a root no longer, both go on from what is above. Plain reads climb: atomics on the few vertices that all ways
-// lead over would wait for each other. Returns the vertex on which both met, from which the next climb begins. The first
-// read may come from a multiprocessor's cache, and be what was above before, which is of the same tree: the neighbors of
-// most threads are the same few hubs, and reads of one address wait for each other, too.
-__device__ __forceinline__ vertex_t link(vertex_t root, vertex_t other, vertex_t* parent)
+// Join the trees of two vertices. A root is hooked to a smaller vertex alone; where it is a root no longer, both go on
+// from what is above. Plain reads climb: atomics on the few vertices that all ways lead over would wait for each other.
+// The first read may come from a multiprocessor's cache, and be what was above before, which is of the same tree: the
+// neighbors of most threads are the same few hubs, and reads of one address wait for each other, too. Returns a vertex
+// of the joined tree from which the next climb is short.
+__device__ __forceinline__ vertex_t link(vertex_t one, vertex_t other, vertex_t* parent)
 {
     const volatile vertex_t* const above = parent;
-    vertex_t a = root, b = parent[other];
+    vertex_t a = one, b = parent[other];
     while (a != b) {
         const vertex_t high = max(a, b), low = min(a, b), before = above[high];
         if (before == low || (before == high && atomicCAS(parent + high, high, low) == high)) return low;
@@ -32,8 +32,8 @@ extern "C" __global__ void link_first(i64 first, i64 last, const i64* indptr, co
 {
     for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
         const i64 begin = indptr[v - first], end = min(begin + count, indptr[v - first + 1]);
-        vertex_t root = (vertex_t)v;
-        for (i64 i = begin; i < end; i++) root = link(root, indices[i], parent);
+        vertex_t above = (vertex_t)v;
+        for (i64 i = begin; i < end; i++) above = link(above, indices[i], parent);
     }
 }
 
@@ -46,11 +46,11 @@ extern "C" __global__ void link_rest(i64 first, i64 last, const i64* indptr, con
         const i64 v = base + lane;
         const bool wanted = v < last && (hub < 0 || parent[v] != parent[hub]);
         const i64 end = wanted ? indptr[v - first + 1] : 0, begin = wanted ? min(indptr[v - first] + count, end) : 0;
-        vertex_t root = (vertex_t)v;
+        vertex_t above = (vertex_t)v;
         each_entry(
             begin, end,
             [&](i64 i) {
-                root = link(root, indices[i], parent);
+                above = link(above, indices[i], parent);
                 return true;
             },
             [&](i64 i, int owner) {

@@ -29,15 +29,15 @@ extern "C" __global__ void relax_long(i64 count, const vertex_t* rows, i64 first
 }
 
 // Let those of the vertices first .. last - 1 with floor <= distance < limit be of round `number`. found[0]: how many
-// are; found[1]: bits of the least distance from `limit` on. Of chunks, every `step`-th is looked at, from number `own`
-// on.
-extern "C" __global__ void choose(i64 first, i64 last, i64 own, i64 step, const double* distance, int* round_of, i64 number,
+// are; found[1]: bits of the least distance from `limit` on. Of `every` chunks, number `own` is
+// looked at.
+extern "C" __global__ void choose(i64 first, i64 last, i64 own, i64 every, const double* distance, int* round_of, i64 number,
     unsigned char* active, double floor, double limit, unsigned long long* found)
 {
     const unsigned long long infinite = 0x7FF0000000000000ull;
     unsigned long long chosen = 0, least = infinite;
     for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
-        if ((u32)(v / CHUNK) % (u32)step != (u32)own) continue;
+        if ((u32)(v / CHUNK) % (u32)every != (u32)own) continue;
         const double far = distance[v];
         if (far >= limit) {
             least = min(least, (unsigned long long)__double_as_longlong(far));
