@@ -67,7 +67,7 @@ def graph(
     - networkx, igraph: a graph. Vertices without edges are kept, and weights are the edges' attribute ``weight``, 1
       where an edge has none.
     - scipy.sparse: a matrix [V, V]. Entry (i, j) is an edge from i to j. Its values are weights, unless they are truths
-      or all 1.
+      or all 1. Entries of one place are their sum, as SciPy has it, unless ``duplicates`` or times are given.
     - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights. The
       edges go as ``edge_index`` says. Or a TemporalData, whose times ``t`` are those of the edges.
     - pandas, polars, Arrow: a table with two or three columns, or more whose names say which are the ends, by the rules

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from csaw.partition import GraphStore
 
 REPEATED = {"first": "the first of each counts", "sum": "their weights are added", "keep": "all are kept"}
+NOTHING_TO_ADD = "the first of each counts, because edges have no weights to add"
 LONG = 0.2  # seconds of compiling that are worth a remark
 
 
@@ -141,7 +142,9 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     """The lines after ``csaw partition``."""
     from csaw.partition.base.notebook import counted
 
-    repeated = counted(report["duplicates"], "repeated edge") + f" ({REPEATED[report['duplicates_policy']]})"
+    adds = report["duplicates_policy"] == "sum" and report["weights"] == "none"
+    become = NOTHING_TO_ADD if adds else REPEATED[report["duplicates_policy"]]
+    repeated = counted(report["duplicates"], "repeated edge") + f" ({become})"
     loops = counted(report["self_loops"], "self loop") + " dropped" * report["self_loops_dropped"]
     found = (
         repeated * bool(report["duplicates"]),

@@ -54,6 +54,8 @@ def graph_in_memory(
     times = given_times(data, time)
     usual = "keep" if times else found.duplicates if directed is None else "first"
     said = usual if duplicates is None else duplicates
+    if found.added is not None and duplicates is None and not times:
+        found = found._replace(weights=found.added)
     IngestOptions(directed=directed, duplicates=said, self_loops=self_loops, reverse=reverse)  # OptionError for others
     if vertex_ids is not None:
         found = found._replace(vertices=_named(found, vertex_ids))

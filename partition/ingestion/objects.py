@@ -24,7 +24,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.given_arrays import array_of, foreign, integers_of
 from csaw.partition.ingestion.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
-from csaw.partition.ingestion.sparse import entries_of
+from csaw.partition.ingestion.sparse import entries_of, with_sums
 
 AUTO, NONE = "auto", "none"
 KNOWN = (
@@ -50,7 +50,7 @@ class Edges(NamedTuple):
 
     ``weights`` [E]; None where edges have none. ``vertices``: how many there are where ids are numbers below it, or
     their original ids by number; None where they are the ends of edges. ``duplicates``: what becomes of repeated edges
-    where nobody says.
+    where nobody says. ``added``: weights [E] that count then, of which the first of repeated edges has the sum of all.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Edges(NamedTuple):
     vertices: int | Sequence | None = None
     directed: bool = True
     duplicates: str = "first"
+    added: ArrayLike | None = None
 
 
 def edges_of(
@@ -88,7 +89,7 @@ def edges_of(
             found = READERS[library](data, named)
     else:
         raise OptionError(f"source_column, target_column: expected a table with them, found {type(data).__name__}")
-    return found if weights is None or isinstance(weights, str) else found._replace(weights=weights)
+    return found if weights is None or isinstance(weights, str) else found._replace(weights=weights, added=None)
 
 
 def edges_of_csr(indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike | None = None) -> Edges:
@@ -151,8 +152,8 @@ def _of_scipy(matrix: Foreign, weights: str) -> Edges:
     entries = entries_of(matrix)
     _only(weights, "sparse matrix", "its values are the weights")
     if weights != NONE and entries.data.dtype != bool and not _are_ones(entries.data):
-        entries = entries.tocsr().tocoo()  # entries of one place become their sum, which is how SciPy reads them
-        return Edges("sparse matrix", entries.row, entries.col, entries.data, matrix.shape[0])
+        given = (entries.row, entries.col, entries.data, matrix.shape[0])
+        return Edges("sparse matrix", *given, added=with_sums(entries))
     return Edges("sparse matrix", entries.row, entries.col, None, matrix.shape[0])
 
 

@@ -41,6 +41,21 @@ def entries_of(matrix: "spmatrix") -> "coo_matrix":
     )  # knows of no order that its arrays may have lost
 
 
+def with_sums(entries: "coo_matrix") -> np.ndarray | None:
+    """The values of entries, of which the first of each place has the sum of all there, which is how SciPy reads them.
+
+    None where no place has two.
+    """
+    once = entries.tocsr()
+    if once.nnz == entries.nnz:
+        return None
+    once.sum_duplicates()
+    places = entries.row.astype(np.int64) * entries.shape[1] + entries.col
+    values = entries.data.astype(once.dtype)
+    values[np.unique(places, return_index=True)[1]] = once.data
+    return values
+
+
 def _check_compressed(matrix: "spmatrix") -> None:
     """The arrays of csr, csc and bsr."""
     indptr, indices = integers_of(f"{WHAT}: indptr", matrix.indptr), integers_of(f"{WHAT}: indices", matrix.indices)

@@ -233,6 +233,15 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     assert ran["Time"]["rate of sampling"].endswith("edges/s")
 
 
+@pytest.mark.parametrize(("line", "became"), [("1 2", "no weights to add"), ("1 2 3", "their weights are added")])
+def test_repeats_of_edges_without_weights_are_not_added(tmp_path, line, became):
+    path = tmp_path / "g.txt"
+    path.write_text(f"{line}\n{line}\n")
+    done = CliRunner().invoke(cli, ["partition", str(path), str(tmp_path / "g.zarr"), "--duplicates", "sum"])
+    assert done.exit_code == 0
+    assert became in done.output
+
+
 def test_info_says_what_a_graph_is_and_what_it_was_made_of(said, tmp_path):
     (tmp_path / "g.txt").write_text("# two rows\n1 2\n2 1\n2 2\n2 2\n")
     said("partition", "g.txt", "g.zarr")

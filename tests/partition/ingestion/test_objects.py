@@ -171,6 +171,37 @@ def test_entries_of_a_matrix_that_stand_for_one_number_are_added():
     assert csaw.graph(twice, directed=False).load().weights.tolist() == [3.0, 3.0]
 
 
+def test_policies_of_repeated_entries_are_those_of_other_objects():
+    twice = scipy.sparse.coo_array(([4.0, 1.0, 2.0], ([1, 0, 0], [0, 1, 1])), (2, 2))
+    for policy, weights in {"first": [1, 4], "sum": [3, 4], "keep": [1, 2, 4]}.items():
+        assert csaw.graph(twice, duplicates=policy).load().weights.tolist() == weights
+        assert csaw.graph(twice, duplicates=policy, weights=[4, 1, 2]).load().weights.tolist() == weights
+    with pytest.raises(FormatError, match="some edges are repeated"):
+        csaw.graph(twice, duplicates="error")
+    assert csaw.graph(twice, time=[7, 8, 9]).load().weights.tolist() == [1, 2, 4]
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr", "dia", "lil", "dok"])
+def test_times_of_the_entries_of_a_matrix_are_theirs(form):
+    dense = np.random.default_rng(4).integers(0, 3, (9, 9)) / 2
+    matrix = scipy.sparse.coo_array(dense).asformat(form)
+    if form == "csr":  # rows that are not sorted
+        matrix.indices, matrix.data, matrix.has_sorted_indices = matrix.indices[::-1], matrix.data[::-1], False
+        matrix.indptr = matrix.indptr[-1] - matrix.indptr[::-1]
+        dense = dense[::-1]
+    entries = matrix.tocoo()
+    times = 10 * entries.row + entries.col
+    for directed in (True, False):
+        graph = csaw.graph(matrix, time=times, edge_columns={"copy": times}, directed=directed)
+        loaded = graph.load(list(graph.edge_columns))
+        rows = np.repeat(np.arange(9), np.diff(loaded.indptr))
+        for column in (loaded.columns["copy"], loaded.columns["time"]):
+            forth, back = 10 * rows + loaded.indices, 10 * loaded.indices + rows
+            assert ((column == forth) | (not directed and column == back)).all()
+            low, high = np.divmod(column, 10)
+            assert np.array_equal(dense[low, high].astype(np.float32), loaded.weights)
+
+
 def test_csr_arrays_are_kept_without_a_copy():
     indptr, indices, weights = np.array([0, 2, 3, 3]), np.array([1, 2, 0], np.uint32), np.array([1, 2, 3], np.float32)
     graph = csaw.graph(indptr=indptr, indices=indices, weights=weights)
