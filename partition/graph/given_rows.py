@@ -64,7 +64,7 @@ def checked_rows(
     """
     indptr, indices = integers_of("indptr", indptr), integers_of("indices", indices)
     if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
-        raise StoreError(f"expected offsets that rise from 0 to {indices.size}, the number of indices")
+        raise StoreError(f"indptr: expected offsets that rise from 0 to {indices.size}, the number of indices")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < indptr.size - 1:
         raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
     if weights is not None:

@@ -18,7 +18,8 @@ SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, whic
 NOT_OF_COLUMN = -1  # a status beside those of numbers: a cell is no number that its edge column holds
 WRONG = {
     numbers.NOT_A_NUMBER: (
-        "a number in each column that is read (words as ids: --ids string; words after ids: --weight-column none)"
+        "integers as ids, and a number in each other column that is read (words as ids: --ids string; words after ids: "
+        "--weight-column none)"
     ),
     numbers.TOO_LARGE: "an id of at most 64 bits",
     numbers.QUOTE: "quotes that end before a separator",

@@ -104,7 +104,9 @@ def test_a_damaged_table_is_refused_by_its_name(tmp_path, suffix):
 def test_a_bad_cell_late_in_a_csv_table_is_named_by_its_line(tmp_path):
     file = tmp_path / "e.csv"
     file.write_text("name,a,b\n" + "".join(f"n {i},{i},{i + 1}\n" for i in range(200_000)) + "x,1,?\n")
-    with pytest.raises(CsawError, match=r"e.csv:200002: expected a number in each column .*'x,1,\?'"):
+    with pytest.raises(
+        CsawError, match=r"e.csv:200002: expected integers as ids, and a number in each other column .*'x,1,\?'"
+    ):
         ingest(str(file), tmp_path / "g.zarr", IngestOptions(source_column="a", target_column="b"))
 
 
