@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from csaw.datasets.resolve import is_graph_argument, resolve
 from csaw.engine.api.registry import Algo
+from csaw.engine.export.lacking import lacking
 from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 from csaw.engine.export.targets import PathTarget, StreamTarget, Target
 from csaw.engine.plan.options import options
@@ -94,8 +95,7 @@ def _export_samples(
 ) -> dict[str, Any]:
     module = formats()[format]
     more, left_out = _graph(samples, module, graph)
-    if ("walks" if samples.has_walks else "edges") in getattr(module, "UNTIMED", ()) and TIME in edge_columns(samples):
-        left_out = left_out | {"times": "csv, parquet and graphml have those of each edge"}
+    left_out = left_out | lacking(samples, module.LACKS)
 
     def write(file: BinaryIO, update: Update) -> None:
         module.write(samples, file, target.name, update, crew, **more)
