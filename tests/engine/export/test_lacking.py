@@ -93,3 +93,11 @@ def test_chances_of_seeds_are_left_out_by_name_where_seeds_are_no_column(tmp_pat
 def test_the_command_names_what_the_file_lacks(tmp_path, seeds):
     said = CliRunner().invoke(command, [str(seeds.path), str(tmp_path / "out.csv")])
     assert "without probability: pyg and torch have it, for each seed" in said.output
+
+
+def test_reasons_name_arguments_in_python_and_the_graph_may_be_in_memory(tmp_path):
+    graph = csaw.graph(np.array([[0, 1], [1, 2]]))
+    samples = csaw.sample(graph, None, "neighbor", fanout=(1,))
+    assert export(samples, tmp_path / "out.npz")["left_out"]["e_id"].endswith("; name it with graph")
+    assert export(samples, tmp_path / "all.npz", graph=graph)["left_out"] == {}
+    assert np.load(tmp_path / "all.npz")["e_id"].tolist() == [0, 1]
