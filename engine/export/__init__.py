@@ -119,7 +119,8 @@ def _export_samples(
 def _export_graph(store: GraphStore, target: Target, format: str, crew: int, update: Update) -> dict[str, Any]:
     from csaw.engine.export.edges import Edges, left_out
 
-    module, edges = formats(GRAPHS)[format], Edges(store, crew)
+    module = formats(GRAPHS)[format]
+    edges = Edges(store, crew, module.HOLDS)
     wrote = target.write(lambda file, update: module.write(edges, file, target.name, update), update)
     said = {"graph": str(store.path), "out": target.said, "format": format, "vertices": store.vertices}
     return said | {"edges": edges.written, **wrote, "left_out": _said(left_out(edges, module.HOLDS))}
