@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from csaw.datasets.resolve import is_graph_argument, resolve
 from csaw.engine.api.registry import Algo
+from csaw.engine.export.lacking import lacking
 from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 from csaw.engine.export.targets import PathTarget, StreamTarget, Target
 from csaw.engine.plan.options import options
@@ -19,7 +20,7 @@ from csaw.engine.samples.layouts.declared import TIME
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
-from csaw.partition.base.python_names import in_python
+from csaw.partition.base.python_names import in_python, of_caller
 from csaw.partition.errors import OptionError, RepeatedEdgesError, StoreError
 
 __all__ = ["export", "formats"]
@@ -33,7 +34,7 @@ def export(
     out: str | Path | BinaryIO,
     format: str | None = None,
     *,
-    graph: str | Path | None = None,
+    graph: str | Path | GraphStore | None = None,
     instances: tuple[int, int] | None = None,
     threads: int | None = None,
     overwrite: bool = False,
@@ -53,7 +54,7 @@ def export(
         out: Path of the file to write, or an open binary stream, such as ``sys.stdout.buffer``, which stays open.
         format: Of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet,
             metis, graphml, npz or ids. None: as the suffix of ``out`` says; of a stream, text.
-        graph: Of samples, path of the graph store, for formats that say where edges are in it. None: where it was
+        graph: Of samples, the graph store or its path, for formats that say where edges are in it. None: where it was
             sampled, if it is still there. A virtual sample is drawn from it.
         instances: Of samples, write the instances from the first number to before the second alone. None: all.
         threads: Number of threads; no byte depends on it. None: one for each processor.
@@ -83,19 +84,22 @@ def export(
             if given is not None:
                 raise OptionError(f"{name}: expected with a sample store alone, found with a graph store")
         return _export_graph(store, target, target.format(GRAPHS, format), crew, update)
-    samples = store if isinstance(store, Samples) else open_samples(store, graph, algo)
+    samples = (
+        store
+        if isinstance(store, Samples)
+        else open_samples(store, graph.path if isinstance(graph, GraphStore) else graph, algo)
+    )
     if instances is not None:
         samples = _part(samples, *instances)
     return _export_samples(samples, target, target.format(SAMPLES, format), graph, crew, update)
 
 
 def _export_samples(
-    samples: Samples, target: Target, format: str, graph: str | Path | None, crew: int, update: Update
+    samples: Samples, target: Target, format: str, graph: str | Path | GraphStore | None, crew: int, update: Update
 ) -> dict[str, Any]:
     module = formats()[format]
     more, left_out = _graph(samples, module, graph)
-    if ("walks" if samples.has_walks else "edges") in getattr(module, "UNTIMED", ()) and TIME in edge_columns(samples):
-        left_out = left_out | {"times": "csv, parquet and graphml have those of each edge"}
+    left_out = left_out | lacking(samples, module.LACKS)
 
     def write(file: BinaryIO, update: Update) -> None:
         module.write(samples, file, target.name, update, crew, **more)
@@ -109,16 +113,22 @@ def _export_samples(
             raise
         more, left_out = {}, left_out | {"e_id": str(error)}
         wrote = target.write(write, update)
-    return said | wrote | {"left_out": left_out}
+    return said | wrote | {"left_out": _said(left_out)}
 
 
 def _export_graph(store: GraphStore, target: Target, format: str, crew: int, update: Update) -> dict[str, Any]:
     from csaw.engine.export.edges import Edges, left_out
 
-    module, edges = formats(GRAPHS)[format], Edges(store, crew)
+    module = formats(GRAPHS)[format]
+    edges = Edges(store, crew, module.HOLDS)
     wrote = target.write(lambda file, update: module.write(edges, file, target.name, update), update)
     said = {"graph": str(store.path), "out": target.said, "format": format, "vertices": store.vertices}
-    return said | {"edges": edges.written, **wrote, "left_out": left_out(edges, module.HOLDS)}
+    return said | {"edges": edges.written, **wrote, "left_out": _said(left_out(edges, module.HOLDS))}
+
+
+def _said(left_out: dict[str, str]) -> dict[str, str]:
+    """The reasons in words of the caller."""
+    return {name: of_caller(reason) for name, reason in left_out.items()}
 
 
 def _part(samples: Samples, first: int, last: int) -> Samples:
@@ -130,7 +140,9 @@ def _part(samples: Samples, first: int, last: int) -> Samples:
     return samples.part(first, last)
 
 
-def _graph(samples: Samples, format: ModuleType, given: str | Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+def _graph(
+    samples: Samples, format: ModuleType, given: str | Path | GraphStore | None
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of
     it.
     """
@@ -141,7 +153,7 @@ def _graph(samples: Samples, format: ModuleType, given: str | Path | None) -> tu
     if "e_id" in samples:
         return {}, {}
     if given is not None:
-        return {"graph": open_graph(given)}, {}
+        return {"graph": given if isinstance(given, GraphStore) else open_graph(given)}, {}
     where = samples.manifest.get("graph", {}).get("path")
     if not where:
         return {}, {"e_id": f"{samples.path} does not say where its graph is; name it with --graph"}

@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """Some edges.
 
     ``src`` int64 and ``dst``: dense ids; ``weights`` float32 and ``edge_ids`` int64, or None where the store has none;
-    ``stop``: the edges up to the last of them.
+    ``stop``: the edges up to the last of them; ``further``: their numbers in each of the columns that the format has.
     """
 
     src: np.ndarray
@@ -39,20 +39,28 @@ class Piece(NamedTuple):
     weights: np.ndarray | None
     edge_ids: np.ndarray | None
     stop: int
+    further: tuple[np.ndarray, ...]
 
     def where(self, some: np.ndarray) -> "Piece":
         """Return the edges where ``some``, bool, is true."""
         weights, edge_ids = (None if one is None else one[some] for one in (self.weights, self.edge_ids))
-        return Piece(self.src[some], self.dst[some], weights, edge_ids, self.stop)
+        further = tuple(one[some] for one in self.further)
+        return Piece(self.src[some], self.dst[some], weights, edge_ids, self.stop, further)
 
 
 class Edges(OriginalIds):
-    """The edges of a store. ``threads`` read and work on pieces."""
+    """The edges of a store. ``threads`` read and work on pieces. ``holds``: what the format has room for."""
 
-    def __init__(self, store: GraphStore, threads: int) -> None:
+    def __init__(self, store: GraphStore, threads: int, holds: Sequence[str]) -> None:
         super().__init__(store.stored)
         self.threads = threads
         self.has_edge_ids = EDGE_ID in store.edge_columns
+        self.further = tuple(
+            column
+            for column in store.further_columns
+            if "edge_columns" in holds or ("integers" in holds and column.is_integer)
+        )
+        """Columns of the edges, beside weights and edge ids, that are written."""
         self.written = 0
         """Edges that the last ``map`` has handed on."""
         self.met = np.zeros(store.vertices, bool)
@@ -96,11 +104,12 @@ class Edges(OriginalIds):
         counts = np.diff(np.clip(offsets[low : high + 1], first, stop))
         src = np.repeat(np.arange(part.first_vertex + low, part.first_vertex + high), counts)
         arrays = {INDICES: np.empty(stop - first, self.store.id_dtype)}
-        written = (column for column in self.store.edge_columns if column in (WEIGHT, EDGE_ID))
+        written = (column for column in self.store.edge_columns if column in (WEIGHT, EDGE_ID, *self.further))
         arrays |= {column.array: np.empty(stop - first, column.dtype) for column in written}
         self.store.read_edges(part.number, arrays, first)
         weights, edge_ids = arrays.get(WEIGHT.array), arrays.get(EDGE_ID.array)
-        return Piece(src, arrays[INDICES], weights, edge_ids, part.first_edge + stop)
+        further = tuple(arrays[column.array] for column in self.further)
+        return Piece(src, arrays[INDICES], weights, edge_ids, part.first_edge + stop, further)
 
     @property
     def loops(self) -> int:
@@ -134,10 +143,9 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
         else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
         "edge_columns": (
-            f"of the numbers of edges, weights and edge ids alone are exported, and not {further}; csaw.open_graph(...)"
-            ".load(columns) gives them"
+            f"the format has no place for {further}; parquet has all numbers of edges, csv those that are integers"
         )
-        if (further := ", ".join(column.name for column in store.further_columns))
+        if (further := ", ".join(column.name for column in store.further_columns if column not in edges.further))
         else "",
         "direction": (
             "edges are written once, and the format cannot say that they have no direction; read it with --undirected"

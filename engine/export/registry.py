@@ -7,10 +7,12 @@ streams into an open binary file, or a pipe, whose bytes do not depend on ``thre
 samples  ``write(samples, file, name, update, threads)``; ``name`` is the file's final name. One with ``NUMBERS_EDGES``
          takes the graph store besides, or None, for the places of edges in it. Instead of ``write`` a format may have
          ``parts(samples)``, spans of instances, and ``write_part(samples, file, start, stop, update)``: several spans
-         are a folder of files.
+         are a folder of files. ``LACKS`` names what a file has no place for, as
+         :mod:`csaw.engine.export.lacking` does.
 graphs   ``write(edges, file, update)``; ``edges`` is what :mod:`csaw.engine.export.edges` makes of a graph store.
          ``HOLDS`` names what a file can say of ``ids`` (the original ones; ``numbers`` where it counts vertices from
-         1), ``names`` (that ids are words), ``edge_ids``, ``vertices`` (those without an edge) and ``direction`` (that
+         1), ``names`` (that ids are words), ``edge_ids``, ``edge_columns`` (or ``integers``, those of
+         them that are), ``vertices`` (those without an edge) and ``direction`` (that
          edges have none).
 
 listings ``write(listed, file, name, update)``; ``listed`` is a :class:`csaw.engine.export.listed.Listed`.

@@ -1,8 +1,10 @@
-"""Samples of any layout as lists of edges: instance, src, dst, depth, and of samples in time their times."""
+"""Samples of any layout as lists of edges: instance, src, dst, depth, of samples in time their times, of layers their
+weights.
+"""
 
 import numpy as np
 
-from csaw.engine.samples.layouts.declared import OF_COPIES, SEED_TIME, TIME
+from csaw.engine.samples.layouts.declared import EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
 from csaw.engine.samples.layouts.layout import EDGE
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.graph.edge_columns import NO_TIME
@@ -31,9 +33,14 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
 
 
 def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
-    """The columns of ``numbered_edges``: those of all samples, and times where samples are in time."""
+    """The columns of ``numbered_edges``: those of all samples, times in time, weights of layers."""
+    return (*EDGE, *time_columns(samples), *((EDGE_WEIGHT,) if EDGE_WEIGHT in samples else ()))
+
+
+def time_columns(samples: OpenedSamples) -> tuple[str, ...]:
+    """Those of the columns that are times."""
     timed = SEED_TIME in samples or OF_STEPS in samples
-    return (*EDGE, *((TIME,) if timed else ()), *(name for name in OF_COPIES if name in samples))
+    return (*((TIME,) if timed else ()), *(name for name in OF_COPIES if name in samples))
 
 
 def edge_arrays(samples: OpenedSamples) -> list[str]:
@@ -48,6 +55,7 @@ def _with_lonely(edges: Edges, met: list[tuple[np.ndarray, np.ndarray]]) -> Edge
         return edges
     columns = dict(zip(EDGE, (instance, vertex, vertex, np.full(instance.size, ALONE, np.int32)), strict=True))
     columns |= dict.fromkeys((TIME, *OF_COPIES), np.full(instance.size, NO_TIME))
+    columns[EDGE_WEIGHT] = np.full(instance.size, np.nan, np.float32)
     order = np.argsort(np.concatenate([edges["instance"], instance]), kind="stable")
     return {name: np.concatenate([of_edges, columns[name]])[order] for name, of_edges in edges.items()}
 

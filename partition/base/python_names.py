@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import wraps
+from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from csaw.partition.errors import CsawError
@@ -32,13 +33,18 @@ def in_python(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **options)
             except CsawError as error:
-                if not COMMAND_LINE.get() and error.args:
-                    error.args = (as_keywords(str(error.args[0]), renamed), *error.args[1:])
+                if error.args:
+                    error.args = (of_caller(str(error.args[0]), renamed), *error.args[1:])
                 raise
 
         return called
 
     return decorated
+
+
+def of_caller(message: str, renamed: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The message as the command line has it, or, for callers in Python, with options as keywords."""
+    return message if COMMAND_LINE.get() else as_keywords(message, renamed)
 
 
 def as_keywords(message: str, renamed: Mapping[str, str]) -> str:

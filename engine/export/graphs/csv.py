@@ -1,4 +1,5 @@
-"""CSV: a header, and rows ``source,target``, with ``weight`` and ``edge_id`` where the store has them.
+"""CSV: a header, and rows ``source,target``, with ``weight``, ``edge_id`` and further columns of
+integers where the store has them; times are numbers with decimals or dates, as the input has them.
 
 An undirected edge is one row.
 """
@@ -11,11 +12,12 @@ from csaw.engine.export.edges import Edges
 from csaw.engine.export.tables import columns_of, names_of_ends, packed, write_edges
 
 SUFFIXES = (".csv", ".csv.gz")
-HOLDS = ("ids", "edge_ids")
+HOLDS = ("ids", "edge_ids", "integers")
 
 
 def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
-    columns = [*names_of_ends(edges.words, ("source", "target")), *columns_of(edges)]
+    further = columns_of(edges)
+    columns = [*names_of_ends(edges.words, ("source", "target"), further), *further]
     with packed(file, name) as out:
         out.write(",".join(columns).encode() + b"\n")
         write_edges(edges, out, update, [b"", *[b","] * (len(columns) - 1), b"\n"], csv_words(edges.words))

@@ -13,7 +13,14 @@ from csaw.engine.export.edges import Edges
 from csaw.engine.export.tables import packed
 
 SUFFIXES = ()
-HOLDS = ("ids", "names", "vertices", "edge_ids", "direction")  # a list of ids leaves nothing of itself out
+HOLDS = (
+    "ids",
+    "names",
+    "vertices",
+    "edge_ids",
+    "edge_columns",
+    "direction",
+)  # a list of ids leaves nothing of itself out
 VERTICES = 1 << 18  # written at a time
 
 

@@ -1,7 +1,7 @@
 """CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time
-``instance,v0,t1,v1,...``, where t1 is the time of the edge to v1; or rows
-``instance,src,dst,depth``, in time ``instance,src,dst,depth,time``, of which all but the first two are empty for a
-vertex without an edge. Times are numbers with decimals or dates, as the input of the graph has them.
+``instance,v0,t1,v1,...``, where t1 is the time of the edge to v1; or rows ``instance,src,dst,depth``, in time
+``instance,src,dst,depth,time``, of layers ``instance,src,dst,depth,weight``, of which all but the first two are empty
+for a vertex without an edge. Times are numbers with decimals or dates, as the input of the graph has them.
 """
 
 from collections.abc import Callable
@@ -10,15 +10,17 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.export.cells import Rows, csv_words, kind_of_ids, kind_of_times
-from csaw.engine.export.kinds import NUMBER
+from csaw.engine.export.kinds import NUMBER, WEIGHT
+from csaw.engine.export.lacking import TABLES_LACK
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
-from csaw.engine.samples.layouts.declared import OF_COPIES, TIME
+from csaw.engine.samples.layouts.declared import EDGE_WEIGHT
 from csaw.partition.errors import OptionError
 
+LACKS = TABLES_LACK
 SUFFIXES = (".csv", ".csv.gz")
 
 
@@ -35,7 +37,11 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     )
     names = ["instance", "v0", *steps] if walks else list(edge_columns(samples))
     of_walks = [time if name.startswith("t") else ids for name in names[1:]]
-    kinds = [NUMBER, *of_walks] if walks else [NUMBER, ids, ids, NUMBER, *(time for _ in names[4:])]
+    kinds = (
+        [NUMBER, *of_walks]
+        if walks
+        else [NUMBER, ids, ids, NUMBER, *(WEIGHT if name == EDGE_WEIGHT else time for name in names[4:])]
+    )
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 
     def made(start: int, stop: int) -> memoryview:
@@ -66,9 +72,7 @@ def _edges(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
     _check(samples, edges["dst"])
     names = edge_columns(samples)
     filled = np.where(edges["depth"] == ALONE, 2, len(names))
-    return rows.text(
-        [edges[name].view(np.uint64) if name in (TIME, *OF_COPIES) else edges[name] for name in names], filled
-    )
+    return rows.text([edges[name] for name in names], filled)
 
 
 def _check(samples: Samples, ids: np.ndarray) -> None:

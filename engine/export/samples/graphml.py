@@ -1,7 +1,7 @@
 """GraphML: one graph that has every instance, none joined with another.
 
 A node ``INSTANCE:VERTEX`` has both as data; an edge leads from the vertex that it was drawn from, and has its
-depth, and in time its time.
+depth, in time its time, and of layers its weight.
 
 Repeated edges are as many edges. Vertices without an edge are nodes as well. (Brandes, Eiglsperger, Herman, Himsolt and
 Marshall, GraphML progress report, GD 2001.)
@@ -13,15 +13,18 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.export.cells import Rows, kind_of_ids, xml_words
-from csaw.engine.export.kinds import NUMBER, SIGNED
+from csaw.engine.export.kinds import NUMBER, SIGNED, WEIGHT
+from csaw.engine.export.lacking import TABLES_LACK
 from csaw.engine.export.markup import BETWEEN, END, NODE, document
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_columns, edges_between
+from csaw.engine.samples.layouts.declared import EDGE_WEIGHT
 from csaw.engine.samples.layouts.layout import EDGE
 
+LACKS = TABLES_LACK
 SUFFIXES = (".graphml", ".graphml.gz")
 SAID = ("algorithm", "seed", "fingerprint")  # of the request
 
@@ -31,10 +34,14 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     ids = kind_of_ids(samples.vertex_dtype, samples.words)
     inside = b'"><data key="instance">', b'</data><data key="vertex">', b"</data></node>\n"
     nodes = Rows([NODE[0], b":", *inside], [NUMBER, ids, NUMBER, ids], words)
-    timed = edge_columns(samples)[len(EDGE) :]
-    keyed = [b'</data><data key="%s">' % column.encode() for column in timed]
+    more = edge_columns(samples)[len(EDGE) :]
+    keyed = [b'</data><data key="%s">' % column.encode() for column in more]
     around = [BETWEEN[0], b":", BETWEEN[1], b":", b'"><data key="depth">', *keyed, b"</data></edge>\n"]
-    lines = Rows(around, [NUMBER, ids, NUMBER, ids, NUMBER, *(SIGNED for _ in timed)], words)
+    lines = Rows(
+        around,
+        [NUMBER, ids, NUMBER, ids, NUMBER, *(WEIGHT if column == EDGE_WEIGHT else SIGNED for column in more)],
+        words,
+    )
 
     def nodes_of(start: int, stop: int) -> memoryview:
         instance, vertex = _nodes(samples, samples.group(start, stop))
@@ -46,15 +53,15 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     def edges_of(start: int, stop: int) -> memoryview:
         edges = edges_between(samples, start, stop)
         instance = edges["instance"] + samples.first + start
-        times = [edges[column].view(np.uint64) for column in timed]
-        return lines.text([instance, edges["src"], instance, edges["dst"], edges["depth"], *times])
+        further = [edges[column] for column in more]
+        return lines.text([instance, edges["src"], instance, edges["dst"], edges["depth"], *further])
 
     request = samples.manifest.get("request", {})
     keys = {
         "instance": ("node", "long"),
         "vertex": ("node", "long" if words is None else "string"),
         "depth": ("edge", "int"),
-    } | dict.fromkeys(timed, ("edge", "long"))
+    } | {column: ("edge", "float" if column == EDGE_WEIGHT else "long") for column in more}
     with packed(file, name) as out:
         out.write(document(keys, {key: request[key] for key in SAID if key in request}, directed=True))
         for before, made in ((0, nodes_of), (samples.instances, edges_of)):

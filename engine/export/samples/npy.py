@@ -1,8 +1,8 @@
 """NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth), in time
-with the time of each.
+with the time of each, of layers with its weight.
 
 A vertex without an edge is a record whose dst is the fill value
-(of string ids the empty string) and whose depth is -1; its time is -2^63.
+(of string ids the empty string) and whose depth is -1; its time is -2^63, and its weight NaN.
 
 All string ids of a file are as wide as the longest, so long ones are refused.
 """
@@ -14,14 +14,16 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.export.fixed_width import kind_of
+from csaw.engine.export.lacking import OF_WALKS, TABLES_LACK
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.files import AGAIN
+from csaw.engine.samples.layouts.declared import EDGE_WEIGHT
 from csaw.engine.samples.names import names_of
 from csaw.partition.errors import OptionError, StoreError
 
-UNTIMED = ("walks",)
+LACKS = (OF_WALKS, *TABLES_LACK)
 SUFFIXES = (".npy",)
 IS_BINARY = True
 PIECE = 1 << 26  # bytes made at a time
@@ -66,7 +68,7 @@ def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np
 
 
 def _record(samples: Samples, vertex: np.dtype) -> np.dtype:
-    kinds = {"src": vertex, "dst": vertex, "depth": "<i4"}
+    kinds = {"src": vertex, "dst": vertex, "depth": "<i4", EDGE_WEIGHT: "<f4"}
     return np.dtype([(name, kinds.get(name, "<i8")) for name in edge_columns(samples)])
 
 

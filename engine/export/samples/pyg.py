@@ -10,12 +10,14 @@ from typing import IO
 
 import numpy as np
 
+from csaw.engine.export.lacking import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.partition.graph.store import GraphStore
 
 SUFFIXES = (".npz",)
 IS_BINARY = True
 NUMBERS_EDGES = True
+LACKS = (OF_DRAWN,)
 
 
 def write(

@@ -10,17 +10,17 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.export.cells import TIME_ROOM, kind_of_times, refused
+from csaw.engine.export.lacking import OF_EDGES, OF_WALKS, TABLES_LACK
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
-from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, edge_columns, numbered_edges
+from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges, time_columns
 from csaw.engine.samples.ids import bits
-from csaw.engine.samples.layouts.layout import EDGE
 from csaw.partition.arrays.words import Words
 
 SUFFIXES = (".txt", ".txt.gz")
-UNTIMED = ("walks",)
+LACKS = (OF_WALKS, OF_EDGES, *TABLES_LACK)
 DECIMAL = 20  # the most bytes of a number
 ROWS = 1 << 16  # formatted at a time, if they are not more bytes than
 BYTES = 1 << 26
@@ -59,7 +59,7 @@ class _Words:
 
         self.kernels = kernels
         self.path, self.named = samples.path, samples.ids == "names"
-        self.timed, self.kind = edge_columns(samples)[len(EDGE) :], kind_of_times(samples.time_units)
+        self.timed, self.kind = time_columns(samples), kind_of_times(samples.time_units)
         self.offsets, self.text = np.zeros(1, np.int64), np.zeros(0, np.uint8)
         if samples.words is not None:
             self.offsets, self.text = samples.words.offsets, samples.words.text

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from csaw.engine.export.lacking import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.partition.errors import MissingDependencyError
 from csaw.partition.graph.store import GraphStore
@@ -16,6 +17,7 @@ from csaw.partition.graph.store import GraphStore
 SUFFIXES = (".pt",)
 IS_BINARY = True
 NUMBERS_EDGES = True
+LACKS = (OF_DRAWN,)
 LISTS = ("num_sampled_nodes", "num_sampled_edges")
 
 

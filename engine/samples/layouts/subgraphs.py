@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.layouts.declared import NUMBERS, OF_COPIES, TIME, VERTEX, pointer, times, values
+from csaw.engine.samples.layouts.declared import EDGE_WEIGHT, NUMBERS, OF_COPIES, TIME, VERTEX, pointer, times, values
 from csaw.engine.samples.layouts.layout import LEAST_VERTICES, Arrays, Ragged, Shapes, Sizes, Stored
 from csaw.engine.samples.pyg_batches import of_vertices
 from csaw.engine.samples.pyg_parts import Batch
 from csaw.partition.graph.about import COUNT
+
+FURTHER = TIME, *OF_COPIES, EDGE_WEIGHT  # what edges of some samples have
 
 
 class Subgraphs(Ragged):
@@ -30,7 +32,7 @@ class Subgraphs(Ragged):
         values("depth", "<i4", "counts", "edge", "depth at which each edge was drawn, from 0", COUNT),
         pointer("sources_ptr", "source_counts", "the sources of each instance begin, and the end of the last one's"),
         values("sources", VERTEX, "source_counts", "source", "vertices where each instance began"),
-        values("weight", "<f4", "counts", "edge", "weight of each edge in an estimate", optional=True),
+        values(EDGE_WEIGHT, "<f4", "counts", "edge", "weight of each edge in an estimate", optional=True),
         pointer(
             "vertices_ptr",
             "vertex_counts",
@@ -80,11 +82,11 @@ class Subgraphs(Ragged):
                 files.refuse(path, f"as many elements of {', '.join(same)}", ", ".join(map(str, same.values())))
 
     def edge_arrays(self, names: Collection[str]) -> list[str]:
-        return ["src", "dst", "depth", "sources", *(name for name in ("vertices", TIME, *OF_COPIES) if name in names)]
+        return ["src", "dst", "depth", "sources", *(name for name in ("vertices", *FURTHER) if name in names)]
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         instance = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
-        named = ("src", "dst", "depth", *(name for name in (TIME, *OF_COPIES) if name in arrays))
+        named = ("src", "dst", "depth", *(name for name in FURTHER if name in arrays))
         return {"instance": instance} | {name: arrays[name] for name in named}
 
     def sizes(self, arrays: Arrays, fill: int) -> Sizes:

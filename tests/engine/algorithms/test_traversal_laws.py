@@ -278,6 +278,16 @@ def test_random_edge_sets_of_a_directed_graph_are_equally_likely(tmp_path):
     assert_sets_are_equally_likely(drawn["dst"].reshape(-1, 2).astype(int) - 1, 5)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_random_edge_of_a_graph_with_fewer_edges_has_each_once(tmp_path, directed):
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=directed)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "random-edge", neighbor_size=1000, instances=9)
+    pairs = np.stack([drawn["src"], drawn["dst"]], axis=1).reshape(9, -1, 2).tolist()
+    wanted = sorted((u, v) if directed else (min(u, v), max(u, v)) for u, v, _ in SQUARE)
+    for found in pairs:
+        assert sorted(tuple(pair if directed else sorted(pair)) for pair in found) == wanted
+
+
 def test_frontier_sampling_equals_its_sequential_definition(tmp_path):
     """Two steps of three walkers: choose one by degree, move it to a uniform neighbor (Ribeiro and Towsley, algorithm
     1).
