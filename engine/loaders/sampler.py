@@ -112,6 +112,8 @@ class NeighborSampler(pyg.BaseSampler):
 
     def _sample(self, seeds: torch.Tensor, times: None = None) -> pyg.SamplerOutput:
         nodes = seeds.cpu().numpy()
+        if nodes.dtype.kind not in "iu":
+            raise OptionError(f"seeds: expected vertices, a tensor of integers, found {seeds.dtype}")
         if nodes.size and not 0 <= int(nodes.min()) <= int(nodes.max()) < self.num_nodes:
             raise OptionError(
                 f"seeds: expected vertices from 0 to {self.num_nodes - 1}, found {nodes.min()} to {nodes.max()}"
