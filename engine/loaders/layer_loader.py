@@ -6,18 +6,16 @@ LADIES and FastGCN train by them.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from pathlib import Path
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
-from csaw.engine.loaders.graphs import GraphData, graph_of
+from csaw.engine.loaders.graphs import GraphData, graph_of, is_data
 from csaw.engine.loaders.input_nodes import input_nodes_of, vertices_in
 from csaw.engine.loaders.layers import EpochLayers, Layers
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.tensors import share_of
-from csaw.partition import GraphStore
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -45,7 +43,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
 
     Args:
         data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges
-            to a vertex are its neighbors; or a graph store or its path, whose rows are sampled.
+            to a vertex are its neighbors; or another graph that :func:`csaw.graph` takes, whose rows are sampled.
         layer_sizes: vertices to draw for each layer, from the one next to the seeds on.
         input_nodes: seeds, different vertices: numbers, of a graph store dense ones 0 .. V - 1, or a mask, a bool for
             each vertex; a list, an array or a tensor. None, all vertices.
@@ -108,13 +106,13 @@ class LayerLoader(EpochLoader[Layers, Layers]):
             raise OptionError(
                 f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"
             )
-        of_store = isinstance(data, GraphStore | str | Path)
-        self.graph = graph_of(data, weight_attr, self_loops=not of_store if self_loops is None else self_loops)
+        self.graph = graph_of(data, weight_attr, self_loops=is_data(data) if self_loops is None else self_loops)
         self.transform = transform
         if row_normalized is None:
             row_normalized = sampler != "fastgcn"
-        self.features = self._held("features", getattr(data, "x", None) if features is None else features)
-        self.labels = self._held("labels", getattr(data, "y", None) if labels is None else labels)
+        held = data if is_data(data) else None
+        self.features = self._held("features", getattr(held, "x", None) if features is None else features)
+        self.labels = self._held("labels", getattr(held, "y", None) if labels is None else labels)
         asked = {
             "layer_sizes": tuple(map(int, layer_sizes)),
             "normalize": normalize,

@@ -48,7 +48,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
 
     Args:
         data: a Data object, from whose edges a graph is made in memory and whose sources of edges to a vertex are its
-            neighbors; or a graph store or its path, whose rows are sampled.
+            neighbors; or another graph that :func:`csaw.graph` takes, whose rows are sampled.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
         input_nodes: seeds: numbers of vertices, of a graph store dense ones 0 .. V - 1, or a mask, a bool for each
             vertex; a list, an array or a tensor. None, all vertices.

@@ -30,7 +30,7 @@ class NeighborSampler(pyg.BaseSampler):
     can be used by one thread of a process at a time.
 
     Args:
-        data: a Data object, or a graph store or its path, whose rows are sampled.
+        data: a Data object, or another graph that :func:`csaw.graph` takes, whose rows are sampled.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
         replace: draw with replacement.
         disjoint: give each seed nodes of its own.

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from csaw.partition.base.cached_names import in_words
 from csaw.partition.errors import CsawError
 
 P = ParamSpec("P")
@@ -32,8 +33,8 @@ def in_python(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **options)
             except CsawError as error:
-                if not COMMAND_LINE.get() and error.args:
-                    error.args = (as_keywords(str(error.args[0]), renamed), *error.args[1:])
+                if not COMMAND_LINE.get() and len(error.args) == 1:
+                    error.args = (as_keywords(in_words(error), renamed),)
                 raise
 
         return called

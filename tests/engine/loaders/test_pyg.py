@@ -11,6 +11,7 @@ import pytest
 from helpers import graphs
 from helpers.stats import assert_drawn_from
 
+import csaw
 from csaw.partition.errors import OptionError, StoreError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
@@ -460,3 +461,19 @@ def test_a_sampler_refuses_seeds_with_fractions(data):
     loader = NodeLoader(data, NeighborSampler(data, [2], device="cpu"), input_nodes=torch.tensor([1.5]))
     with pytest.raises(OptionError, match=r"^seeds: expected vertices, a tensor of integers, found torch.float32"):
         next(iter(loader))
+
+
+@pytest.mark.parametrize("kind", ["name", "file", "list", "table"])
+def test_loaders_take_all_graphs_that_csaw_takes(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    pandas = pytest.importorskip("pandas")
+    edges = [(0, 1), (1, 2), (2, 0), (0, 2)]
+    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))
+    table = pandas.DataFrame(edges, columns=["x", "y"])
+    graph = {"name": "karate", "file": tmp_path / "edges.txt", "list": edges, "table": table}[kind]
+    store = csaw.graph(graph)
+    both = [list(loader_of(one, batch_size=3)) for one in (graph, store)]
+    assert all(torch.equal(a.n_id, b.n_id) and torch.equal(a.e_id, b.e_id) for a, b in zip(*both, strict=True))
+    layers = [list(LayerLoader(one, [4], batch_size=3, device="cpu")) for one in (graph, store)]
+    assert all(torch.equal(a.n_ids[0], b.n_ids[0]) and a.x is None for a, b in zip(*layers, strict=True))
+    NeighborSampler(graph, [2], device="cpu").close()
