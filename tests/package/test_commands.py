@@ -227,6 +227,8 @@ def test_html_shows_names_as_they_are():
         (lambda: csaw.partition([(0, 1)], "g.zarr", clusters=2), "clusters: expected an option of graphs in memory"),
         (lambda: csaw.partition("edges.txt", "g.zarr", memory="much"), "memory: expected a size such as 256MiB"),
         (lambda: csaw.evaluate("karate", ["no.zarr"]), "no.zarr"),
+        (lambda: csaw.open_graph(5), "path: expected the path of a graph store, found 5"),
+        (lambda: csaw.open_samples(None), "path: expected the path of a sample store, found None"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_a_sentence(here, call, said):
