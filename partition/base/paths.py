@@ -7,8 +7,8 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 
-def path_of(given: object, what: str) -> Path:
-    """The path ``given`` of ``what``, such as a graph store. OptionError for what is no path."""
+def path_of(given: object, what: str, argument: str = "path") -> Path:
+    """The path ``given`` of ``what``, such as a graph store. OptionError, with the ``argument``, for what is none."""
     if not isinstance(given, str | os.PathLike):
-        raise OptionError(f"path: expected the path of {what}, found {quoted(given)}")
+        raise OptionError(f"{argument}: expected the path of {what}, found {quoted(given)}")
     return Path(given)
