@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.hook_place import placed
+from csaw.engine.api.hook_place import code_of, placed
 from csaw.partition.errors import CsawError, OptionError
 
 RAISED = (ArithmeticError, AssertionError, LookupError, ValueError)
@@ -45,6 +45,6 @@ def raised_by(algorithm: Algorithm, hooks: Sequence[str], error: Exception) -> O
     )
     if len(own) == 1:
         return placed(said, getattr(kind, own[0]))
-    codes = filter(None, (getattr(getattr(kind, name), "__code__", None) for name in own))
+    codes = filter(None, (code_of(getattr(kind, name)) for name in own))
     files = sorted({Path(code.co_filename).name for code in codes})
     return OptionError(f"{', '.join(files)}: {said}") if files else said
