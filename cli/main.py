@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from csaw.partition.base.cached_names import in_words
 from csaw.partition.base.quoting import printable, shown
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
@@ -87,7 +88,7 @@ def main() -> None:
     except CsawError as error:
         from csaw.datasets.resolve import remedy
 
-        _fail(f"{error}{remedy(error)}", error.exit_status)
+        _fail(f"{in_words(error)}{remedy(error)}", error.exit_status)
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
+from csaw.partition.base.cached_names import noted
 from csaw.partition.base.quoting import meant, quoted, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 
@@ -216,7 +217,7 @@ def _cached(folder: Path, key: str, name: str, make: Callable[[Path], object], f
                 make(store)
         finally:
             os.close(lock)
-    return store
+    return noted(store, name)
 
 
 def _why_not(path: Path, fault: Fault) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from csaw.datasets.resolve import of_store, resolve
+from csaw.datasets.given import opened, to_sample
 from csaw.engine.analytics.evaluation.evaluate import Evaluation
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
 from csaw.engine.analytics.evaluation.over_time import evaluate_windows
@@ -23,7 +23,7 @@ from csaw.engine.runs.sample_stream import stream as stream_store
 from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.place import check_place
-from csaw.partition import GraphStore, open_graph
+from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.progress import progress_of, steps, wanted
 from csaw.partition.base.python_names import in_python
@@ -122,12 +122,8 @@ def graph(
             name = next(iter(how), "edge_columns" if edge_columns else "weights")
             takes = "takes time_column" if name == "time" else "takes it"
             raise OptionError(f"{name}: expected for graphs in memory alone; csaw.partition(file, out, ...) {takes}")
-        found = _to_sample(data, directed)
-        return found if isinstance(found, GraphStore) else open_graph(found)
+        return opened(data, directed)
     return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **known(how))
-
-
-opened = graph  # for functions that have an argument of this name
 
 
 @in_python()
@@ -195,7 +191,7 @@ def sample(
         raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    job = prepare(_to_sample(graph, directed), algo, measure=True, **options)
+    job = prepare(to_sample(graph, directed), algo, measure=True, **options)
     own, how = algo if job.plan.request.code else None, {"resume": resume, "overwrite": overwrite}
     samples = _drawn(job, own, out, progress, virtual=virtual, **how)
     if directed is None and not virtual:
@@ -251,7 +247,7 @@ def stream(
         OptionError: ``rank`` or ``world`` is out of range, and as of :func:`sample`.
         CsawError: as of :func:`sample`.
     """
-    made = stream_store(_to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
+    made = stream_store(to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
     made.remedy = remedy_of(graph) if directed is None else ""
     return made
 
@@ -301,21 +297,12 @@ def evaluate(
             f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
         )
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
-    found = opened(graph, directed=directed)
+    found = opened(graph, directed)
     name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
     if callable(progress):
         return replace(evaluate_windows(found, given, progress=progress, **options), named=name)
     with steps("measuring", enabled=wanted(progress)) as update:
         return replace(evaluate_windows(found, given, progress=update, **options), named=name)
-
-
-def _to_sample(data: object, directed: bool | None) -> str | Path | GraphStore:
-    """The graph for ``prepare``, which opens a path by the option ``checksums``."""
-    if isinstance(data, str | os.PathLike):
-        return resolve(os.fspath(data), directed=directed)
-    if isinstance(data, GraphStore) and directed is not None:
-        raise of_store(data.path, directed)
-    return data if isinstance(data, GraphStore) else opened(data, directed=directed)
 
 
 with_options(sample, run_options(), "Options of any run", of_algorithms=True)

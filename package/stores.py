@@ -12,6 +12,7 @@ from csaw.engine.samples.describe import describe_store, identified
 from csaw.engine.verify import Report, verify_graph
 from csaw.engine.verify import verify as verify_sample
 from csaw.partition import GraphStore
+from csaw.partition.base.paths import path_of
 from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
@@ -114,8 +115,9 @@ def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
             another; or a run has the place for itself.
     """
     where = None if graph is None else _place_of(graph, "graph")
-    done = {name: value for name, value in seal_sample(Path(out), where).items() if name != "plan"}
-    return {**identified(Path(out)), **done}
+    path = path_of(out, "a sample store", "out")
+    done = {name: value for name, value in seal_sample(path, where).items() if name != "plan"}
+    return {**identified(path), **done}
 
 
 def _sampled(graph: object) -> Path | GraphStore | None:

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable
 from pathlib import Path
+from types import CodeType
 
 from csaw.partition.errors import OptionError
 
@@ -19,9 +20,21 @@ class PlacedError(OptionError):
     """An error that names its line already."""
 
 
+WRITTEN: dict[str, type] = {}
+"""The classes that a program has given, by the files that they were written out to."""
+
+
+def code_of(function: Callable) -> CodeType | None:
+    """The code of a function where the user has written it; None where it has none."""
+    code: CodeType | None = getattr(function, "__code__", None)
+    if code is None or code.co_filename not in WRITTEN:
+        return code
+    return getattr(getattr(WRITTEN[code.co_filename], code.co_name, None), "__code__", code)
+
+
 def placed(error: OptionError, function: Callable) -> OptionError:
     """The error with the file and the line of ``function`` that it is about, where that is in a file."""
-    code = getattr(function, "__code__", None)
+    code = code_of(function)
     if isinstance(error, PlacedError) or code is None or hasattr(function, "csaw_source"):
         return error
     line = code.co_firstlineno - 1 + (error.line if isinstance(error, HookError) else 1)

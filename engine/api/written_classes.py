@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.hook_place import WRITTEN
 from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.written import Written, class_of, function_of, number_of, outer_names
 from csaw.partition.base.cache import cache_dir, code_folder, own_file, write_own
@@ -40,6 +41,7 @@ def file_of(kind: type[Algorithm]) -> str:
     path = code_folder(FOLDER) / f"{hashlib.sha256(text).hexdigest()}.py"
     if not own_file(path) or path.read_bytes() != text:
         write_own(path, text)
+    WRITTEN[str(path)] = kind
     return f"{path}:{kind.__name__}"
 
 

@@ -12,6 +12,7 @@ from csaw.engine.api.hooks import Hook
 from csaw.engine.api.user_code import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cpu.graph import HostGraph
+from csaw.engine.cpu.hook_threads import HookThreads
 from csaw.engine.cpu.recycled import Recycled
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
@@ -38,10 +39,11 @@ class CpuRunner(BatchBackend):
 
     def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
         super().__init__(plan, store, algorithm)
+        self.threads = ThreadPoolExecutor(plan.threads)
         if is_own(type(algorithm)):
             check_own_hooks(self)
+            self.threads = HookThreads(plan.threads, algorithm, [hook.name for hook in super().hooks()])
         self.tallied = np.zeros(len(TALLY), np.int64)
-        self.threads = ThreadPoolExecutor(plan.threads)
         self.recycled = Recycled()
         self.time_rules = time_rules(algorithm).numbers
         self.kernels = Kernels(self._constants(), self.hooks())

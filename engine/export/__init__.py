@@ -20,6 +20,7 @@ from csaw.engine.samples.layouts.declared import TIME
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.paths import path_of
 from csaw.partition.base.python_names import in_python, of_caller
 from csaw.partition.errors import OptionError, RepeatedEdgesError, StoreError
 
@@ -75,6 +76,8 @@ def export(
     """
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     target = PathTarget(Path(out), overwrite) if isinstance(out, str | os.PathLike) else StreamTarget(out)
+    if not isinstance(store, Samples | GraphStore):
+        path_of(store, "a sample store or a graph, or an open one", "store")
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
         store = open_graph(resolve(os.fspath(store), directed=directed))
     elif directed is not None:

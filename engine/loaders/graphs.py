@@ -1,17 +1,20 @@
 """The graph that a loader samples: a graph store, or the edges of PyTorch Geometric's Data as a store in memory."""
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard, Union
 
 import numpy as np
 
+from csaw.datasets.given import opened
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.seed_times import edge_times
-from csaw.partition import GraphStore, open_graph
+from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.in_memory import InMemory, rows_of_edges
+from csaw.partition.ingestion.objects import Foreign
 
 needed("torch")
 
@@ -21,7 +24,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-GraphData: TypeAlias = Union["Data", GraphStore, str, Path]
+GraphData: TypeAlias = Union["Data", GraphStore, str, Path, Foreign]
 
 
 class Sampled(NamedTuple):
@@ -52,10 +55,10 @@ def graph_of(
     numbers follow those of the columns of ``edge_index``.
 
     Of a Data object the row of a vertex holds the sources of the edges that lead to it: messages go along edges, so
-    these are the vertices that it needs to know, and PyTorch Geometric's loaders sample them. Of a graph store it is
-    the store's row. OptionError for data of another kind.
+    these are the vertices that it needs to know, and PyTorch Geometric's loaders sample them. Of any other graph that
+    :func:`csaw.graph` takes it is the row that this has. OptionError for data of another kind.
     """
-    if isinstance(data, GraphStore | str | Path):
+    if not is_data(data):
         if weight_attr is not None:
             raise OptionError(
                 "weight_attr: it names an attribute of a Data object; pass weighted=True to use the "
@@ -69,13 +72,7 @@ def graph_of(
             raise OptionError(
                 f"time_attr: expected {TIME.name!r}, the times of a graph store's edges, found {quoted(time_attr)}"
             )
-        return Sampled(data if isinstance(data, GraphStore) else open_graph(data), None)
-    if not isinstance(data, needed("torch_geometric.data").Data):
-        raise OptionError(
-            "data: expected a Data object of PyTorch Geometric, a graph store or its path, found "
-            f"{type(data).__name__}; EventLoader takes TemporalData; HeteroData and stores of PyTorch Geometric cannot "
-            "be sampled"
-        )
+        return Sampled(opened(data), None)
     source, target = _edges_of(data)
     weights = None if weight_attr is None else _weights_of(data, weight_attr, source.size)
     if self_loops:
@@ -86,6 +83,20 @@ def graph_of(
     columns = None if time_attr is None else {TIME.name: edge_times(data, time_attr, source)[order]}
     held = InMemory("edge_index", indptr, indices, None if weights is None else weights[order], edge_columns=columns)
     return Sampled(held, torch.from_numpy(order).to(data.edge_index.device))
+
+
+def is_data(graph: object) -> "TypeGuard[Data]":
+    """Whether a graph is a Data object of PyTorch Geometric. OptionError for its other graphs."""
+    known = sys.modules.get("torch_geometric.data")  # there is no object of a module that has not been imported
+    if known is None or isinstance(graph, known.Data):
+        return known is not None
+    if isinstance(graph, known.TemporalData | known.HeteroData | known.FeatureStore | known.GraphStore):
+        raise OptionError(
+            "data: expected a Data object of PyTorch Geometric or another graph that csaw.graph takes, found "
+            f"{type(graph).__name__}; EventLoader takes TemporalData; HeteroData and stores of PyTorch Geometric "
+            "cannot be sampled"
+        )
+    return False
 
 
 def _edges_of(data: "Data") -> tuple[np.ndarray, np.ndarray]:

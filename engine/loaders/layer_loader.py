@@ -6,26 +6,22 @@ LADIES and FastGCN train by them.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from pathlib import Path
-
-import numpy as np
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
-from csaw.engine.loaders.graphs import GraphData, graph_of
+from csaw.engine.loaders.graphs import GraphData, graph_of, is_data
+from csaw.engine.loaders.input_nodes import input_nodes_of, vertices_in
 from csaw.engine.loaders.layers import EpochLayers, Layers
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import without_others
 from csaw.engine.loaders.tensors import share_of
-from csaw.partition import GraphStore
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 needed("torch")
 
-import torch
 from torch import Tensor
 
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
@@ -47,10 +43,10 @@ class LayerLoader(EpochLoader[Layers, Layers]):
 
     Args:
         data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges
-            to a vertex are its neighbors; or a graph store or its path, whose rows are sampled.
+            to a vertex are its neighbors; or another graph that :func:`csaw.graph` takes, whose rows are sampled.
         layer_sizes: vertices to draw for each layer, from the one next to the seeds on.
-        input_nodes: seeds, different vertices: an int64 or bool tensor or a list; of a graph store dense numbers
-            0 .. V - 1. None, all vertices.
+        input_nodes: seeds, different vertices: numbers, of a graph store dense ones 0 .. V - 1, or a mask, a bool for
+            each vertex; a list, an array or a tensor. None, all vertices.
         sampler: "ladies", which draws from the neighbors of the layer before; "fastgcn", which draws from all vertices;
             or an algorithm of your own that draws layers.
         batch_size: seeds of a mini-batch.
@@ -110,13 +106,13 @@ class LayerLoader(EpochLoader[Layers, Layers]):
             raise OptionError(
                 f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"
             )
-        of_store = isinstance(data, GraphStore | str | Path)
-        self.graph = graph_of(data, weight_attr, self_loops=not of_store if self_loops is None else self_loops)
+        self.graph = graph_of(data, weight_attr, self_loops=is_data(data) if self_loops is None else self_loops)
         self.transform = transform
         if row_normalized is None:
             row_normalized = sampler != "fastgcn"
-        self.features = self._held("features", getattr(data, "x", None) if features is None else features)
-        self.labels = self._held("labels", getattr(data, "y", None) if labels is None else labels)
+        held = data if is_data(data) else None
+        self.features = self._held("features", getattr(held, "x", None) if features is None else features)
+        self.labels = self._held("labels", getattr(held, "y", None) if labels is None else labels)
         asked = {
             "layer_sizes": tuple(map(int, layer_sizes)),
             "normalize": normalize,
@@ -127,7 +123,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         self.drawn = EpochLayers(
             self.graph.store,
             sampler,
-            _nodes_of(input_nodes),
+            vertices_in(input_nodes_of(input_nodes, self.graph.store.vertices)),
             batch_size=batch_size,
             shuffle=shuffle,
             drop_last=drop_last,
@@ -149,18 +145,3 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         y = None if self.labels is None else gathered(self.labels, one.n_ids[-1])
         one = replace(one, x=x, y=y)
         return one if self.transform is None else self.transform(one)
-
-
-def _nodes_of(given: object) -> np.ndarray | None:
-    """int64: the vertices that ``input_nodes`` names.
-
-    OptionError unless it is a list of numbers, or a bool for each vertex.
-    """
-    if given is None:
-        return None
-    nodes = torch.as_tensor(given).cpu()
-    if nodes.dtype == torch.bool and nodes.ndim == 1:
-        nodes = nodes.nonzero()[:, 0]
-    if nodes.ndim != 1 or (nodes.numel() and (nodes.dtype.is_floating_point or nodes.dtype.is_complex)):
-        raise OptionError(f"input_nodes: expected a list of vertices or a mask, found {quoted(given)}")
-    return nodes.to(torch.int64).numpy()

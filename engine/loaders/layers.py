@@ -13,7 +13,7 @@ import numpy as np
 from csaw.engine.api import registry
 from csaw.engine.api.mixins import LayerEntries
 from csaw.engine.api.registry import Algo
-from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch, in_graph
+from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import float32_of, int64_of, span_of, vertices_of
 from csaw.engine.plan.instance_bytes import LARGEST_SAMPLE
@@ -89,7 +89,7 @@ class EpochLayers:
     ) -> None:
         sampler, options = registry.named(sampler, options)
         _check(sampler, batch_size, options)
-        sources = {} if nodes is None else {"sources": store.original_ids(different(in_graph(store, nodes)))}
+        sources = {} if nodes is None else {"sources": store.original_ids(different(nodes))}
         count = store.vertices if nodes is None else nodes.size
         self.seeds = seeds = _order(count, batch_size, shuffle, drop_last, int(options.get("seed", 0)))
         self.per_epoch = seeds.batches_per_epoch

@@ -101,7 +101,7 @@ class EpochBatches:
             raise OptionError(
                 "sources: expected input_nodes or sources, the same seeds by other ids, found both; give one of them"
             )
-        sources = {} if nodes is None else {"sources": store.original_ids(in_graph(store, nodes))}
+        sources = {} if nodes is None else {"sources": store.original_ids(nodes)}
         asked: Values = {"in_flight": IN_FLIGHT, **options, **sources}
         job = prepare(store, "minibatch", measure=True, **asked, ids="dense", epochs=EPOCHS)
         self.per_epoch = job.plan.request.instances // EPOCHS
@@ -122,15 +122,6 @@ class EpochBatches:
 
     def close(self) -> None:
         self.stream.close()
-
-
-def in_graph(store: GraphStore, nodes: np.ndarray) -> np.ndarray:
-    """The ``nodes``; OptionError unless all are numbers of vertices. NumPy would count negative ones from the end."""
-    if (outside := nodes[(nodes < 0) | (nodes >= store.vertices)]).size:
-        raise OptionError(
-            f"input_nodes: expected numbers of vertices from 0 to {store.vertices - 1}, found {quoted(int(outside[0]))}"
-        )
-    return nodes
 
 
 class SeededBatches:

@@ -11,6 +11,7 @@ from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import GraphData, graph_of
 from csaw.engine.loaders.induced import finisher
+from csaw.engine.loaders.input_nodes import input_nodes_of, vertices_in
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, refuse_decided, without_others
@@ -47,10 +48,10 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
 
     Args:
         data: a Data object, from whose edges a graph is made in memory and whose sources of edges to a vertex are its
-            neighbors; or a graph store or its path, whose rows are sampled.
+            neighbors; or another graph that :func:`csaw.graph` takes, whose rows are sampled.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
-        input_nodes: seeds, an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1. None, all
-            vertices.
+        input_nodes: seeds: numbers of vertices, of a graph store dense ones 0 .. V - 1, or a mask, a bool for each
+            vertex; a list, an array or a tensor. None, all vertices.
         batch_size: seeds of a mini-batch.
         shuffle: draw the order of the seeds in each epoch.
         drop_last: leave out a smaller last mini-batch.
@@ -128,10 +129,11 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
         self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
         permuted = SimpleNamespace(edge_permutation=self.graph.order)
-        self.filter = NodeLoader(self.data, permuted, input_nodes, transform_sampler_output=transform_sampler_output)
+        seeds = input_nodes_of(input_nodes, self.graph.store.vertices)
+        self.filter = NodeLoader(self.data, permuted, seeds, transform_sampler_output=transform_sampler_output)
         asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
-        nodes = None if input_nodes is None else self.filter.input_data.node.numpy()
+        nodes = vertices_in(seeds)
         if is_timed:
             held = data if isinstance(data, pyg_data.Data) else self.graph.store
             in_time = self.timed.options(held, self.graph.store, nodes, options)

@@ -30,7 +30,7 @@ class NeighborSampler(pyg.BaseSampler):
     can be used by one thread of a process at a time.
 
     Args:
-        data: a Data object, or a graph store or its path, whose rows are sampled.
+        data: a Data object, or another graph that :func:`csaw.graph` takes, whose rows are sampled.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
         replace: draw with replacement.
         disjoint: give each seed nodes of its own.
@@ -112,6 +112,8 @@ class NeighborSampler(pyg.BaseSampler):
 
     def _sample(self, seeds: torch.Tensor, times: None = None) -> pyg.SamplerOutput:
         nodes = seeds.cpu().numpy()
+        if nodes.dtype.kind not in "iu":
+            raise OptionError(f"seeds: expected vertices, a tensor of integers, found {seeds.dtype}")
         if nodes.size and not 0 <= int(nodes.min()) <= int(nodes.max()) < self.num_nodes:
             raise OptionError(
                 f"seeds: expected vertices from 0 to {self.num_nodes - 1}, found {nodes.min()} to {nodes.max()}"

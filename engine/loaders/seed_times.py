@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from csaw.engine.api.option import NONE
-from csaw.engine.loaders.mini_batches import in_graph
 from csaw.engine.loaders.optional import needed
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
@@ -80,7 +79,7 @@ class Timed(NamedTuple):
                 name = "start_time" if "start_time" in given else "sources"
                 raise OptionError(f"input_time: expected no {name} beside it, found both; give one of them")
             return chosen | ({} if "start_time" in given else {"disjoint": True})
-        seeds = np.arange(store.vertices) if nodes is None else in_graph(store, nodes)
+        seeds = np.arange(store.vertices) if nodes is None else nodes
         return chosen | {
             "disjoint": True,
             "sources": {IDS: store.original_ids(seeds), TIMES: self._of_seeds(data, seeds)},

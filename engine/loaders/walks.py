@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from csaw.datasets.given import opened, to_sample
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.optional import needed
@@ -14,13 +15,12 @@ from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
 from csaw.engine.runs.job import prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import NOTHING, Samples, open_samples
-from csaw.partition import GraphStore, open_graph
+from csaw.partition import GraphStore
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.objects import Foreign
 
 needed("torch")
@@ -43,9 +43,9 @@ class WalkDataset(data.Dataset):
 
     Args:
         samples: a finished sample store of walks, or its path.
-        graph: the graph store that was sampled, or its path: vertices are then its dense numbers 0 .. V - 1, as an
-            embedding table has them. None: vertices as the store has them, which are the ids of the input unless it was
-            drawn with ``ids="dense"`` or its ids are strings.
+        graph: the graph that was sampled, as :func:`csaw.graph` takes it: vertices are then its dense numbers
+            0 .. V - 1, as an embedding table has them. None: vertices as the store has them, which are the ids of the
+            input unless it was drawn with ``ids="dense"`` or its ids are strings.
 
     Raises:
         OptionError: the store is without walks, of another graph, or with ids beyond int64.
@@ -53,7 +53,7 @@ class WalkDataset(data.Dataset):
     """
 
     @in_python()
-    def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | None = None) -> None:
+    def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | Foreign | None = None) -> None:
         self.samples = samples if isinstance(samples, Samples) else open_samples(samples)
         if not self.samples.layout.has_limit:
             raise OptionError(
@@ -63,8 +63,8 @@ class WalkDataset(data.Dataset):
         self.vertex_ids = None if graph is None else self._ids_of(graph)
         self.by_number = graph is not None or self.samples.ids != "original"
 
-    def _ids_of(self, graph: GraphStore | str | Path) -> np.ndarray | None:
-        store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    def _ids_of(self, graph: GraphStore | str | Path | Foreign) -> np.ndarray | None:
+        store = opened(graph)
         drawn_from = self.samples.manifest.get("graph", {}).get("fingerprint")
         if drawn_from != store.fingerprint:
             raise OptionError(
@@ -114,7 +114,7 @@ class WalkStream(data.IterableDataset):
     rank, without workers.
 
     Args:
-        graph: the graph store to sample, or its path; or an object that :func:`csaw.graph` takes, such as a Data object
+        graph: the graph to sample, as :func:`csaw.graph` takes it: a path, a name, or an object such as a Data object
             of PyTorch Geometric, whose edges walks follow from source to target. It stays in memory between passes, of
             worker processes if they are persistent.
         algo: the name of an algorithm of walks, or ``FILE.py:CLASS``.
@@ -154,7 +154,7 @@ class WalkStream(data.IterableDataset):
                 "original_ids(walks) gives those of the input"
             )
         self.algo, options = registry.named(algo, options)
-        self.graph = graph if isinstance(graph, str | Path | GraphStore) else graph_in_memory(graph)
+        self.graph = to_sample(graph)
         self.options = options | {"ids": "dense"}
         self.walks_per_batch, self.on_device, self.transform = walks_per_batch, on_device, transform
         self.rank, self.world = share_of(rank, world)

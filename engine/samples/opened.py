@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,8 @@ from csaw.engine.samples.names import names_of
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
-from csaw.partition.errors import StoreError
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.edge_columns import NO_UNITS
 
 
@@ -138,8 +140,10 @@ class OpenedSamples:
             the store has, mini-batches those that :func:`draw_batches` names, as those of samples in time.
 
         Raises:
+            OptionError: there are no such instances.
             StoreError: a file has changed.
         """
+        require_instances(self, start, stop)
         return self.source.group(start, stop)
 
     def names(self, vertices: ArrayLike) -> np.ndarray:
@@ -174,3 +178,13 @@ class OpenedSamples:
             out = self._numbers.of(array)
         out[array == np.asarray(self.fill).astype(array.dtype)] = NOTHING
         return out
+
+
+def require_instances(samples: OpenedSamples, first: int, last: int) -> None:
+    """OptionError unless there are instances ``first`` .. ``last`` - 1."""
+    whole = isinstance(first, Integral) and isinstance(last, Integral)
+    if not (whole and 0 <= first <= last <= samples.instances):
+        raise OptionError(
+            f"{samples.path}: expected instances FIRST:LAST with 0 <= FIRST <= LAST <= {samples.instances:,}, found "
+            f"{quoted(first)}:{quoted(last)}"
+        )

@@ -57,7 +57,7 @@ from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays
 from csaw.engine.samples.numbers import edge_numbers
-from csaw.engine.samples.opened import OpenedSamples
+from csaw.engine.samples.opened import OpenedSamples, require_instances
 from csaw.engine.samples.pyg_parts import CLASSES, Batch, in_order_of_names, joined
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.store import GraphStore
@@ -73,11 +73,11 @@ def batch_of(
 
     ``threads`` share the work where all instances are asked for.
 
-    ``start`` and ``stop`` work as in a slice. OptionError for ids beyond int64, StoreError for another graph or one
-    that lacks an edge.
+    OptionError for ids beyond int64 and where there are no such instances, StoreError for another graph or one that
+    lacks an edge.
     """
-    start, stop, _ = slice(start, stop).indices(samples.instances)
-    stop = max(start, stop)
+    stop = samples.instances if stop is None else stop
+    require_instances(samples, start, stop)
     made = _made(samples, start, stop, threads)
     ids = made["n_id"]
     made["n_id"] = _signed(samples, ids)

@@ -20,8 +20,10 @@ from csaw.engine.samples.layouts.layout import Instance, walk_of
 from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
 from csaw.engine.samples.notebook import ShownSamples
 from csaw.engine.samples.on_demand import OnDemand
+from csaw.engine.samples.opened import require_instances
 from csaw.engine.samples.stored import StoredSource
 from csaw.partition.arrays.zarr_group import open_group
+from csaw.partition.base.paths import path_of
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
@@ -123,11 +125,7 @@ class Samples(HopTables, ShownSamples):
         Raises:
             OptionError: there are no such instances.
         """
-        if not 0 <= first <= last <= self.instances:
-            raise OptionError(
-                f"{self.path}: expected instances FIRST:LAST with 0 <= FIRST <= LAST <= "
-                f"{self.instances:,}, found {first}:{last}"
-            )
+        require_instances(self, first, last)
         said = self.source.attributes | {"instances": last - first}
         part = OnDemand(self.path, said, lambda a, b: self.group(first + a, first + b), lambda: self.words)
         return Samples(part, first=self.first + first)
@@ -255,7 +253,7 @@ class Samples(HopTables, ShownSamples):
             Arrays by PyTorch Geometric's names, which :mod:`csaw.engine.samples.pyg` describes.
 
         Raises:
-            OptionError: an id is beyond int64.
+            OptionError: there are no such instances, or an id is beyond int64.
             StoreError: ``graph`` is another one.
         """
         from csaw.engine.samples.pyg import batch_of
@@ -285,10 +283,11 @@ def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo |
         Samples, open for reading.
 
     Raises:
+        OptionError: it is no path.
         StoreError: the store is missing, unfinished, damaged, or of a later format; of a virtual one, its graph is
             missing or another, or nobody has named its code, or the file is another than it was.
     """
-    path = Path(path)
+    path = path_of(path, "a sample store")
     attributes = check.attributes_of(path)
     if VIRTUAL not in attributes:
         return Samples(StoredSource(path, attributes))

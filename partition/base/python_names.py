@@ -7,6 +7,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
+from csaw.partition.base.cached_names import in_words
 from csaw.partition.errors import CsawError
 
 P = ParamSpec("P")
@@ -33,8 +34,8 @@ def in_python(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **options)
             except CsawError as error:
-                if error.args:
-                    error.args = (of_caller(str(error.args[0]), renamed), *error.args[1:])
+                if not COMMAND_LINE.get() and len(error.args) == 1:
+                    error.args = (as_keywords(in_words(error), renamed),)
                 raise
 
         return called

@@ -26,6 +26,7 @@ from csaw.partition.arrays.loader import UNPACKERS, StoredArray, open_array, rea
 from csaw.partition.arrays.nodes import read_group
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.arrays.zarr_group import open_group
+from csaw.partition.base.paths import path_of
 from csaw.partition.base.stages import LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, Attributes, checked, columns_of, identity
@@ -345,15 +346,15 @@ def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
 
     Args:
         path: the graph store.
-        checksums: compare all data with their checksums when they are read. Offsets, ids and weights are held to their
-            ranges in any case.
+        checksums: compare all data with their checksums when they are read; their ranges are checked in any case.
 
     Returns:
         The open store; its arrays are read when they are asked for.
 
     Raises:
+        OptionError: it is no path.
         StoreError: it is missing, is something else, is damaged, or has a later format.
     """
-    path = Path(path)
+    path = path_of(path, "a graph store")
     require_not_aside(path)
     return GraphStore(path, checked(path, read_group(path)), checksums)

@@ -227,6 +227,13 @@ def test_html_shows_names_as_they_are():
         (lambda: csaw.partition([(0, 1)], "g.zarr", clusters=2), "clusters: expected an option of graphs in memory"),
         (lambda: csaw.partition("edges.txt", "g.zarr", memory="much"), "memory: expected a size such as 256MiB"),
         (lambda: csaw.evaluate("karate", ["no.zarr"]), "no.zarr"),
+        (lambda: csaw.open_graph(5), "path: expected the path of a graph store, found 5"),
+        (lambda: csaw.seal(5), "out: expected the path of a sample store, found 5"),
+        (
+            lambda: csaw.export(5, "a.txt"),
+            "store: expected the path of a sample store or a graph, or an open one, found",
+        ),
+        (lambda: csaw.open_samples(None), "path: expected the path of a sample store, found None"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_a_sentence(here, call, said):

@@ -1,13 +1,17 @@
 """Errors in Python name options as Python has them; on the command line they stay flags."""
 
+import io
+from contextlib import redirect_stderr
+
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import store_of
 
 import csaw
-from csaw.cli.main import cli
+from csaw.cli.main import cli, main
+from csaw.partition.base.cached_names import in_words, noted
 from csaw.partition.base.python_names import as_keywords
-from csaw.partition.errors import CsawError
+from csaw.partition.errors import ChangedError, CsawError
 
 EDGES = [(0, 1, 1), (1, 2, 1), (2, 0, 1)]
 
@@ -86,3 +90,23 @@ def test_the_command_line_keeps_its_flags(graph, tmp_path, monkeypatch):
     assert "pass --overwrite to replace it" in str(CliRunner().invoke(cli, exported).exception)
     with pytest.raises(CsawError, match="pass overwrite=True"):
         csaw.export("s.zarr", "s.txt")
+
+
+@pytest.mark.parametrize("name", ["karate", "edges.txt", "rmat:scale=4"])
+def test_errors_call_a_graph_in_the_cache_as_the_user_did(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n2 0\n")
+    with pytest.raises(CsawError, match=f"^vertex 99 is not in {name}; "):
+        csaw.sample(name, algo="ppr", sources=[99], device="cpu")
+    (tmp_path / "seeds.txt").write_text("99\n")
+    command = ["sample", name, "s.zarr", "--algo", "ppr", "--sources", "seeds.txt", "--device", "cpu"]
+    monkeypatch.setattr("sys.argv", ["csaw", *command])
+    with pytest.raises(SystemExit), redirect_stderr(io.StringIO()) as said:
+        main()
+    assert f"vertex 99 is not in {name}; " in said.getvalue()
+
+
+def test_an_error_about_a_file_in_the_cache_keeps_its_path(tmp_path):
+    store = noted(tmp_path / "1234.zarr", "karate")
+    assert in_words(ChangedError(f"{store}/indices/c.0 has changed")).startswith(str(store))

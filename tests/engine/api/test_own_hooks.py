@@ -17,7 +17,7 @@ from csaw.engine import sample
 from csaw.engine.api import registry
 from csaw.engine.draws.portable import power
 from csaw.engine.verify import verify
-from csaw.partition.errors import CsawError
+from csaw.partition.errors import CsawError, OptionError
 
 ROOT = Path(__file__).parents[3]
 HEAD = "import math, sys\nfrom csaw.engine.algorithm import Traversal, Walk, option\n\n"
@@ -147,6 +147,30 @@ def test_a_vertex_that_is_none_is_named_with_its_place(tmp_path, hook):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (1, 2, 1)], directed=True)
     with pytest.raises(CsawError, match=r"at \d: expected a vertex below e.vertices = 3, or -1 for none, found"):
         arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, f"class Mine(Walk):\n{hook}\n"))
+
+
+RAISING = {
+    "a tuple": (BIAS + "return (1.0, 0.5)[e.depth]", "line 5 of mine.py: mine.edge_bias raised IndexError"),
+    "a list": (BIAS + "return [1][5]", "line 5 of mine.py: mine.edge_bias raised IndexError"),
+    "a table of rows": (BIAS + "return (1.0, 0.5)[e.dst]", "line 5 of mine.py: mine.edge_bias raised IndexError"),
+    "a vertex": (UPDATE + "return [e.dst, e.src][e.depth]", "line 5 of mine.py: mine.update raised IndexError"),
+    "a range": (
+        BIAS + "n = 1.0\n        for i in range(0, 5, e.depth):\n            n += i\n        return n",
+        "line 5 of mine.py: mine.edge_bias raised ValueError: range() arg 3 must not be zero; let it test",
+    ),
+    "one of two": (
+        BIAS + "return e.weight\n" + UPDATE + "return [e.dst, e.src][e.depth]",
+        "mine.py: mine.edge_bias or mine.update raised IndexError",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RAISING.values(), ids=RAISING)
+def test_what_a_hook_raises_while_it_draws_is_said_of_it(tmp_path, store, case):
+    body, said = case
+    with pytest.raises(OptionError) as error:
+        arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, f"class Mine(Walk):\n{body}\n"), walk_length=9)
+    assert str(error.value).startswith(said)
 
 
 def test_edges_of_what_is_no_vertex_are_not_there(tmp_path, store):

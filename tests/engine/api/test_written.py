@@ -300,3 +300,23 @@ def named(e):
 def test_an_edge_is_read_by_its_numbers_alone(here):
     with pytest.raises(CsawError, match=r"edge_bias: e cannot be handed on; .* as in mine\(e.weight\)"):
         csaw.sample("g.zarr", **GIVEN, algo=HandsOn)
+
+
+class Far(Walk):
+    def edge_bias(self, e):
+        return (1.0, 2.0)[e.depth]
+
+
+class Unknown(Walk):
+    def edge_bias(self, e):
+        return 1.0 + e.nothing
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "said"),
+    [(Far, 0, "far.edge_bias raised IndexError"), (Unknown, 1, "unknown.edge_bias: no e.noth")],
+)
+def test_an_error_of_a_hook_names_the_line_of_the_users_own_file(kind, line, said):
+    at = kind.edge_bias.__code__.co_firstlineno + line
+    with pytest.raises(OptionError, match=f"^line {at} of test_written.py: {said}"):
+        csaw.sample("karate", algo=kind, **GIVEN)

@@ -11,6 +11,7 @@ import pytest
 from helpers import graphs
 from helpers.stats import assert_drawn_from
 
+import csaw
 from csaw.partition.errors import OptionError, StoreError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
@@ -20,7 +21,7 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import LinkLoader, LinkNeighborLoader, NodeLoader
 from torch_geometric.sampler import NegativeSampling
 
-from csaw.engine.loaders import NeighborLoader, NeighborSampler
+from csaw.engine.loaders import LayerLoader, NeighborLoader, NeighborSampler
 from csaw.engine.loaders import graphs as loader_graphs
 
 FORKS = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -420,3 +421,59 @@ def test_seeds_outside_the_graph_are_named(tmp_path, node):
     store = graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400)
     with pytest.raises(OptionError, match=f"input_nodes: expected numbers of vertices from 0 to 59, found {node}"):
         loader_of(store, input_nodes=torch.tensor([0, node]))
+
+
+@pytest.mark.parametrize("made", [list, tuple, np.array, torch.tensor])
+def test_a_mask_is_one_whatever_holds_it(data, made):
+    mask = [node % 7 == 2 for node in range(60)]
+    for loader in (loader_of(data, input_nodes=made(mask)), LayerLoader(data, [4], made(mask), device="cpu")):
+        assert torch.cat([seeds_of(batch) for batch in loader]).tolist() == list(range(2, 60, 7))
+
+
+def seeds_of(batch):
+    """The seeds of a mini-batch of neighbors or of layers."""
+    return batch.n_ids[-1] if hasattr(batch, "n_ids") else batch.n_id[: batch.batch_size]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ([2.9], r"\[2.9\]"),
+        (torch.tensor([1.5]), r"tensor\(\[1.5000\]\)"),
+        (np.array([2.7]), r"array\(\[2.7\]\)"),
+        (["a"], r"\['a'\]"),
+        ([True, 3], r"\[True, 3\]"),
+        ([[1], [2, 3]], r"\[\[1\], \[2, 3\]\]"),
+        (3, "3"),
+        (torch.tensor([True, False, True]), "3 bools"),
+        (np.ones(61, bool), "61 bools"),
+    ],
+)
+def test_seeds_that_are_no_vertices_are_refused_by_all_loaders(data, given, found):
+    said = f"^input_nodes: expected integers, numbers of vertices, or a mask, a bool for each of 60 .*, found {found}$"
+    with pytest.raises(OptionError, match=said):
+        loader_of(data, input_nodes=given)
+    with pytest.raises(OptionError, match=said):
+        LayerLoader(data, [4], given, device="cpu")
+
+
+def test_a_sampler_refuses_seeds_with_fractions(data):
+    loader = NodeLoader(data, NeighborSampler(data, [2], device="cpu"), input_nodes=torch.tensor([1.5]))
+    with pytest.raises(OptionError, match=r"^seeds: expected vertices, a tensor of integers, found torch.float32"):
+        next(iter(loader))
+
+
+@pytest.mark.parametrize("kind", ["name", "file", "list", "table"])
+def test_loaders_take_all_graphs_that_csaw_takes(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    pandas = pytest.importorskip("pandas")
+    edges = [(0, 1), (1, 2), (2, 0), (0, 2)]
+    (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))
+    table = pandas.DataFrame(edges, columns=["x", "y"])
+    graph = {"name": "karate", "file": tmp_path / "edges.txt", "list": edges, "table": table}[kind]
+    store = csaw.graph(graph)
+    both = [list(loader_of(one, batch_size=3)) for one in (graph, store)]
+    assert all(torch.equal(a.n_id, b.n_id) and torch.equal(a.e_id, b.e_id) for a, b in zip(*both, strict=True))
+    layers = [list(LayerLoader(one, [4], batch_size=3, device="cpu")) for one in (graph, store)]
+    assert all(torch.equal(a.n_ids[0], b.n_ids[0]) and a.x is None for a, b in zip(*layers, strict=True))
+    NeighborSampler(graph, [2], device="cpu").close()

@@ -10,6 +10,7 @@ import pytest
 from helpers import graphs
 from helpers.stats import assert_drawn_from
 
+import csaw
 from csaw.engine import sample
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
@@ -196,3 +197,26 @@ def test_a_loader_makes_pairs_while_it_draws(store):
     center = torch.cat([pairs.center for pairs in DataLoader(stream, batch_size=None)])
     plain = SkipGrams(2)(torch.cat(list(WalkStream(store, **OPTIONS))))
     assert sorted(center.tolist()) == sorted(plain.center.tolist())
+
+
+@pytest.mark.parametrize("kind", ["name", "specification", "file", "list"])
+def test_walks_are_drawn_from_what_csaw_stream_takes(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "edges.txt").write_text("7 8\n8 9\n9 7\n7 9\n")
+    graph = {
+        "name": "karate",
+        "specification": "rmat:scale=4",
+        "file": str(tmp_path / "edges.txt"),
+        "list": [(0, 1), (1, 2), (2, 0)],
+    }[kind]
+    with csaw.stream(graph, **OPTIONS, ids="dense") as stream:
+        streamed = [walk for batch in stream for walk in batch["walks"].astype(np.int64).tolist()]
+    drawn = torch.cat(list(WalkStream(graph, **OPTIONS)))
+    assert (drawn.numpy() == np.array(streamed)).all()
+
+
+def test_a_dataset_takes_the_name_of_its_graph(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    samples = csaw.sample("karate", tmp_path / "w.zarr", **OPTIONS)
+    ids = csaw.graph("karate").vertex_ids()
+    assert ids[WalkDataset(samples, "karate")[0]].tolist() == samples.walks[:1][0].tolist()

@@ -1,0 +1,28 @@
+"""A graph as Python is given one: a store, its path, a file of edges, a name, or an object of another library."""
+
+import os
+from pathlib import Path
+
+from csaw.datasets.resolve import of_store, resolve
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.ingestion.given_graph import graph_in_memory
+
+
+def to_sample(data: object, directed: bool | None = None) -> str | Path | GraphStore:
+    """The graph store of ``data``, or its path, which is opened by the option ``checksums``.
+
+    ``directed``: of a file, a dataset or an object, whether an edge has one direction; None: as these say.
+    """
+    if isinstance(data, str | os.PathLike):
+        return resolve(os.fspath(data), directed=directed)
+    if not isinstance(data, GraphStore):
+        return graph_in_memory(data, directed=directed)
+    if directed is not None:
+        raise of_store(data.path, directed)
+    return data
+
+
+def opened(data: object, directed: bool | None = None) -> GraphStore:
+    """The graph store of ``data``, open."""
+    found = to_sample(data, directed)
+    return found if isinstance(found, GraphStore) else open_graph(found)
