@@ -15,6 +15,7 @@ from csaw.engine.schedule.workers import sample_groups
 from csaw.partition import GraphStore
 from csaw.partition.base.kernel_time import Stopwatch, compiled
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.errors import BiasError, OptionError
 
 
 def sample(
@@ -84,10 +85,14 @@ def execute(
             return open_samples(out).results | {"resumed": "nothing was missing"}
         size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
         units = -(-(writer.groups - earlier) // size)
-        with backends_of(job, units) as (backends, losses):
-            working = Stopwatch()
-            totals = sample_groups(backends, job.sources, writer, size, progress, losses)
-            worked = working.read()
+        try:
+            with backends_of(job, units) as (backends, losses):
+                working = Stopwatch()
+                totals = sample_groups(backends, job.sources, writer, size, progress, losses)
+                worked = working.read()
+        except (BiasError, OptionError):
+            writer.abandon()  # the same request would fail again
+            raise
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)

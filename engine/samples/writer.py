@@ -90,10 +90,7 @@ class SampleWriter(GroupWriter):
         self.close()
 
     def _way_out(self) -> str:
-        return (
-            f"{len(self._done)} of {self.groups} groups are safe in it; make room and run the same command "
-            "with --resume"
-        )
+        return "finished groups are safe in it; make room and run the same command with --resume"
 
     def _publish(self) -> None:
         super()._publish()

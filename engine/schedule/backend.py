@@ -273,6 +273,12 @@ class Backend(Specialization, ABC):
         return size
 
 
+NO_BIAS = (
+    "is negative, NaN or infinite; a bias must be a finite number, 0 or more; where it divides by a degree, which may "
+    "be 0, take max(e.dst_degree, 1)"
+)
+
+
 def check_bias(store: Store, bad: Array) -> None:
     """Raise the error that a kernel has noted in ``bad`` (three integers: code, a, b); return if the code is 0.
 
@@ -288,11 +294,7 @@ def check_bias(store: Store, bad: Array) -> None:
         )
     if failed and dst < 0:
         [src] = store.original_ids(np.asarray([src], store.id_dtype))
-        raise BiasError(
-            f"the vertex bias of {src} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
-        )
+        raise BiasError(f"the vertex bias of {src} {NO_BIAS}")
     if failed:
         src, dst = store.original_ids(np.asarray([src, dst], store.id_dtype))
-        raise BiasError(
-            f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
-        )
+        raise BiasError(f"the bias of edge {src} -> {dst} {NO_BIAS}")

@@ -51,6 +51,7 @@ class StoreCheck:
 
     def _read(self) -> None:
         store = self.store
+        read_group(store.path / "partitions")
         for part in store.partitions:
             read_group(store.path / "partitions" / f"{part.number:05d}")
             offsets = store.read_offsets(part.number)

@@ -5,7 +5,7 @@ Counts are ints and lists of them, as PyG's loaders give them; string ids, ``ori
 """
 
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -41,5 +41,25 @@ def write(
             return value.tolist() if key in LISTS else torch.from_numpy(np.ascontiguousarray(value))
         return int(value) if isinstance(value, int | np.integer) else list(value)
 
-    torch.save({key: held(key, value) for key, value in samples.pyg(graph=graph, threads=threads).items()}, file)
+    sink = _Sink(file)
+    data = {key: held(key, value) for key, value in samples.pyg(graph=graph, threads=threads).items()}
+    try:
+        torch.save(data, cast("IO[bytes]", sink))
+    except RuntimeError as error:
+        raise sink.error or error from error
     update(samples.instances)
+
+
+class _Sink:
+    """The file, as PyTorch writes to it, which makes an error of its own of what the disk says."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.flush = file, file.flush
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            return self.file.write(data)
+        except OSError as error:
+            self.error = error
+            raise

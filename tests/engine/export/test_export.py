@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import resource
 import subprocess
 import xml.etree.ElementTree as xml
 
@@ -549,6 +550,18 @@ def test_parquet_without_pyarrow_says_which_extra_brings_it(tmp_path, monkeypatc
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match="csaw"):
         export(stored(tmp_path, "walks"), tmp_path / "out.parquet")
+
+
+def test_a_pt_file_on_a_full_disk_says_so(tmp_path):
+    path = stored(tmp_path, "walks")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, limits[1]))
+    try:
+        with pytest.raises(StoreError, match="out.pt cannot be written: File too large"):
+            export(path, tmp_path / "out.pt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
 
 
 def test_a_pt_file_without_torch_says_what_to_install_and_leaves_nothing(tmp_path, monkeypatch):

@@ -101,7 +101,7 @@ def test_a_full_disk_says_what_is_safe_and_how_to_go_on(tmp_path):
     command = python(ON_A_FULL_DISK, tmp_path / "s")
     said = subprocess.run(**command, capture_output=True, text=True, check=False).stdout
     assert "StoreError" in said
-    assert "the disk is full; 0 of 2 groups are safe" in said
+    assert "the disk is full; finished groups are safe" in said
     assert "--resume" in said
 
 
