@@ -8,7 +8,6 @@ of vertices (about 30 bytes each) or of the id range, what the threads have in w
 each), and the interpreter with Numba (170 MiB): see docs/contributing/tuning.md.
 """
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -31,6 +30,7 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.time_facts import time_facts
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.buckets import Buckets, cuts_of
+from csaw.partition.ingestion.by_range import by_range, remove_by_range
 from csaw.partition.ingestion.first_run import compiling_aside
 from csaw.partition.ingestion.ids import Unchanged
 from csaw.partition.ingestion.ingest_options import IngestOptions
@@ -227,6 +227,7 @@ class Ingest:
         check_out(out, self.options)
         clusters = None if self.options.clusters is None else self._clusters
         with Draft(out, GRAPH, overwrite=self.options.overwrite) as draft:  # of two writers one ends at once
+            remove_by_range(draft)  # of a run that was killed
             if self.options.partitioner == "range":
                 store = self._written(draft, clusters)
             else:
@@ -238,13 +239,12 @@ class Ingest:
         """The store of a partitioner, by way of one in order of the ids, which stands beside it meanwhile."""
         from csaw.partition.ingestion.partitioners import partitioned
 
-        place = out.path.with_name(f".{out.path.name}.csaw-by-range")
         try:
-            with Draft(place, GRAPH, overwrite=True) as draft:
+            with Draft(by_range(out), GRAPH, overwrite=True) as draft:
                 plain = self._written(draft, None)
             return partitioned(plain, out, self.options, self.job.partition_bytes, clusters)
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            remove_by_range(out)
 
     def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Record]:
         """The cluster of each vertex, and how they were made."""

@@ -65,6 +65,15 @@ def test_the_edges_are_the_same_by_original_ids(partitioner, words, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.parametrize("partitioner", ["range", "random"])
+def test_what_a_killed_run_left_of_the_store_by_range_is_removed(tmp_path, partitioner):
+    for left in (".g.zarr.csaw-by-range", "..g.zarr.csaw-by-range.csaw-draft"):
+        (tmp_path / left).mkdir()
+        (tmp_path / left / "zarr.json").write_text("{}")
+    made(tmp_path, "g.zarr", lines(), partitioner=partitioner)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["e.csv", "g.zarr"]
+
+
 @pytest.mark.parametrize("partitioner", [name for name in PARTITIONERS if name != "degree"])
 def test_ranges_are_the_partitions(partitioner, tmp_path):
     plain = made(tmp_path, "plain.zarr", lines())
