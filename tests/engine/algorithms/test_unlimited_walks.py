@@ -113,7 +113,7 @@ def test_batches_and_streams_have_what_is_stored(tmp_path, store):
     samples = draw(store, tmp_path / "s.zarr", "ppr", **options)
     with stream(store, "ppr", **options) as streamed:
         for batch in (*draw_batches(prepare(store, "ppr", **options)), *streamed):
-            for low, high in ((0, batch.instances), (7, 31)):
+            for low, high in ((0, batch.instances), (7, min(31, batch.instances))):
                 assert_same(batch.arrays(slice(low, high)), samples.group(batch.first + low, batch.first + high))
 
 

@@ -100,7 +100,7 @@ def test_rows(tmp_path, text, found):
         ("# only\n% comments\n", {}, "no edges found"),
         ("1 2\n3\n", {}, "edges.txt:2: expected 2 columns as in line 1, found 1"),
         ("1 2\n1 2 3 4\n", {"weight_column": "none", "ids": "int"}, None),
-        ("1 2\n3 x\n", {}, "edges.txt:2: expected a number"),
+        ("1 2\n3 x\n", {}, "edges.txt:2: expected integers as ids"),
         ("1 2\n1 18446744073709551616\n", {}, "edges.txt:2: expected an id of at most 64 bits"),
         ("-1 2\n1 18446744073709551615\n", {}, "--ids string"),
         ("1 2 nan\n1 3 -1\n1 4 inf\n", {}, "edges.txt:1: 3 weights are negative, NaN, infinite"),

@@ -66,7 +66,7 @@ def test_matrix_market_must_hold_what_it_declares(tmp_path, size, rows, message)
         ("1 2\n2 3\n".encode("utf-16"), "UTF-16"),
         (b"1 2\n\0\0\0\n", "binary data"),
         (b"\xfd7zXZ\0rest", "xz data"),
-        ("1 2 1e\n", "expected a number"),
+        ("1 2 1e\n", "expected integers as ids, and a number"),
         ("1,,2\n", "a value between two separators"),
     ],
 )
