@@ -91,9 +91,8 @@ def _integer(value: OptionValue) -> int:
 
 
 def _whole_numbers(value: OptionValue) -> tuple[int, ...]:
-    """Integers from text, from several numbers, or from one."""
     if isinstance(value, Real) or getattr(value, "ndim", None) == 0:
-        return (_integer(value),)
+        return (_integer(value),)  # one number stands for a list of it
     if isinstance(value, bytes | bytearray | memoryview | Mapping | AbstractSet) or not hasattr(value, "__len__"):
         raise TypeError
     return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
