@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.hook_place import code_of, placed
 from csaw.partition.errors import CsawError, OptionError
 
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 RAISED = (ArithmeticError, AssertionError, LookupError, ValueError)
-"""What compiled hooks raise: csaw's kernels raise nothing."""
+"""Errors of compiled hooks: csaw's kernels raise nothing."""
 OURS = "csaw.engine."
 
 
@@ -21,23 +23,23 @@ class HookThreads(ThreadPoolExecutor):
         super().__init__(threads)
         self._algorithm, self._hooks = algorithm, hooks
 
-    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future:
-        return super().submit(self._told, work, *given, **named)
+    def submit(self, work: Callable[Given, Made], /, *given: Given.args, **named: Given.kwargs) -> Future[Made]:
+        def told() -> Made:
+            try:
+                return work(*given, **named)
+            except CsawError:
+                raise
+            except RAISED as error:
+                raise raised_by(self._algorithm, self._hooks, error) from error
 
-    def _told(self, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        try:
-            return work(*given, **named)
-        except CsawError:
-            raise
-        except RAISED as error:
-            raise raised_by(self._algorithm, self._hooks, error) from error
+        return super().submit(told)
 
 
 def raised_by(algorithm: Algorithm, hooks: Sequence[str], error: Exception) -> OptionError:
     """The error for what a user's hook raised. Compiled code does not say which, nor where: with one, its line is
     named, of several the file.
     """
-    kind: Any = type(algorithm)
+    kind = type(algorithm)
     own = [name for name in hooks if not getattr(getattr(kind, name, None), "__module__", OURS).startswith(OURS)]
     which = " or ".join(f"{algorithm.name()}.{name}" for name in own or hooks)
     said = OptionError(

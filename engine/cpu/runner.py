@@ -39,10 +39,13 @@ class CpuRunner(BatchBackend):
 
     def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
         super().__init__(plan, store, algorithm)
-        self.threads = ThreadPoolExecutor(plan.threads)
         if is_own(type(algorithm)):
             check_own_hooks(self)
-            self.threads = HookThreads(plan.threads, algorithm, [hook.name for hook in super().hooks()])
+            self.threads: ThreadPoolExecutor = HookThreads(
+                plan.threads, algorithm, [hook.name for hook in super().hooks()]
+            )
+        else:
+            self.threads = ThreadPoolExecutor(plan.threads)
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.recycled = Recycled()
         self.time_rules = time_rules(algorithm).numbers

@@ -1,4 +1,4 @@
-"""What files of samples lack of what the arrays of a store say, and where it is instead."""
+"""Reasons for what files of samples lack of the arrays of a store: where it is instead."""
 
 from collections.abc import Collection
 
@@ -6,7 +6,7 @@ from csaw.engine.samples import Samples
 
 OF_WALKS, OF_EDGES, OF_DRAWN, OF_SEEDS = "walks", "edges", "drawn vertices", "seeds"
 TABLES_LACK = OF_DRAWN, OF_SEEDS
-"""What tables of edges have no place for."""
+"""Tables of edges have no place for these."""
 WHERE = {
     OF_WALKS: "csv, parquet and graphml have those of each edge",
     OF_EDGES: "csv, parquet, npy and graphml have that of each edge",

@@ -106,11 +106,11 @@ class LayerLoader(EpochLoader[Layers, Layers]):
             raise OptionError(
                 f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"
             )
-        self.graph = graph_of(data, weight_attr, self_loops=is_data(data) if self_loops is None else self_loops)
+        held = data if is_data(data) else None
+        self.graph = graph_of(data, weight_attr, self_loops=held is not None if self_loops is None else self_loops)
         self.transform = transform
         if row_normalized is None:
             row_normalized = sampler != "fastgcn"
-        held = data if is_data(data) else None
         self.features = self._held("features", getattr(held, "x", None) if features is None else features)
         self.labels = self._held("labels", getattr(held, "y", None) if labels is None else labels)
         asked = {

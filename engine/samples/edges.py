@@ -38,7 +38,7 @@ def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
 
 
 def time_columns(samples: OpenedSamples) -> tuple[str, ...]:
-    """Those of the columns that are times."""
+    """The columns of them that are times."""
     timed = SEED_TIME in samples or OF_STEPS in samples
     return (*((TIME,) if timed else ()), *(name for name in OF_COPIES if name in samples))
 

@@ -133,7 +133,7 @@ class Draft:
     def __init__(self, path: str | Path, kind: str, *, overwrite: bool) -> None:
         self.path, self.kind, self.overwrite = Path(path), kind, overwrite
         check(self.path, kind, overwrite)
-        self.folder = _draft(self.path)
+        self.folder = draft_of(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(self.folder, file=True, shown=self.path)
@@ -173,7 +173,7 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
     Errors as of :class:`Draft`.
     """
     check(path, FILE, overwrite)
-    draft = _draft(path)
+    draft = draft_of(path)
     _remove_left(draft, file=False, shown=path)
     with Lock(draft, file=True, shown=path):
         try:
@@ -282,7 +282,7 @@ def _remove_left(draft: Path, *, file: bool, shown: Path) -> None:
             _remove(draft)
 
 
-def _draft(path: Path) -> Path:
+def draft_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.csaw-draft")
 
 

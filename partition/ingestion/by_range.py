@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from csaw.partition.arrays.replace import Draft
+from csaw.partition.arrays.replace import Draft, draft_of
 
 
 def by_range(out: Draft) -> Path:
@@ -13,6 +13,5 @@ def by_range(out: Draft) -> Path:
 
 def remove_by_range(out: Draft) -> None:
     """Remove it, and what is begun of it. Nobody else makes one: the lock of ``out`` is held."""
-    place = by_range(out)
-    for left in (place, place.with_name(f".{place.name}.csaw-draft")):
+    for left in (by_range(out), draft_of(by_range(out))):
         shutil.rmtree(left, ignore_errors=True)

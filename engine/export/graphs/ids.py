@@ -13,14 +13,8 @@ from csaw.engine.export.edges import Edges
 from csaw.engine.export.tables import packed
 
 SUFFIXES = ()
-HOLDS = (
-    "ids",
-    "names",
-    "vertices",
-    "edge_ids",
-    "edge_columns",
-    "direction",
-)  # a list of ids leaves nothing of itself out
+# A list of ids leaves nothing of itself out.
+HOLDS = ("ids", "names", "vertices", "edge_ids", "edge_columns", "direction")
 VERTICES = 1 << 18  # written at a time
 
 
