@@ -115,14 +115,18 @@ class BestRounds(ABC, Generic[AnyNetwork]):
             refuse_endless(self.measure, number, now.changed)
         return Rounds(self.values, number)
 
+    @property
+    def has_backward(self) -> bool:
+        """Whether the rows of the other direction are in memory, so that rounds can be pulled."""
+        return self.network.resident and (not self.network.directed or self.network.has_incoming)
+
     def _bound(self, now: Settled) -> float | None:
         """A value such that nothing better can go along an edge next, where one is known and it pays to pull.
 
         Where values are passed along as they are, it is the best of them; where all are the same and nothing else
         decides, it is what all edges carry, as in a search.
         """
-        ready = self.network.resident and (not self.network.directed or self.network.has_incoming)
-        if not ready or now.entries <= self.network.edges // self.pull_share:
+        if not self.has_backward or now.entries <= self.network.edges // self.pull_share:
             return None
         if not self.measure.has("edge") and self.measure.combine != "or":
             return now.least if self.measure.combine == "min" else now.most
@@ -176,7 +180,7 @@ class CombinedRounds(ABC, Generic[AnyNetwork]):
             total = self.total(number) if measure.has("total") else 0.0
             changed, entries = self.pull(number, total, some)
             moved = self.moved() if measure.tolerance is not None else 0.0
-            self.values, self.following = self.following, self.values
+            self.take_over()
             if (not changed and not measure.reads("round")) or (
                 measure.tolerance is not None and moved <= measure.tolerance
             ):
@@ -186,6 +190,10 @@ class CombinedRounds(ABC, Generic[AnyNetwork]):
             if some:
                 self.mark()
         return Rounds(self.values, number)
+
+    def take_over(self) -> None:
+        """Let the values after a round be those before the next."""
+        self.values, self.following = self.following, self.values
 
     @property
     def _marks_in_turn(self) -> bool:

@@ -38,6 +38,7 @@ SPREAD = frozenset(
         "hops",
         "neighbor_sums",
         "pagerank",
+        "rounds",
         "sssp",
         "strong_components",
         "triangles",

@@ -1,6 +1,10 @@
-"""Measures of one's own have the same bits on a GPU as on the CPU, in memory and streamed, whatever does a round."""
+"""Measures of one's own have the same bits on a GPU as on the CPU, whatever does a round.
 
-from itertools import product
+In memory and streamed; by several GPUs, which have all rows or their own ones. A machine with one GPU pretends to have
+it several times.
+"""
+
+from itertools import chain, product
 
 import numpy as np
 import pytest
@@ -8,17 +12,23 @@ from helpers.gpu import device_or_skip
 
 gpu = device_or_skip()
 
-from helpers.graphs import random_store, store_of
+import cupy
+from helpers.graphs import WideStore, random_store, store_of
 from helpers.networks import GRAPHS, pairs_of, same
 from helpers.own_measures import KINDS, Endless, Farthest, of_the_page
 
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cuda import rounds
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
+from csaw.engine.analytics.exchange import Exchange
+from csaw.engine.cuda.device import open_device
 from csaw.engine.measure import Measure
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
+OTHERS = tuple(open_device(number) for number in range(1, cupy.cuda.runtime.getDeviceCount())) or (gpu,)
 HUB = 20_000  # neighbors of a hub: more than a block has threads, and more pieces of a sum than a warp has lanes
 
 
@@ -40,6 +50,8 @@ WEIGHTED = {
     "one vertex": GRAPHS["one vertex"],
     "star inwards": GRAPHS["star inwards"],
     "troubled": GRAPHS["troubled"],
+    "wide": lambda path: WideStore(random_store(path, vertices=700, edges=6000)),
+    "wide directed": lambda path: WideStore(random_store(path, vertices=700, edges=6000, directed=True)),
     "hubs": lambda path: hubs_store(path, directed=False),
     "hubs directed": lambda path: hubs_store(path, directed=True),
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, partitions=4),
@@ -47,8 +59,32 @@ WEIGHTED = {
 }
 
 
+@pytest.fixture(autouse=True)
+def always(monkeypatch):
+    """Several GPUs share what is small, too."""
+    monkeypatch.setattr(rounds, "LARGE", 0)
+
+
+def on_several(store, folder, exchanges=(None, Exchange.BROADCAST)):
+    """In the memory of two GPUs, and of more; and spread over them, in all memory and in the least."""
+    given = {"threads": 2, "derived": folder}
+    for others, exchange in zip((OTHERS, 3 * OTHERS), exchanges, strict=True):
+        yield DeviceNetwork(store, gpu, others=others, exchange=exchange, **given)
+    if isinstance(store, WideStore) and store.directed:
+        return  # the store of its other direction is narrow
+    for others, exchange in zip((OTHERS, 3 * OTHERS), reversed(exchanges), strict=True):
+        network = PooledNetwork(store, gpu, others=others, exchange=exchange, residency=Residency.POOLED, **given)
+        least = STATE_BYTES * store.vertices + network.spread.bytes_of_rows(store)
+        yield network
+        more = {"residency": Residency.POOLED, "gpu_memory": 2 * least + 100_000}
+        yield PooledNetwork(store, gpu, others=others, exchange=exchange, **more, **given)
+
+
 def on_gpus(store, folder):
     """In memory; and streamed in blocks of about a row, or some dozens of them for a large graph, and of more."""
+    if isinstance(store, WideStore) and store.directed:
+        yield DeviceNetwork(store, gpu, threads=2, derived=folder)
+        return
     longest = max(len(row) for row in pairs_of(store)[1])
     least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(longest, 1)
     yield DeviceNetwork(store, gpu, threads=2, derived=folder)
@@ -60,7 +96,7 @@ def on_gpus(store, folder):
 def compare(one, store, folder):
     """Compare findings of a measure on a GPU with those on the CPU."""
     wanted = one.findings(HostNetwork(store, threads=2))
-    for network in on_gpus(store, folder):
+    for network in chain(on_gpus(store, folder), on_several(store, folder)):
         assert same(one.findings(network), wanted)
         network.close()
 
@@ -83,16 +119,20 @@ def test_any_class_finds_what_the_cpu_finds(kind, graph, tmp_path):
 @pytest.mark.parametrize(("few", "share"), list(product((0, 300, 1 << 40), (1, 15, 1 << 40))))
 def test_rounds_are_pushed_pulled_and_queued_alike(few, share, tmp_path, monkeypatch):
     """With no queue, with turns to and from it, and with nothing else; pulled never, as by default, and always."""
-    monkeypatch.setattr("csaw.engine.analytics.cuda.rounds.FEW", few)
-    monkeypatch.setattr("csaw.engine.analytics.cuda.rounds.PULL_SHARE", share)
+    monkeypatch.setattr("csaw.engine.analytics.cuda.round_state.FEW", few)
+    monkeypatch.setattr("csaw.engine.analytics.cuda.round_state.PULL_SHARE", share)
     for graph, name in product(("hubs", "hubs directed", "random"), ("Distance", "WeightFrom", "Label")):
         store = WEIGHTED[graph](tmp_path / f"{graph} {name}.zarr")
         one = of_the_page(tmp_path, name)
         one = one(source=1) if "source" in one.options() else one()
-        wanted, network = one.findings(HostNetwork(store)), DeviceNetwork(store, gpu, derived=tmp_path)
-        assert network.incoming.vertices == store.vertices  # from now on, rounds of a directed graph are pulled, too
-        assert same(one.findings(network), wanted)
-        network.close()
+        wanted = one.findings(HostNetwork(store))
+        for others in ((), OTHERS, 3 * OTHERS):
+            network = DeviceNetwork(store, gpu, others=others, derived=tmp_path)
+            assert (
+                network.incoming.vertices == store.vertices
+            )  # from now on, rounds of a directed graph are pulled, too
+            assert same(one.findings(network), wanted)
+            network.close()
 
 
 def test_a_measure_runs_on_the_gpu_that_is_asked_for(tmp_path, monkeypatch):
@@ -101,6 +141,15 @@ def test_a_measure_runs_on_the_gpu_that_is_asked_for(tmp_path, monkeypatch):
     store = WEIGHTED["random"](tmp_path / "g.zarr")
     found = evaluate(store, measures=[of_the_page(tmp_path, "Label")], device="cuda:0")
     assert found.profile["Label"].values.tolist() == HostNetwork(store).compute("components").tolist()
+
+
+@pytest.mark.skipif(OTHERS == (gpu,), reason="two GPUs are wanted")
+def test_a_large_graph_is_shared(tmp_path, monkeypatch):
+    store, label = WEIGHTED["random"](tmp_path / "g.zarr"), of_the_page(tmp_path, "Label")
+    for large, device in ((0, "cuda:0,1"), (1 << 40, "cuda:0")):
+        monkeypatch.setattr(rounds, "LARGE", large)
+        [planned] = plan(store, device="cuda:0,1", measures=[label])
+        assert planned["device"] == device
 
 
 def test_residencies_find_the_same(tmp_path):
@@ -176,7 +225,7 @@ def test_a_refusal_is_that_of_the_cpu(kind, tmp_path):
     store = WEIGHTED["random"](tmp_path / "g.zarr")
     with pytest.raises(OptionError) as wanted:
         kind().findings(HostNetwork(store, threads=1))
-    for network in on_gpus(store, tmp_path / "derived"):
+    for network in chain(on_gpus(store, tmp_path / "derived"), on_several(store, tmp_path / "derived")):
         with pytest.raises(OptionError) as found:
             kind().findings(network)
         assert str(found.value) == str(wanted.value)

@@ -75,11 +75,10 @@ def _of_rows(source: Array, target: Array, like: Block) -> Block:
 
 
 def incoming_with_weights(block: Block) -> Block:
-    """The same with weights. Those of repeats keep their order, since CuPy sorts stably."""
+    """The same with weights. Those of repeats keep their order."""
     source, target = _ends(block)
-    keys = target << 32 | source
-    order = cupy.argsort(keys)
-    return _of_keys(keys[order], block)._replace(weights=block.weights[order])
+    order = cupy.argsort(target, kind="stable")  # entries are in the order of their rows
+    return _of_rows(target[order], source[order], block)._replace(weights=block.weights[order])
 
 
 def _ends(block: Block) -> tuple[Array, Array]:

@@ -79,13 +79,13 @@ def here(array: Array) -> Array:
     return copy
 
 
-def rows_of(network: DeviceNetwork, first: int, last: int) -> Iterator[Block]:
-    """Yield the rows of one of the network's ``shares``, first .. last - 1.
+def rows_of(network: DeviceNetwork, first: int, last: int, *, weights: bool = False) -> Iterator[Block]:
+    """Yield the rows of one of the network's ``shares``, first .. last - 1, with weights if they are wanted.
 
     Rows in memory come as one block, whose offsets count from the first row of all; others come block by block.
     """
     if network.resident:
-        whole = next(network.blocks())
-        yield Block(first, last, whole.indptr[first : last + 1], whole.indices, None)
+        whole = next(network.blocks(weights=weights))
+        yield Block(first, last, whole.indptr[first : last + 1], whole.indices, whole.weights if weights else None)
     else:
-        yield from network.blocks(wanted=lambda low, high: first <= low and high <= last)
+        yield from network.blocks(weights=weights, wanted=lambda low, high: first <= low and high <= last)

@@ -35,19 +35,22 @@ class Typed(NamedTuple):
     types: "Types"
 
 
-def typed(measure: Hooked, params: tuple[float, ...]) -> Typed:
-    """Return the kernels of a measure, to be compiled, and remember them; OptionError as of ``types_of``."""
+def typed(measure: Hooked, params: tuple[float, ...], id_dtype: np.dtype) -> Typed:
+    """Return the kernels of a measure for rows of such ids, to be compiled, and remember them.
+
+    OptionError as of ``types_of``.
+    """
     from csaw.engine.analytics.cpu.typed_rounds import types_of
 
-    known: dict[tuple[float, ...], Typed] = vars(measure).setdefault("_typed", {})
-    if params not in known:
+    known: dict[tuple[object, ...], Typed] = vars(measure).setdefault("_typed", {})
+    if (params, id_dtype) not in known:
         found = types_of(measure, params)
-        unit = _unit(measure, params, found)
-        known[params] = Typed(unit, repr(unit), found)
-    return known[params]
+        unit = _unit(measure, params, found, id_dtype)
+        known[params, id_dtype] = Typed(unit, repr(unit), found)
+    return known[params, id_dtype]
 
 
-def _unit(measure: Hooked, params: tuple[float, ...], found: "Types") -> Unit:
+def _unit(measure: Hooked, params: tuple[float, ...], found: "Types", id_dtype: np.dtype) -> Unit:
     constants: dict[str, int] = {f"HAS_{name.upper()}": measure.has(name) for name in FIELDS}
     constants |= {
         "COMBINE": COMBINES.index(measure.combine),
@@ -55,6 +58,7 @@ def _unit(measure: Hooked, params: tuple[float, ...], found: "Types") -> Unit:
         "COMBINED_REAL": is_real(found.combined),
         "TOTAL_REAL": is_real(found.total),
         "SENT": measure.sends_alike,
+        "WIDE": id_dtype.itemsize == 8,
     }
     hooks = measure.hooks(real=is_real(found.value))
     files = tuple(str(KERNELS / name) for name in FILES[measure.keeps_best])

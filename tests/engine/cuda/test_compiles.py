@@ -146,7 +146,7 @@ NETWORKS = sorted(  # files whose kernels measures of networks launch, by the ca
     }
     | {str(WING / "kernels" / name) for files in typed_rounds.FILES.values() for name in files}
 )
-OF_RANKS = {"oriented", "oriented_runs", "triangles", "dense", "rounds"}  # they know vertices by 32 bits alone
+OF_RANKS = {"oriented", "oriented_runs", "triangles", "dense"}  # they know vertices by 32 bits alone
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
 STREAMED = [
     ("fastgcn", {}),
@@ -473,12 +473,13 @@ def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_pa
 PAGES = ("Distance", "WeightFrom", "Label", "Rank", "RankInUnits", "KCore")
 
 
+@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
 @pytest.mark.parametrize("architecture", FIRST)
 @pytest.mark.parametrize("kind", [*PAGES, *KINDS], ids=lambda kind: getattr(kind, "__name__", kind))
-def test_measures_of_ones_own_compile(kind, architecture, caplog, tmp_path, cubins):
+def test_measures_of_ones_own_compile(kind, architecture, ids, caplog, tmp_path, cubins):
     one = (of_the_page(tmp_path, kind) if isinstance(kind, str) else kind)()
     params = tuple(getattr(one, name) or 0 for name in numbers(one))  # of a vertex option, the number of its vertex
-    check(typed_rounds.typed(one, params).unit, architecture, caplog)
+    check(typed_rounds.typed(one, params, np.dtype(ids)).unit, architecture, caplog)
 
 
 def test_a_hook_that_a_gpu_cannot_run_is_refused_with_its_line(tmp_path, cubins):
@@ -486,6 +487,6 @@ def test_a_hook_that_a_gpu_cannot_run_is_refused_with_its_line(tmp_path, cubins)
     edge = "    def edge(self, e):\n        return [e.value, e.src][e.dst % 2]\n"
     (tmp_path / "mine.py").write_text(text + edge)
     one = kind_of(f"{tmp_path / 'mine.py'}:Mine")()
-    unit = typed_rounds.typed(one, ()).unit  # a CPU runs it
+    unit = typed_rounds.typed(one, (), np.dtype(np.uint32)).unit  # a CPU runs it
     with pytest.raises(OptionError, match=r"line 6 of .*: Mine.edge cannot be compiled for a GPU: .*--device cpu"):
         typed_rounds.compiled(one, unit, NEWEST)

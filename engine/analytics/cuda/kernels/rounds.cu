@@ -104,7 +104,7 @@ __device__ __forceinline__ void pull_row(i64 row, const Params& params, total_t 
     const i64 degree = round.degrees[v];
     const combined_t combined = combined_of<LANES>(at_work ? round.indptr[row] : 0, at_work ? round.indptr[row + 1] : 0,
         [&](i64 i) {
-            const u32 u = round.indices[i];
+            const vertex_t u = round.indices[i];
             if (SENT) return round.sent[u];
             const value_t value = round.values[u];
             if (!passes(value)) return nothing<combined_t>();
@@ -132,7 +132,7 @@ __device__ __forceinline__ void add_counts(const Counts& counts, u64* counters)
 }
 
 template <int LANES>
-__device__ __forceinline__ void pull(i64 count, const u32* rows, const Params& params, total_t total,
+__device__ __forceinline__ void pull(i64 count, const vertex_t* rows, const Params& params, total_t total,
     const Round& round)
 {
     Counts counts = {0, 0};
@@ -141,22 +141,22 @@ __device__ __forceinline__ void pull(i64 count, const u32* rows, const Params& p
 }
 
 // Do a round for the vertices of rows[0 .. count - 1] of the block.
-extern "C" __global__ void pull_2(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_2(i64 count, const vertex_t* rows, Params params, total_t total, Round round)
 {
     pull<2>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_8(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_8(i64 count, const vertex_t* rows, Params params, total_t total, Round round)
 {
     pull<8>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_32(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_32(i64 count, const vertex_t* rows, Params params, total_t total, Round round)
 {
     pull<32>(count, rows, params, total, round);
 }
 
-extern "C" __global__ void pull_hub(i64 count, const u32* rows, Params params, total_t total, Round round)
+extern "C" __global__ void pull_hub(i64 count, const vertex_t* rows, Params params, total_t total, Round round)
 {
     Counts counts = {0, 0};
     for (i64 at = blockIdx.x; at < count; at += gridDim.x) pull_row<0>(rows[at], params, total, round, counts);
@@ -165,7 +165,7 @@ extern "C" __global__ void pull_hub(i64 count, const u32* rows, Params params, t
 
 // Mark the vertices first .. last - 1 that changed, and the ends of their edges, unless their rows are long, as those
 // that could change next.
-extern "C" __global__ void mark(i64 first, i64 last, const i64* indptr, const u32* indices,
+extern "C" __global__ void mark(i64 first, i64 last, const i64* indptr, const vertex_t* indices,
     const unsigned char* changed, unsigned char* active)
 {
     const int lane = threadIdx.x % 32;
@@ -188,7 +188,7 @@ extern "C" __global__ void mark(i64 first, i64 last, const i64* indptr, const u3
 }
 
 // The same for the ends of the long rows, those of the vertices `rows`.
-extern "C" __global__ void mark_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices,
+extern "C" __global__ void mark_long(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     const unsigned char* changed, unsigned char* active)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
@@ -196,4 +196,10 @@ extern "C" __global__ void mark_long(i64 count, const u32* rows, i64 first, cons
         if (changed[v]) each_entry_of_long(indptr[v - first], indptr[v - first + 1],
             [&](i64 i) { active[indices[i]] = 1; });
     }
+}
+
+// Mark those of the own vertices first .. last - 1 that another GPU has marked.
+extern "C" __global__ void gather_marks(i64 first, i64 last, const unsigned char* active_there, unsigned char* active)
+{
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) if (active_there[v]) active[v] = 1;
 }

@@ -34,7 +34,7 @@ typedef i64 total_t;
 struct Round {
     i64 vertices, number, first;
     const i64* indptr;
-    const u32* indices;
+    const vertex_t* indices;
     const float* weights;
     const i64* degrees;
     const combined_t* sent;

@@ -41,7 +41,7 @@ __device__ __forceinline__ value_t improve(value_t* place, value_t fresh)
 // Pass `value` of vertex v along entry i; the vertex there is reached if that improves it.
 __device__ __forceinline__ void pass_on(const Params& params, const Round& push, i64 v, value_t value, i64 i)
 {
-    const u32 u = push.indices[i];
+    const vertex_t u = push.indices[i];
     const value_t fresh = along(params, push.number, push.vertices, 0, v, u, push.degrees[v], push.degrees[u], value,
         value, weight_at(push.weights, i), push.faults);
     if (is_better(fresh, push.following[u]) && is_better(fresh, improve(push.following + u, fresh)))
@@ -72,7 +72,7 @@ extern "C" __global__ void push(i64 last, Params params, Round push)
 }
 
 // The same along the long rows, those of the vertices `rows`.
-extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params params, Round push)
+extern "C" __global__ void push_long(i64 count, const vertex_t* rows, i64, Params params, Round push)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n];
@@ -81,11 +81,24 @@ extern "C" __global__ void push_long(i64 count, const u32* rows, i64, Params par
     }
 }
 
+// Improve the own vertices first .. last - 1 by what another GPU has passed to them: to those that it reached, or `all`.
+extern "C" __global__ void gather(i64 first, i64 last, i64 all, const unsigned char* reached_there,
+    const value_t* following_there, value_t* following, unsigned char* reached)
+{
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
+        if (!all && !reached_there[v]) continue;
+        const value_t there = following_there[v], here = following[v];
+        if (!is_better(there, here)) continue;
+        following[v] = joined(here, there);
+        reached[v] = 1;
+    }
+}
+
 // What comes along entry i of a row backward, where nothing but values decides. Without an edge of the class's own,
 // values of inactive vertices, which came before, change nothing.
 __device__ __forceinline__ value_t pulled(const Params& params, const Round& push, i64 v, i64 i)
 {
-    const u32 u = push.indices[i];
+    const vertex_t u = push.indices[i];
     if (HAS_EDGE && !push.active[u]) return nothing<value_t>();
     const value_t value = push.values[u];
     return along(params, 0, push.vertices, 0, u, v, 0, 0, value, value, 1.0, push.faults);
@@ -122,7 +135,7 @@ extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, Rou
 }
 
 // The same for the long rows, those of the vertices `rows`: all threads leave one once any of them has the bound.
-extern "C" __global__ void pull_best_long(i64 count, const u32* rows, i64, Params params, value_t bound, Round push)
+extern "C" __global__ void pull_best_long(i64 count, const vertex_t* rows, i64, Params params, value_t bound, Round push)
 {
     for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
         const i64 v = rows[n], end = push.indptr[v - push.first + 1];
@@ -178,7 +191,7 @@ extern "C" __global__ void settle(i64 vertices, const unsigned char* reached, un
 // as their rows have fewer than `most` entries, and no round after `last` is begun. `queue` has those that changed in
 // the round `number`. found[0]: the last round; found[1]: how many changed in it; found[2]: whether they are in `room`.
 extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, i64 most, Params params, Round push,
-    value_t* values, u32* queue, u32* room, u64* found)
+    value_t* values, vertex_t* queue, vertex_t* room, u64* found)
 {
     __shared__ u64 count, entries;
     i64 rounds = 0;
@@ -188,10 +201,10 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, 
         const bool alone = size < blockDim.x / 32;  // few rows, which the block goes along together; else a warp each
         const int from = alone ? threadIdx.x : threadIdx.x % 32, step = alone ? blockDim.x : 32;
         for (i64 n = alone ? 0 : threadIdx.x / 32; n < size; n += alone ? 1 : blockDim.x / 32) {
-            const u32 v = queue[n];
+            const vertex_t v = queue[n];
             const value_t value = values[v];
             for (i64 i = push.indptr[v] + from; i < push.indptr[v + 1]; i += step) {
-                const u32 u = push.indices[i];
+                const vertex_t u = push.indices[i];
                 const value_t fresh = along(params, push.number + rounds + 1, push.vertices, 0, v, u, push.degrees[v],
                     push.degrees[u], value, value, weight_at(push.weights, i), push.faults);
                 if (!is_better(fresh, __ldcg(push.following + u))) continue;
@@ -206,7 +219,7 @@ extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, i64 last, 
         size = (i64)count;
         going = (i64)entries < most && __ldcg(push.faults) < 0;
         for (i64 n = threadIdx.x; n < size; n += blockDim.x) values[room[n]] = __ldcg(push.following + room[n]);
-        u32* const swapped = queue;
+        vertex_t* const swapped = queue;
         queue = room;
         room = swapped;
         __syncthreads();

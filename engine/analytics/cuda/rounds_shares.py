@@ -1,0 +1,252 @@
+"""Rounds of a measure of the user's own on several GPUs, each of which has the values of all vertices.
+
+Each GPU goes through the rows of its own vertices, which are a range. What is pulled to them it finds alone, and the
+others learn it. What is pushed reaches vertices of any GPU: their owner gathers the best of all that came, and then the
+others learn that. Kernels read it where it is, in the memory of the GPU that has it.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
+from csaw.engine.analytics.cuda.round_state import COUNTED, Best, Combined, State, refuse_faults
+from csaw.engine.analytics.cuda.single_thread_gpus import Seat, meet, seated
+from csaw.engine.analytics.cuda.threaded_gpus import rows_of
+from csaw.engine.analytics.exchange import Exchange
+from csaw.engine.analytics.own_hooks import Hooked
+from csaw.engine.analytics.rounds import BestRounds, CombinedRounds, Rounds, Settled
+from csaw.engine.analytics.rows_in_memory import Block, Wanted
+from csaw.engine.cuda.graphs.node import fetch
+from csaw.engine.plan.contracts import Array
+
+
+def best(
+    network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], backward: Callable[[], DeviceNetwork]
+) -> Rounds:
+    """Run the rounds of a measure whose values are the best of all that has come; arguments as of ``Best``."""
+    ranges = network.shares
+    backs = cache(lambda: backward().among(len(ranges)))
+
+    def backward_of(number: int) -> Callable[[], DeviceNetwork]:
+        return lambda: backs()[number]
+
+    with seated(network.among(len(ranges), weights=measure.reads_weights), ranges) as seats:
+        shares = [_BestShare(seat, measure, params, backward_of(number)) for number, seat in enumerate(seats)]
+        return _BestOfAll(network, shares).run()
+
+
+def combined(network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], rows: DeviceNetwork) -> Rounds:
+    """Run the rounds of a measure that combines what comes along ``rows``; arguments as of ``Combined``."""
+    ranges, marks = rows.shares, _keeps(network, rows)
+    along = rows.among(len(ranges), weights=measure.reads_weights)
+    networks = network.everywhere if isinstance(network, PooledNetwork) else network.among(len(ranges))
+    with seated(networks, ranges) as seats:
+        shares = [_CombinedShare(seat, measure, params, own) for seat, own in zip(seats, along, strict=True)]
+        return _CombinedOfAll(network, rows, shares, marks).run()
+
+
+def can_share(network: DeviceNetwork, rows: DeviceNetwork) -> bool:
+    """Whether several GPUs can have the ``rows`` that values come along, beside those of the network or in their place.
+
+    Not where the host has made them, and they pass by the first GPU.
+    """
+    if network.pooled or rows.pooled:
+        return network.pooled and rows.pooled
+    return rows.resident and (rows is network or rows not in network.relatives)
+
+
+def _keeps(network: DeviceNetwork, rows: DeviceNetwork) -> bool:
+    """Whether the rows of a network stay in memory beside ``rows``, so that vertices can be marked along them."""
+    if not isinstance(network, PooledNetwork) or rows is network:
+        return True
+    return rows is vars(network).get("incoming") and network.keep_both_directions()
+
+
+class _Share(State):
+    """One GPU's part: it goes through the rows of its own vertices, and learns the values of the others after it."""
+
+    seat: Seat
+
+    def __init__(self, seat: Seat, measure: Hooked, params: tuple[float, ...], *more: Any) -> None:
+        seat.use()
+        self.seat, self.blocks = seat, dict[DeviceNetwork, Block]()
+        super().__init__(seat.network, measure, params, *more)
+
+    @property
+    @abstractmethod
+    def noted(self) -> Array:
+        """uint8 [V]: the vertices whose values change in the round."""
+
+    def blocks_of(self, rows: DeviceNetwork, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
+        if rows not in self.blocks:
+            own = rows.own if isinstance(rows, PooledNetwork) else (self.seat.first, self.seat.last)
+            self.blocks[rows] = next(rows_of(rows, *own, weights=weights))
+        yield self.blocks[rows]
+
+    def learn(self, shares: "Sequence[_Share]", everything: bool) -> None:
+        """Learn the values after the round of the vertices of all others: of those that changed, or ``everything``."""
+        for other in shares:
+            if other is not self:
+                first, last = other.seat.first, other.seat.last
+                given = (first, last, everything, _there(other.noted), _there(other.following))
+                self.kernels.over("learn", last - first, *given, self.values, self.following, self.noted)
+
+
+class _BestShare(_Share, Best):
+    @property
+    def noted(self) -> Array:
+        return self.reached
+
+    def gather(self, shares: "Sequence[_BestShare]", everything: bool) -> None:
+        """Improve own vertices by what the other GPUs have passed to them."""
+        first, last = self.seat.first, self.seat.last
+        for other in shares:
+            if other is not self:
+                given = (first, last, everything, _there(other.reached), _there(other.following))
+                self.kernels.over("gather", last - first, *given, self.following, self.reached)
+
+
+class _CombinedShare(_Share, Combined):
+    @property
+    def noted(self) -> Array:
+        return self.changed
+
+    def gather_marks(self, shares: "Sequence[_CombinedShare]") -> None:
+        """Mark those of the own vertices that other GPUs have marked."""
+        first, last = self.seat.first, self.seat.last
+        for other in shares:
+            if other is not self:
+                self.kernels.over("gather_marks", last - first, first, last, _there(other.active), self.active)
+
+
+def _there(array: Array) -> np.uint64:
+    """The address of an array of another GPU."""
+    return np.uint64(array.data.ptr)
+
+
+AnyShare = TypeVar("AnyShare", bound=_Share)
+
+
+class _OfAll(Generic[AnyShare]):
+    """Rounds by all GPUs. One thread drives them, since most rounds are short."""
+
+    shares: Sequence[AnyShare]
+    everything: bool
+
+    @property
+    def first(self) -> AnyShare:
+        """The first GPU's part, which is the current one from then on."""
+        self.shares[0].seat.use()
+        return self.shares[0]
+
+    def on_each(self, work: Callable[[AnyShare], object]) -> None:
+        """Queue work on each GPU."""
+        for share in self.shares:
+            share.seat.use()
+            work(share)
+
+    def then_on_each(self, work: Callable[[AnyShare], object]) -> None:
+        """Queue work on each GPU that begins when all that is queued on the others is done."""
+        meet([share.seat for share in self.shares])
+        self.on_each(work)
+
+    def learn(self) -> None:
+        """Let each GPU learn what the others have found."""
+        self.then_on_each(lambda share: share.learn(self.shares, self.everything))
+
+    def counted(self) -> list[np.ndarray]:
+        """Wait for all GPUs, and return what each has counted; errors as of ``State.read``."""
+        found = list[np.ndarray]()
+        self.on_each(lambda share: found.append(share.found.get()))
+        refuse_faults(self.shares[0], "vertex", found)
+        return [one[:COUNTED] for one in found]
+
+
+class _BestOfAll(_OfAll[_BestShare], BestRounds[DeviceNetwork]):
+    """Rounds of a measure whose values are the best of all that has come."""
+
+    def __init__(self, network: DeviceNetwork, shares: list[_BestShare]) -> None:
+        self.network, self.shares, self.measure, self.values = network, shares, shares[0].measure, shares[0].values
+        self.everything = network.exchange is Exchange.BROADCAST
+        self.few, self.pull_share, self.alone = shares[0].few, shares[0].pull_share, False
+
+    @property
+    def has_backward(self) -> bool:
+        return not self.network.directed if self.network.pooled else super().has_backward
+
+    def settle(self) -> Settled:
+        self.on_each(Best.begin_to_settle)
+        found = self.counted()  # the same numbers by all, since each settles all vertices
+        return self.shares[0].settled(found[0])
+
+    def push(self, number: int) -> None:
+        self._come_together()
+        self.on_each(lambda share: share.push(number))
+        self.then_on_each(lambda share: share.gather(self.shares, self.everything))
+        self.learn()
+
+    def pull(self, number: int, bound: float) -> None:
+        self._come_together()
+        self.first.backward()  # made by the first GPU for all
+        self.on_each(lambda share: share.pull(number, bound))
+        self.learn()
+
+    def push_few(self, number: int, last: int) -> tuple[int, Settled]:
+        self.alone = True
+        return self.first.push_few(number, last)
+
+    def passed_along(self, value: float) -> float:
+        return self.first.passed_along(value)
+
+    def _come_together(self) -> None:
+        """Let all GPUs know what the first has found alone."""
+        if not self.alone:
+            return
+        first, self.alone = self.shares[0], False
+        for share in self.shares[1:]:
+            share.seat.wait_for(first.seat)
+            fetch(first.values, share.values)
+            fetch(first.values, share.following)
+            fetch(first.active, share.active)
+
+
+class _CombinedOfAll(_OfAll[_CombinedShare], CombinedRounds[DeviceNetwork]):
+    """Rounds in which vertices combine all that comes to them along ``rows``, and make a value of it.
+
+    ``marks``: whether the rows of the network stay in memory, so that vertices can be marked along them.
+    """
+
+    def __init__(self, network: DeviceNetwork, rows: DeviceNetwork, shares: list[_CombinedShare], marks: bool) -> None:
+        self.network, self.rows, self.shares, self.marks = network, rows, shares, marks
+        self.measure, self.values = shares[0].measure, shares[0].values
+        self.everything = network.exchange is Exchange.BROADCAST
+
+    @property
+    def _marks_in_turn(self) -> bool:
+        return not self.marks
+
+    def take_over(self) -> None:
+        for share in self.shares:
+            share.take_over()
+        self.values = self.shares[0].values
+
+    def total(self, number: int) -> float:
+        return self.first.total(number)
+
+    def moved(self) -> float:
+        return self.first.moved()
+
+    def pull(self, number: int, total: float, some: bool) -> tuple[int, int]:
+        self.on_each(lambda share: share.begin_to_pull(number, total, some))
+        self.learn()
+        changed, entries, *_ = np.sum(self.counted(), 0).tolist()
+        return changed, entries
+
+    def mark(self) -> None:
+        self.on_each(Combined.mark)
+        self.then_on_each(lambda share: share.gather_marks(self.shares))
