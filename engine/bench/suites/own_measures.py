@@ -3,17 +3,29 @@
 The classes are those of the guide on writing one's own (engine/bench/own_classes.py), the steps those of Gunrock (Wang
 and others, PPoPP 2016). Rates are entries of rows in a second, of PageRank in all its rounds; hooks are compiled
 before. A search begins at the vertex of largest degree, PageRank ends at a change of 1e-6, and the 3-core is beside all
-core numbers.
+core numbers. With several GPUs, each class is measured on all of them, too, and on the graph spread over them.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.own_measure import Measure
 from csaw.engine.bench import own_classes
 from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.networks import beside_goal, goal_verdict, network_of, timed, timed_row, waiting
+from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.networks import (
+    beside_goal,
+    beside_one,
+    goal_verdict,
+    network_of,
+    spread_over,
+    timed,
+    timed_row,
+    waiting,
+    with_gpus,
+)
 
 TIMES = 3
 CLAIM = f"a measure in Python's hooks takes at most {TIMES} times as long as csaw's own"
@@ -24,11 +36,14 @@ Works = dict[str, tuple[type[Measure], Callable[[], object]]]
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         network = network_of(context, graph)
+        several = _several(context, graph, network)
         for work, (kind, call) in _works(network).items():
             if context.only in work:
-                for row in _beside_own(context, network, work, kind(), call):
+                *rows, own = _beside_own(context, network, work, kind(), call)
+                for row in (*rows, own, *_on_several(context, several, kind(), own)):
                     yield context.on(graph) | row
-        network.close()
+        for one in (network, *several.values()):
+            one.close()
 
 
 def _works(network: Network) -> Works:
@@ -56,6 +71,23 @@ def _beside_own(
     own = timed_row(f"{work}, {one.name()}", seconds, network.edges)
     times = f"{own['seconds'] / built_in['seconds']:.2g} x csaw's own"
     yield own | beside_goal(own, built_in["rate"] / TIMES) | {"note": times}
+
+
+def _several(context: Context, graph: Graph, network: Network) -> dict[str, Network]:
+    """The network on all GPUs that were given, if there are several: each with all rows, and each with its own."""
+    if len(context.devices) < 2:
+        return {}
+    where, pooled = f"{len(context.devices)} GPUs", spread_over(context, graph)
+    spread = {} if pooled is None else {f"{where}, pooled": pooled}
+    return {where: with_gpus(network, context.devices[1:]), **spread}
+
+
+def _on_several(context: Context, several: dict[str, Network], one: Measure, alone: Row) -> Iterator[Row]:
+    """The rows of the user's own on several GPUs, beside that of one GPU."""
+    for where, network in several.items():
+        seconds = timed(partial(one.computed, network), context.repeats, waiting(context))
+        row = timed_row(f"{alone['work']}, {where}", seconds, network.edges)
+        yield row | beside_one(row, alone)
 
 
 def verdict(rows: list[Row]) -> Verdict:
