@@ -24,6 +24,7 @@ from csaw.engine.analytics.rounds import (
     refuse_fault,
 )
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
+from csaw.engine.analytics.spread import Range
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.launch import Kernels
@@ -41,10 +42,8 @@ class State:
     """The values of vertices and their flags, as a measure begins.
 
     ``params``: those of the measure. ``found``: numbers of a round, int64: four that kernels count, then a vertex at
-    which ``edge`` gave NaN and one at which ``vertex`` or ``start`` did, or -1.
+    which ``edge`` gave NaN and one at which ``vertex`` or ``start`` did, or -1: ``read("start")`` says so first.
     """
-
-    following: Array
 
     def __init__(self, network: DeviceNetwork, measure: Hooked, params: tuple[float, ...]) -> None:
         self.network, self.measure, self.weighted = network, measure, measure.reads_weights
@@ -53,14 +52,14 @@ class State:
         self.kernels = network.loaded.of(
             made.name, gpu, lambda: Kernels(compiled(measure, made.unit, gpu.architecture), gpu)
         )
-        self.values, self.active = cupy.empty(network.vertices, made.types.value), self._flags()
+        self.values, self.following = (cupy.empty(network.vertices, made.types.value) for _ in range(2))
+        self.active = self._flags()
         most = np.inf if is_real(made.types.value) else LARGEST
         least, most = np.array([most, -most], made.types.value).view(np.int64).tolist()
         self.fresh = on_device(np.array([0, 0, least, most, -1, -1]))
         self.begin_round(0)
-        given = (self.kernels.params, network.degrees, self.values, self.active, self.faults[1:])
+        given = (self.kernels.params, network.degrees, self.values, self.following, self.active, self.faults[1:])
         self.kernels.over("begin", network.vertices, network.vertices, *given)
-        self.read("start")
 
     def _flags(self) -> Array:
         return cupy.zeros(self.network.vertices, np.uint8)
@@ -128,28 +127,35 @@ class Best(State, BestRounds[DeviceNetwork]):
         backward: Callable[[], DeviceNetwork],
     ) -> None:
         super().__init__(network, measure, params)
-        self.backward, self.following = backward, self.values.copy()
-        self.active, self.reached = self._flags(), self.active
+        self.backward, self.active, self.reached = backward, self._flags(), self.active
         self.few, self.pull_share = FEW, PULL_SHARE
 
     def settle(self) -> Settled:
         self.begin_to_settle()
+        self.turn_flags()
         return self.settled(self.read("vertex"))
 
-    def begin_to_settle(self) -> None:
-        """Queue what ``settle`` does."""
-        vertices, flags = self.network.vertices, (self.reached, self.active)
-        given = (*flags, self.network.degrees, self.values, self.following, self.found)
-        self.kernels.over("settle", min(vertices, THREADS), vertices, *given)
-        self.active, self.reached = flags
+    def begin_to_settle(self, own: Range | None = None) -> None:
+        """Queue what ``settle`` does, of a range of vertices, or of all."""
+        first, last = own or (0, self.network.vertices)
+        state = (self.reached, self.active, self.network.degrees, self.values, self.following, self.found)
+        self.kernels.over("settle", min(last - first, THREADS), first, last, *state)
+
+    def turn_flags(self) -> None:
+        """Let those that were reached be the active ones."""
+        self.active, self.reached = self.reached, self.active
 
     def settled(self, found: np.ndarray) -> Settled:
         """Return what ``settle`` has counted, int64 [COUNTED]."""
         return Settled(*found[:2].tolist(), *found[2:].view(self.types.value).tolist())
 
+    def blocks_to_push(self) -> Iterator[Block]:
+        """Go through the rows of active vertices."""
+        return self.network.blocks(weights=self.weighted, wanted=any_active(self.active))
+
     def push(self, number: int) -> None:
         self.begin_round(number)
-        for block in self.blocks_of(self.network, weights=self.weighted, wanted=any_active(self.active)):
+        for block in self.blocks_to_push():
             self._over(self.network, block, "push")
 
     def pull(self, number: int, bound: float) -> None:
@@ -194,7 +200,7 @@ class Combined(State, CombinedRounds[DeviceNetwork]):
 
     def __init__(self, network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], rows: DeviceNetwork) -> None:
         super().__init__(network, measure, params)
-        self.rows, self.following, self.changed = rows, cupy.empty_like(self.values), self._flags()
+        self.rows, self.changed = rows, self._flags()
         self.sent = cupy.empty(network.vertices, self.types.combined) if measure.sends_alike else None
 
     def pull(self, number: int, total: float, some: bool) -> tuple[int, int]:

@@ -32,11 +32,16 @@ def compute(network: DeviceNetwork, *, measure: Hooked, backward: Callable[[], D
     if measure.keeps_best:
         if shared:
             return rounds_shares.best(network, measure, params, backward)
-        return Best(network, measure, params, backward).run()
+        return _run(Best(network, measure, params, backward))
     rows = _with_weights(network) if measure.reads_weights and network.directed else backward()
     if shared and rounds_shares.can_share(network, rows):
         return rounds_shares.combined(network, measure, params, rows)
-    return Combined(network, measure, params, rows).run()
+    return _run(Combined(network, measure, params, rows))
+
+
+def _run(rounds: Best | Combined) -> Rounds:
+    rounds.read("start")
+    return rounds.run()
 
 
 def _with_weights(network: DeviceNetwork) -> DeviceNetwork:

@@ -5,7 +5,6 @@ others learn it. What is pushed reaches vertices of any GPU: their owner gathers
 others learn that. Kernels read it where it is, in the memory of the GPU that has it.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -21,6 +20,7 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.rounds import BestRounds, CombinedRounds, Rounds, Settled
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
+from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 
@@ -35,8 +35,10 @@ def best(
     def backward_of(number: int) -> Callable[[], DeviceNetwork]:
         return lambda: backs()[number]
 
-    with seated(network.among(len(ranges), weights=measure.reads_weights), ranges) as seats:
-        shares = [_BestShare(seat, measure, params, backward_of(number)) for number, seat in enumerate(seats)]
+    with seated(network.among(len(ranges), weights=measure.reads_weights), network.level_ranges) as seats:
+        shares = [
+            _BestShare(seat, measure, params, backward_of(number), ranges[number]) for number, seat in enumerate(seats)
+        ]
         return _BestOfAll(network, shares).run()
 
 
@@ -74,33 +76,48 @@ class _Share(State):
 
     def __init__(self, seat: Seat, measure: Hooked, params: tuple[float, ...], *more: Any) -> None:
         seat.use()
-        self.seat, self.blocks = seat, dict[DeviceNetwork, Block]()
+        self.seat, self.blocks = seat, dict[tuple[DeviceNetwork, Range], Block]()
         super().__init__(seat.network, measure, params, *more)
 
-    @property
-    @abstractmethod
-    def noted(self) -> Array:
-        """uint8 [V]: the vertices whose values change in the round."""
-
     def blocks_of(self, rows: DeviceNetwork, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
-        if rows not in self.blocks:
-            own = rows.own if isinstance(rows, PooledNetwork) else (self.seat.first, self.seat.last)
-            self.blocks[rows] = next(rows_of(rows, *own, weights=weights))
-        yield self.blocks[rows]
+        own = rows.own if isinstance(rows, PooledNetwork) else (self.seat.first, self.seat.last)
+        yield self.block_of(rows, own, weights)
 
-    def learn(self, shares: "Sequence[_Share]", everything: bool) -> None:
-        """Learn the values after the round of the vertices of all others: of those that changed, or ``everything``."""
-        for other in shares:
-            if other is not self:
-                first, last = other.seat.first, other.seat.last
-                given = (first, last, everything, _there(other.noted), _there(other.following))
-                self.kernels.over("learn", last - first, *given, self.values, self.following, self.noted)
+    def block_of(self, rows: DeviceNetwork, own: Range, weights: bool) -> Block:
+        """The rows of a range of vertices, which are in the memory of the GPU."""
+        if (rows, own) not in self.blocks:
+            self.blocks[rows, own] = next(rows_of(rows, *own, weights=weights))
+        return self.blocks[rows, own]
 
 
 class _BestShare(_Share, Best):
-    @property
-    def noted(self) -> Array:
-        return self.reached
+    """``pushes``: the vertices along whose rows it pushes; its own ones are as much work to pull to as others'."""
+
+    def __init__(
+        self,
+        seat: Seat,
+        measure: Hooked,
+        params: tuple[float, ...],
+        backward: Callable[[], DeviceNetwork],
+        pushes: Range,
+    ) -> None:
+        super().__init__(seat, measure, params, backward)
+        self.pushes = pushes
+
+    def blocks_to_push(self) -> Iterator[Block]:
+        yield self.block_of(self.network, self.pushes, self.weighted)
+
+    def settle_with(self, shares: "Sequence[_BestShare]", everything: bool) -> None:
+        """Let own vertices that were reached have their new values, and learn those of the others' vertices.
+
+        Of those that were reached, or of ``everything``.
+        """
+        self.begin_to_settle((self.seat.first, self.seat.last))
+        for other in shares:
+            if other is not self:
+                first, last = other.seat.first, other.seat.last
+                given = (first, last, everything, _there(other.reached), _there(other.following))
+                self.kernels.over("learn", last - first, *given, self.reached, self.active, self.values, self.following)
 
     def gather(self, shares: "Sequence[_BestShare]", everything: bool) -> None:
         """Improve own vertices by what the other GPUs have passed to them."""
@@ -112,9 +129,13 @@ class _BestShare(_Share, Best):
 
 
 class _CombinedShare(_Share, Combined):
-    @property
-    def noted(self) -> Array:
-        return self.changed
+    def learn(self, shares: "Sequence[_CombinedShare]", everything: bool) -> None:
+        """Learn the values after the round of the others' vertices: of those that changed, or of ``everything``."""
+        for other in shares:
+            if other is not self:
+                first, last = other.seat.first, other.seat.last
+                given = (first, last, everything, _there(other.changed), _there(other.following))
+                self.kernels.over("learn", last - first, *given, self.values, self.following, self.changed)
 
     def gather_marks(self, shares: "Sequence[_CombinedShare]") -> None:
         """Mark those of the own vertices that other GPUs have marked."""
@@ -155,15 +176,11 @@ class _OfAll(Generic[AnyShare]):
         meet([share.seat for share in self.shares])
         self.on_each(work)
 
-    def learn(self) -> None:
-        """Let each GPU learn what the others have found."""
-        self.then_on_each(lambda share: share.learn(self.shares, self.everything))
-
-    def counted(self) -> list[np.ndarray]:
+    def counted(self, at_vertices: str = "vertex") -> list[np.ndarray]:
         """Wait for all GPUs, and return what each has counted; errors as of ``State.read``."""
         found = list[np.ndarray]()
         self.on_each(lambda share: found.append(share.found.get()))
-        refuse_faults(self.shares[0], "vertex", found)
+        refuse_faults(self.shares[0], at_vertices, found)
         return [one[:COUNTED] for one in found]
 
 
@@ -173,6 +190,7 @@ class _BestOfAll(_OfAll[_BestShare], BestRounds[DeviceNetwork]):
     def __init__(self, network: DeviceNetwork, shares: list[_BestShare]) -> None:
         self.network, self.shares, self.measure, self.values = network, shares, shares[0].measure, shares[0].values
         self.everything = network.exchange is Exchange.BROADCAST
+        self.counted("start")
         self.few, self.pull_share, self.alone = shares[0].few, shares[0].pull_share, False
 
     @property
@@ -180,21 +198,22 @@ class _BestOfAll(_OfAll[_BestShare], BestRounds[DeviceNetwork]):
         return not self.network.directed if self.network.pooled else super().has_backward
 
     def settle(self) -> Settled:
-        self.on_each(Best.begin_to_settle)
-        found = self.counted()  # the same numbers by all, since each settles all vertices
-        return self.shares[0].settled(found[0])
+        self.then_on_each(lambda share: share.settle_with(self.shares, self.everything))
+        for share in self.shares:
+            share.turn_flags()
+        found = [share.settled(own) for share, own in zip(self.shares, self.counted(), strict=True)]
+        changed, entries, least, most = zip(*found, strict=True)
+        return Settled(sum(changed), sum(entries), min(least), max(most))
 
     def push(self, number: int) -> None:
         self._come_together()
         self.on_each(lambda share: share.push(number))
         self.then_on_each(lambda share: share.gather(self.shares, self.everything))
-        self.learn()
 
     def pull(self, number: int, bound: float) -> None:
         self._come_together()
         self.first.backward()  # made by the first GPU for all
         self.on_each(lambda share: share.pull(number, bound))
-        self.learn()
 
     def push_few(self, number: int, last: int) -> tuple[int, Settled]:
         self.alone = True
@@ -225,6 +244,7 @@ class _CombinedOfAll(_OfAll[_CombinedShare], CombinedRounds[DeviceNetwork]):
         self.network, self.rows, self.shares, self.marks = network, rows, shares, marks
         self.measure, self.values = shares[0].measure, shares[0].values
         self.everything = network.exchange is Exchange.BROADCAST
+        self.counted("start")
 
     @property
     def _marks_in_turn(self) -> bool:
@@ -243,7 +263,7 @@ class _CombinedOfAll(_OfAll[_CombinedShare], CombinedRounds[DeviceNetwork]):
 
     def pull(self, number: int, total: float, some: bool) -> tuple[int, int]:
         self.on_each(lambda share: share.begin_to_pull(number, total, some))
-        self.learn()
+        self.then_on_each(lambda share: share.learn(self.shares, self.everything))
         changed, entries, *_ = np.sum(self.counted(), 0).tolist()
         return changed, entries
 

@@ -39,12 +39,11 @@ extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const ve
 extern "C" __global__ void push_long(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     const u64* front, unsigned long long* following, const unsigned char* active, unsigned char* touched)
 {
-    for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
-        const i64 v = rows[n];
-        const u64 bits = active[v / CHUNK] ? front[v] : 0;
-        if (bits) each_entry_of_long(indptr[v - first], indptr[v - first + 1], [&](i64 i) { give(indices[i], bits,
-            following, touched); });
-    }
+    each_long_row(count, rows, [&](i64 v) { return active[v / CHUNK] && front[v]; }, [&](i64 v) {
+        const u64 bits = front[v];
+        each_entry_of_long(indptr[v - first], indptr[v - first + 1],
+            [&](i64 i) { give(indices[i], bits, following, touched); });
+    });
 }
 
 __device__ __forceinline__ u64 or_over_warp(u64 word)

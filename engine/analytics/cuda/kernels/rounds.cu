@@ -191,10 +191,20 @@ extern "C" __global__ void mark(i64 first, i64 last, const i64* indptr, const ve
 extern "C" __global__ void mark_long(i64 count, const vertex_t* rows, i64 first, const i64* indptr, const vertex_t* indices,
     const unsigned char* changed, unsigned char* active)
 {
-    for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
-        const i64 v = rows[n];
-        if (changed[v]) each_entry_of_long(indptr[v - first], indptr[v - first + 1],
-            [&](i64 i) { active[indices[i]] = 1; });
+    each_long_row(count, rows, [&](i64 v) { return changed[v]; }, [&](i64 v) {
+        each_entry_of_long(indptr[v - first], indptr[v - first + 1], [&](i64 i) { active[indices[i]] = 1; });
+    });
+}
+
+// Learn what has become of the vertices first .. last - 1, whose values before the round are `values`, from the GPU that
+// owns them: of those that changed there, or of `all`.
+extern "C" __global__ void learn(i64 first, i64 last, i64 all, const unsigned char* changed_there,
+    const value_t* following_there, const value_t* values, value_t* following, unsigned char* changed)
+{
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
+        const bool differs = changed_there[v];
+        following[v] = all || differs ? following_there[v] : values[v];
+        changed[v] = differs;
     }
 }
 

@@ -74,11 +74,11 @@ extern "C" __global__ void push(i64 last, Params params, Round push)
 // The same along the long rows, those of the vertices `rows`.
 extern "C" __global__ void push_long(i64 count, const vertex_t* rows, i64, Params params, Round push)
 {
-    for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
-        const i64 v = rows[n];
-        if (push.active[v]) each_entry_of_long(push.indptr[v - push.first], push.indptr[v - push.first + 1],
-            [&](i64 i) { pass_on(params, push, v, push.values[v], i); });
-    }
+    each_long_row(count, rows, [&](i64 v) { return push.active[v]; }, [&](i64 v) {
+        const value_t value = push.values[v];
+        each_entry_of_long(push.indptr[v - push.first], push.indptr[v - push.first + 1],
+            [&](i64 i) { pass_on(params, push, v, value, i); });
+    });
 }
 
 // Improve the own vertices first .. last - 1 by what another GPU has passed to them: to those that it reached, or `all`.
@@ -137,16 +137,15 @@ extern "C" __global__ void pull_best(i64 last, Params params, value_t bound, Rou
 // The same for the long rows, those of the vertices `rows`: all threads leave one once any of them has the bound.
 extern "C" __global__ void pull_best_long(i64 count, const vertex_t* rows, i64, Params params, value_t bound, Round push)
 {
-    for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
-        const i64 v = rows[n], end = push.indptr[v - push.first + 1];
+    each_long_row(count, rows, [&](i64 v) { return is_better(bound, push.values[v]); }, [&](i64 v) {
+        const i64 end = push.indptr[v - push.first + 1];
         const value_t before = push.values[v];
-        if (!is_better(bound, before)) continue;
         value_t best = before;
         i64 i = push.indptr[v - push.first] + (i64)blockIdx.y * blockDim.x + threadIdx.x;
         for (; i < end && is_better(bound, best) && is_better(bound, __ldcg(push.following + v));
              i += (i64)gridDim.y * blockDim.x) best = joined(best, pulled(params, push, v, i));
         if (is_better(best, before) && is_better(best, improve(push.following + v, best))) push.changed[v] = 1;
-    }
+    });
 }
 
 // What goes along any edge of a vertex of this value, where nothing else decides it.
@@ -155,15 +154,15 @@ extern "C" __global__ void passed_along(i64 vertices, Params params, value_t val
     *out = along(params, 0, vertices, 0, 0, 0, 0, 0, value, value, 1.0, fault);
 }
 
-// Let the vertices that were reached have their new values. Nobody is `active` any longer, since `reached` are from now
-// on. found[0]: how many there are; found[1]: entries of their rows; found[2], found[3]: bits of the least and the
-// largest of their values.
-extern "C" __global__ void settle(i64 vertices, const unsigned char* reached, unsigned char* active, const i64* degrees,
-    value_t* values, const value_t* following, u64* found)
+// Let those of the vertices first .. last - 1 that were reached have their new values. Nobody is `active` any longer,
+// since `reached` are from now on. found[0]: how many there are; found[1]: entries of their rows; found[2], found[3]:
+// bits of the least and the largest of their values.
+extern "C" __global__ void settle(i64 first, i64 last, const unsigned char* reached, unsigned char* active,
+    const i64* degrees, value_t* values, const value_t* following, u64* found)
 {
     i64 count = 0, entries = 0;
     value_t least = largest<value_t>(), most = -largest<value_t>();
-    for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) {
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
         active[v] = 0;
         if (!reached[v]) continue;
         const value_t value = following[v];
@@ -185,6 +184,20 @@ extern "C" __global__ void settle(i64 vertices, const unsigned char* reached, un
     atomicAdd(found + 1, (u64)entries);
     fetch_least((value_t*)found + 2, least);
     fetch_most((value_t*)found + 3, most);
+}
+
+// The same for vertices first .. last - 1 of another GPU, of which it knows who was reached and their new values, in
+// place of all that was passed to them here: of those that were reached there, or of `all`.
+extern "C" __global__ void learn(i64 first, i64 last, i64 all, const unsigned char* reached_there,
+    const value_t* following_there, unsigned char* reached, unsigned char* active, value_t* values, value_t* following)
+{
+    for (i64 v = first + thread_number(); v < last; v += threads_of_grid()) {
+        active[v] = 0;
+        const bool differs = reached_there[v];
+        if (!all && !differs) continue;
+        values[v] = following[v] = following_there[v];
+        reached[v] = differs;
+    }
 }
 
 // Push from the `size` vertices of the queue, round after round, by one block, which needs no launch for each: as long

@@ -58,12 +58,11 @@ template <typename F>
 __device__ __forceinline__ void relax_long_rows(i64 count, const vertex_t* rows, i64 first, const i64* indptr,
     const Round& round, const unsigned char* active, F reach)
 {
-    for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
-        const i64 v = rows[n];
-        if (!active[v / CHUNK] || round.round_of[v] != round.number) continue;
+    const auto wanted = [&](i64 v) { return active[v / CHUNK] && round.round_of[v] == round.number; };
+    each_long_row(count, rows, wanted, [&](i64 v) {
         const double far = round.distance[v];
         each_entry_of_long(indptr[v - first], indptr[v - first + 1], [&](i64 i) { reach(i, far); });
-    }
+    });
 }
 
 // Lower a distance to `sum`. Whether it was larger.

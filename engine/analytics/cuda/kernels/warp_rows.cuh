@@ -5,6 +5,7 @@
 
 const int OWN = 16;      // entries that a thread reads by itself
 const int LONG = 2048;   // entries from which a row is for blocks: a warp of its own would keep all others waiting
+const int LONG_BLOCK = 256;  // threads of a block for long rows at most
 const unsigned int WHOLE_WARP = 0xFFFFFFFF;
 
 // `visit(entry, owner)` for the entries begin .. end - 1 of each thread's row, as long as it returns true. `owner`: the
@@ -34,4 +35,24 @@ template <typename F>
 __device__ __forceinline__ void each_entry_of_long(i64 begin, i64 end, F visit)
 {
     for (i64 i = begin + (i64)blockIdx.y * blockDim.x + threadIdx.x; i < end; i += (i64)gridDim.y * blockDim.x) visit(i);
+}
+
+// `visit(v)` for those of the long rows' vertices rows[0 .. count - 1] that are `wanted(v)`, by all threads of a block
+// together: blocks of a column of the grid come with the same ones. Each thread asks for another row; if all asked for
+// one row after the other, the block would wait for each of them.
+template <typename W, typename F>
+__device__ __forceinline__ void each_long_row(i64 count, const vertex_t* rows, W wanted, F visit)
+{
+    __shared__ vertex_t found[LONG_BLOCK];
+    __shared__ u32 many;
+    for (i64 base = blockIdx.x; base < count; base += (i64)gridDim.x * blockDim.x) {
+        if (threadIdx.x == 0) many = 0;
+        __syncthreads();
+        const i64 n = base + (i64)threadIdx.x * gridDim.x;
+        const vertex_t v = n < count ? rows[n] : 0;
+        if (n < count && wanted(v)) found[atomicAdd(&many, 1u)] = v;
+        __syncthreads();
+        for (u32 k = 0; k < many; k++) visit((i64)found[k]);
+        __syncthreads();
+    }
 }
