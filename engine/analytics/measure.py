@@ -131,6 +131,9 @@ class Measure:
     reads_weights: bool = False
     """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
 
+    csaw_file: ClassVar[tuple[str, str] | None] = None
+    """Of a class in a file that the user has named: FILE.py:CLASS, the path in full, and the SHA-256 of the file."""
+
     def __init__(self, **values: object) -> None:
         for name, declared in self.options().items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))

@@ -60,7 +60,7 @@ class Recipe:
             if name in wanted and _is_file(wanted[name]):
                 wanted[name] = str(Path(wanted[name]).absolute())
         file = _own_file(algo)
-        own = None if file is None else (str(file.absolute()), _digest(file))
+        own = None if file is None else (str(file.absolute()), digest_of(file))
         return cls(str(place.absolute()), recorded_name(algo), str(Path(out).absolute()), wanted, virtual, own)
 
     def here(self) -> Job:
@@ -100,8 +100,7 @@ class Recipe:
         if self.own is None:
             return None
         file, digest = self.own
-        if _digest(Path(file)) != digest:
-            raise StoreError(f"{file} is another file here than where the run was started; put the same one there")
+        refuse_other_file(Path(file), digest)
         return f"{file}:{self.algo.partition(':')[2]}"
 
     def with_given(self, **more: OptionValue) -> "Recipe":
@@ -138,6 +137,20 @@ def memory_of(limit: float) -> int:
     return max(1 << 20, int(limit * SHARE) - INTERPRETER_BYTES)
 
 
+def digest_of(file: Path, flag: str = "--algo") -> str:
+    """The SHA-256 of a user's own file, which the option ``flag`` names."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise StoreError(f"{file}: {error.strerror}; {flag} needs it on every worker") from error
+
+
+def refuse_other_file(file: Path, digest: str, flag: str = "--algo") -> None:
+    """StoreError where the user's own file has another SHA-256 here than where the run was started."""
+    if digest_of(file, flag) != digest:
+        raise StoreError(f"{file} is another file here than where the run was started; put the same one there")
+
+
 def _is_file(given: object) -> bool:
     return isinstance(given, Path) or (isinstance(given, str) and given != "all" and not given.startswith("random:"))
 
@@ -146,10 +159,3 @@ def _own_file(algo: str) -> Path | None:
     """The user's own file of an algorithm, where ``algo`` names one that is there."""
     file = Path(algo.partition(":")[0]) if isinstance(algo, str) and ".py" in algo else None
     return file if file is not None and file.is_file() else None
-
-
-def _digest(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise StoreError(f"{file}: {error.strerror}; --algo needs it on every worker") from error

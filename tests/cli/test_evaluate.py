@@ -317,9 +317,15 @@ def test_a_measure_of_ones_own_is_refused_in_one_line(stores, tmp_path):
         refused = csaw("g.zarr", "--measures", name)
         assert (refused.exit_code, refused.stdout) == (1, "")
         assert str(refused.exception).startswith(said)
+
+
+def test_workers_find_a_measure_of_ones_own(stores, tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
-    on_cluster = csaw("g.zarr", "--measures", "mine.py:Near", "--cluster", "local:2")
-    assert "Near is a measure of your own, which runs in this process alone" in str(on_cluster.exception)
+    given = ("g.zarr", "walks.zarr", "--measures", "mine.py:Near,degree", "--begin", "7", "--json", "--refresh")
+    spread = csaw(*given, "--cluster", "local:2")
+    assert spread.exit_code == 0, spread.output
+    assert spread.stdout == csaw(*given).stdout
+    assert "csaw: measuring Near of" in spread.stderr
 
 
 @pytest.mark.parametrize("given", [("--residency", "pooled"), ("--exchange", "selective")])

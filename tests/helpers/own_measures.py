@@ -215,6 +215,21 @@ class Divided(Measure):
         return e.value // (e.dst % 3) + e.value % (e.src % 4 - 2) - e.round
 
 
+class Unfit(Measure):
+    """An edge gives NaN, of which the vertex makes NaN."""
+
+    combine = "sum"
+
+    def start(self, v):
+        return 1.0
+
+    def edge(self, e):
+        return (e.value - e.dst_value) / (e.value - e.dst_value)
+
+    def vertex(self, v):
+        return v.combined
+
+
 KINDS = (Farthest, Reached, Beaten, Same, Below, Near, Degrees, Huge, Softened, Signed, Counted, Divided)
 
 

@@ -11,9 +11,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, cast
 
+from csaw.engine.analytics.cluster.measure_recipe import refuse_without_file, sent
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles, sampled
-from csaw.engine.analytics.evaluation.chosen import is_own, name_of
 from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.analytics.evaluation.measuring import Piece, Progress
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
@@ -70,11 +70,8 @@ def evaluate_on_cluster(
             f"--cluster: a worker measures on one GPU at most, and --{option} is for several; leave out --cluster, or "
             "this option"
         )
-    if own := [name_of(one) for one in wish.measures or () if is_own(one)]:
-        raise OptionError(
-            f"--cluster: {own[0]} is a measure of your own, which runs in this process alone; "
-            "leave out --cluster, or this measure"
-        )
+    for one in wish.measures or ():
+        refuse_without_file(one)
     with ExitStack() as stack:
 
         def measuring(store: GraphStore, wish: EvaluateOptions) -> "SpreadMeasuring":
@@ -94,7 +91,8 @@ def spread_measuring(where: Cluster, store: GraphStore, wish: EvaluateOptions) -
 
 
 def _of_worker(wish: EvaluateOptions, where: Cluster) -> EvaluateOptions:
-    """The options of a worker. Those of a local cluster share this machine."""
+    """The options of a worker, whose tasks say what to measure. Those of a local cluster share this machine."""
+    wish = replace(wish, measures=None)
     if not where.is_local:
         return wish
     return replace(
@@ -137,8 +135,8 @@ class SpreadMeasuring:
         from csaw.engine.analytics.cluster.remote_network import SpreadNetwork
 
         if one.needs_only(DIVIDED, self.store.directed):
-            return one.findings(cast(Network, SpreadNetwork(self.store, self.spread, self.name, one)))
-        return next(self.spread(find, [(self.name, one)]))
+            return one.findings(cast(Network, SpreadNetwork(self.store, self.spread, self.name, sent(one))))
+        return next(self.spread(find, [(self.name, sent(one))]))
 
     def of_sample(self, samples: Samples, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
         """Return the findings of a sample.
@@ -169,4 +167,4 @@ def _task(
     name: str, path: str, algo: str | None, as_: str, pieces: Sequence[tuple[int, int]], measures: Sequence[Measure]
 ) -> tuple[object, ...]:
     """The arguments of ``find_in_sample``."""
-    return name, path, algo, pieces, list(measures), as_
+    return name, path, algo, pieces, list(map(sent, measures)), as_

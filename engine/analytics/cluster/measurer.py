@@ -7,12 +7,13 @@ from typing import TypeVar
 
 import numpy as np
 
+from csaw.engine.analytics.cluster.measure_recipe import Sent, made
 from csaw.engine.analytics.evaluation import sampled
 from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.measuring import Piece, measured
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.measure import Findings, Measure
+from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.cluster.executor import Member, Seat, member_of
 from csaw.engine.cluster.recipe import device_of
@@ -87,46 +88,52 @@ def _on(name: str, work: Callable[[Networks], Result]) -> Result:
     return found.on(work)
 
 
-def graph_of(networks: Networks, one: Measure, kind: str) -> Network:
+def graph_of(networks: Networks, one: Sent, kind: str) -> Network:
     """The graph that a measure reads: as it is, or ``undirected``."""
-    network = networks.of(one)
+    network = networks.of(made(one))
     return network.undirected if kind == "undirected" else network
 
 
-def find(name: str, one: Measure) -> Findings:
+def find(name: str, one: Sent) -> Findings:
     """The task of a whole measure of the graph."""
-    return _on(name, lambda networks: one.findings(networks.of(one)))
+
+    def work(networks: Networks) -> Findings:
+        measure = made(one)
+        return measure.findings(networks.of(measure))
+
+    return _on(name, work)
 
 
 def find_in_sample(
-    name: str, path: str, algo: str | None, instances: Sequence[tuple[int, int]], measures: Sequence[Measure], as_: str
+    name: str, path: str, algo: str | None, instances: Sequence[tuple[int, int]], measures: Sequence[Sent], as_: str
 ) -> list[Piece]:
     """The task of some measures of some instances of a sample, by ranges."""
 
     def work(networks: Networks) -> list[Piece]:
         samples = open_samples(path, networks.store.path, algo)
         sampled.check(samples, networks.store)
-        return [measured(samples, networks.host, some, measures, as_) for some in instances]
+        wanted = list(map(made, measures))
+        return [measured(samples, networks.host, some, wanted, as_) for some in instances]
 
     return _on(name, work)
 
 
-def count_edges(name: str, one: Measure, kind: str) -> int:
+def count_edges(name: str, one: Sent, kind: str) -> int:
     """The task of counting the entries of all rows."""
     return _on(name, lambda networks: graph_of(networks, one, kind).edges)
 
 
-def degrees_of(name: str, one: Measure, kind: str) -> np.ndarray:
+def degrees_of(name: str, one: Sent, kind: str) -> np.ndarray:
     """The task of counting the entries of each row: int64 [V]."""
     return _on(name, lambda networks: on_host(graph_of(networks, one, kind).degrees))
 
 
-def computed(name: str, one: Measure, kind: str, what: str, options: dict[str, np.ndarray]) -> np.ndarray:
+def computed(name: str, one: Sent, kind: str, what: str, options: dict[str, np.ndarray]) -> np.ndarray:
     """The task of computing ``what`` of the graph with these options."""
     return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute(what, **options)))
 
 
-def betweenness_of_each(name: str, one: Measure, kind: str, sources: np.ndarray) -> np.ndarray:
+def betweenness_of_each(name: str, one: Sent, kind: str, sources: np.ndarray) -> np.ndarray:
     """The task of betweenness from each of some sources: float64 [sources, V].
 
     They are not added here, since the order of a sum decides its bits.
@@ -141,7 +148,7 @@ def betweenness_of_each(name: str, one: Measure, kind: str, sources: np.ndarray)
     return _on(name, work)
 
 
-def triangles_of_share(name: str, one: Measure, kind: str, each: bool, share: tuple[int, int]) -> Count | None:
+def triangles_of_share(name: str, one: Sent, kind: str, each: bool, share: tuple[int, int]) -> Count | None:
     """The task of counting a share of the triangles; None on a GPU, which counts all of them at once."""
 
     def work(networks: Networks) -> Count | None:
@@ -151,7 +158,7 @@ def triangles_of_share(name: str, one: Measure, kind: str, each: bool, share: tu
     return _on(name, work)
 
 
-def all_triangles(name: str, one: Measure, kind: str, each: bool) -> Count:
+def all_triangles(name: str, one: Sent, kind: str, each: bool) -> Count:
     """The task of counting all triangles on one device."""
 
     def work(networks: Networks) -> Count:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.analytics.cluster import measurer
+from csaw.engine.analytics.cluster.measure_recipe import Sent
 from csaw.engine.analytics.clusterings import Clusterings, of_arrays
-from csaw.engine.analytics.measure import Measure
 from csaw.engine.analytics.passes import stacked
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.cluster.task_map import Spread
@@ -30,7 +30,7 @@ class SpreadNetwork:
     xp, device = np, "cpu"
     unfinished = Unfinished()  # keeps nothing
 
-    def __init__(self, store: GraphStore, spread: Spread, name: str, one: Measure, kind: str = "") -> None:
+    def __init__(self, store: GraphStore, spread: Spread, name: str, one: Sent, kind: str = "") -> None:
         self.store, self.spread, self.asked = store, spread, (name, one, kind)
         self.vertices, self.directed = store.vertices, store.directed and not kind
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from csaw.engine.analytics.evaluation.options import options
 from csaw.engine.analytics.measure import Measure, Wanted, find, names, owners
@@ -34,11 +35,6 @@ def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> lis
     return made
 
 
-def is_own(one: object) -> bool:
-    """Whether a measure, as a caller has it, is the user's own."""
-    return not isinstance(one, str) or ".py" in one
-
-
 def name_of(wanted: Wanted) -> str:
     """The name that findings of a measure stand under, as a caller has the measure: of FILE.py:CLASS, the class."""
     if not isinstance(wanted, str):
@@ -58,9 +54,12 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
         return _checked(wanted)
     if not isinstance(wanted, str):
         raise OptionError(f"{FLAG}: expected names, FILE.py:CLASS or classes of measures, found {quoted(wanted)}")
-    if ".py" not in wanted:
-        return find(wanted)
-    text, _ = code_of(wanted, FLAG)
+    return class_of(wanted) if ".py" in wanted else find(wanted)
+
+
+def class_of(wanted: str) -> type[Measure]:
+    """Return the class that FILE.py:CLASS names, which says so in ``csaw_file``; errors as of :func:`kind_of`."""
+    text, digest = code_of(wanted, FLAG)
     file, _, name = wanted.partition(":")
     module = module_of(file, text, FLAG)
     kinds = {key: one for key, one in vars(module).items() if inspect.isclass(one) and issubclass(one, Measure)}
@@ -71,7 +70,10 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
             f"{FLAG}: {file} has no class called {name!r} that derives from csaw.engine.measure.Measure"
             f"{there}{meant(name, own)}"
         )
-    return _checked(kinds[name])
+    found = _checked(kinds[name])
+    if found.__module__ == module.__name__:
+        found.csaw_file = (f"{Path(file).absolute()}:{name}", digest)
+    return found
 
 
 def _checked(kind: type[Measure]) -> type[Measure]:

@@ -14,6 +14,7 @@ from helpers.own_measures import (
     Endless,
     Huge,
     Near,
+    Unfit,
     by_definition,
     found,
     of_the_page,
@@ -215,21 +216,6 @@ class Halves(Measure):
 
     def vertex(self, v):
         return int(v.combined)
-
-
-class Unfit(Measure):
-    """An edge gives NaN, of which the vertex makes NaN."""
-
-    combine = "sum"
-
-    def start(self, v):
-        return 1.0
-
-    def edge(self, e):
-        return (e.value - e.dst_value) / (e.value - e.dst_value)
-
-    def vertex(self, v):
-        return v.combined
 
 
 @pytest.mark.parametrize("kind", [Near, Degrees])

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from distributed import Client, LocalCluster
 from helpers import clusters
 from helpers.graphs import random_store
+from helpers.own_measures import Counted, Unfit, of_the_page
 from helpers.small_samples import files_of
 from helpers.temporal import events_store, random_events
 
@@ -25,6 +26,7 @@ from csaw.engine.analytics.cluster import remote_network as spread_network
 from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.cluster.ingest import ingest_on_cluster
+from csaw.engine.measure import Measure
 from csaw.partition import IngestOptions, errors, ingest, open_graph
 from csaw.partition.ingestion import distributed_ingest, units
 
@@ -172,6 +174,50 @@ def test_workers_measure_a_window_of_time(tmp_path, cluster, window):
     found = evaluate_on_cluster(store.path, cluster=address(cluster), **wish)
     assert_same_findings(found, expected)
     assert found.as_dict()["window"] == expected.as_dict()["window"]
+
+
+@pytest.mark.parametrize("options", [{"source": 17}, {"instances": "each", "as_": "induced"}])
+def test_workers_find_what_ones_own_measures_find(tmp_path, cluster, graph, options):
+    sample(graph, tmp_path / "s", "forest-fire", instances=20, seed=1)
+    core = of_the_page(tmp_path, "KCore")(k=2)
+    named = [f"{tmp_path}/measures.py:{name}" for name in ("Label", "Rank", "Distance", "WeightFrom")]
+    wish = {"measures": [*named, core, Counted, "degree"], "refresh": True, "device": "cpu", **options}
+    expected = evaluate(graph, [tmp_path / "s"], **wish)
+    assert_same_findings(evaluate_on_cluster(graph, [tmp_path / "s"], cluster=address(cluster), **wish), expected)
+
+
+def test_an_error_of_a_hook_is_that_of_one_machine(cluster, graph):
+    with pytest.raises(errors.OptionError, match=r"^line \d+ of own_measures.py: Unfit.edge: .* found NaN") as alone:
+        evaluate(graph, measures=Unfit, device="cpu")
+    with pytest.raises(errors.OptionError) as spread:
+        evaluate_on_cluster(graph, cluster=address(cluster), measures=Unfit, device="cpu")
+    assert str(spread.value) == str(alone.value)
+
+
+def test_a_worker_with_another_class_is_refused(tmp_path, cluster, graph):
+    label, file = of_the_page(tmp_path, "Label"), tmp_path / "measures.py"
+    text = file.read_text()
+    for change, said in (
+        (lambda: setattr(label, "rounds", 1), "Label is another measure here than where the evaluation was started"),
+        (lambda: file.write_text(text + "\n"), "measures.py is another file here than where the run was started"),
+        (file.unlink, "measures.py: No such file or directory; --measures needs it on every worker"),
+    ):
+        change()
+        with pytest.raises(errors.StoreError, match=said):
+            evaluate_on_cluster(graph, cluster=address(cluster), measures=label, refresh=True, device="cpu")
+
+
+def test_a_class_in_no_file_is_refused(monkeypatch, cluster, graph):
+    class Here(Measure):
+        def start(self, v):
+            return v.id
+
+    monkeypatch.setattr(Unfit, "__module__", "__main__")
+    for one in (Here, Here(), Unfit):
+        with pytest.raises(
+            errors.OptionError, match=r"in no file; write it to a file .* measures='FILE.py:(Here|Unfit)'"
+        ):
+            evaluate_on_cluster(graph, cluster=address(cluster), measures=one)
 
 
 def test_the_command_evaluates_on_a_cluster(cluster, graph):
