@@ -32,7 +32,7 @@ NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "triangle
 """Modules of analytics whose kernels for GPUs take graphs of fewer than 2^32 vertices alone."""
 BOTH_WAYS = frozenset({"betweenness"})
 """Modules of analytics that one GPU does alone where it has the rows of both directions in memory in turn."""
-LARGE = frozenset({"bfs", "components", "core", "rounds", "sssp"})
+LARGE = frozenset({"bfs", "components", "core", "sssp"})
 """Modules of analytics that several GPUs share where ``pays(network)`` of the module says so.
 
 It does where that is quicker, and where the graph is spread over them.
@@ -167,6 +167,11 @@ class Measure:
         """Whether the measure computes something, and all of it by modules of analytics that are ``known``."""
         wanted = self.computes(directed)
         return bool(wanted) and known.issuperset(wanted)
+
+    def pays(self, network: "Network") -> bool:
+        """Whether several GPUs share a module of LARGE that it needs, by the graph and where its rows are now."""
+        wanted = LARGE.intersection(self.computes(network.directed))
+        return any(network.module_of(what).pays(network) for what in wanted)
 
     def keeps(self, device: str, directed: bool) -> Kept:
         """The memory that the measure keeps beside the rows on a ``device``, cpu or cuda, at most."""

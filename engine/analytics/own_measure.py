@@ -173,6 +173,9 @@ class Measure(measure.Measure):
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("rounds",)
 
+    def pays(self, network: Network) -> bool:
+        return bool(network.module_of("rounds").pays(network, self))
+
     def suffices(self, network: Network) -> int:
         needed = super().suffices(network)
         if network.directed and self.reads_weights and not self.keeps_best:

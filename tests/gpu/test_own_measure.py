@@ -60,13 +60,7 @@ WEIGHTED = {
 }
 
 
-@pytest.fixture(autouse=True)
-def always(monkeypatch):
-    """Several GPUs share what is small, too."""
-    monkeypatch.setattr(rounds, "LARGE", 0)
-
-
-def on_several(store, folder, exchanges=(None, Exchange.BROADCAST)):
+def on_several(store, folder, exchanges=tuple(Exchange)):
     """In the memory of two GPUs, and of more; and spread over them, in all memory and in the least."""
     given = {"threads": 2, "derived": folder}
     for others, exchange in zip((OTHERS, 3 * OTHERS), exchanges, strict=True):
@@ -145,12 +139,17 @@ def test_a_measure_runs_on_the_gpu_that_is_asked_for(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(COUNT < 2, reason="one GPU")
-def test_a_large_graph_is_shared(tmp_path, monkeypatch):
-    store, label = WEIGHTED["random"](tmp_path / "g.zarr"), of_the_page(tmp_path, "Label")
-    for large, device in ((0, "cuda:0,1"), (1 << 40, "cuda:0")):
+def test_large_graphs_are_shared_where_rows_are_read_to_their_ends(tmp_path, monkeypatch):
+    store = WEIGHTED["random"](tmp_path / "g.zarr")
+    for large, name, device in (
+        (0, "Rank", "0,1"),
+        (0, "WeightFrom", "0,1"),
+        (0, "Label", "0"),
+        (1 << 40, "Rank", "0"),
+    ):
         monkeypatch.setattr(rounds, "LARGE", large)
-        [planned] = plan(store, device="cuda:0,1", measures=[label])
-        assert planned["device"] == device
+        [planned] = plan(store, device="cuda:0,1", measures=[of_the_page(tmp_path, name)])
+        assert planned["device"] == f"cuda:{device}"
 
 
 def test_residencies_find_the_same(tmp_path):

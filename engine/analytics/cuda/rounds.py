@@ -14,10 +14,15 @@ LARGE = 500_000_000  # entries of rows of a graph from where on several GPUs are
 WEIGHED_BYTES = 64  # for each edge while rows with weights are made by sorting
 
 
-def pays(network: DeviceNetwork) -> bool:
-    """Whether several GPUs share rounds: they are quicker than one, or the graph is spread, or the user says how."""
+def pays(network: DeviceNetwork, measure: Hooked) -> bool:
+    """Whether several GPUs share rounds: they are quicker than one, or the graph is spread, or the user says how.
+
+    Rounds whose rows are left early take no longer than what GPUs would tell each other.
+    """
     if network.pooled or told_how(network):
         return True
+    if measure.keeps_best and measure.sends_by_value:
+        return False
     return bool(network.others) and network.resident and network.edges >= LARGE and reach_all(network)
 
 
@@ -28,7 +33,7 @@ def compute(network: DeviceNetwork, *, measure: Hooked, backward: Callable[[], D
     streamed: a round reads the blocks that it needs. Several GPUs share the rounds of a large graph in memory, and of
     one that is pooled.
     """
-    params, shared = measure.parameters_of(network), pays(network)
+    params, shared = measure.parameters_of(network), pays(network, measure)
     if measure.keeps_best:
         if shared:
             return rounds_shares.best(network, measure, params, backward)

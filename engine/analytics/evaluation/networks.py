@@ -1,7 +1,6 @@
 """The graph of an evaluation on the devices that measures run on."""
 
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -11,7 +10,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.kept import NOTHING
-from csaw.engine.analytics.measure import BOTH_WAYS, LARGE, NARROW, SHARED, Findings, Measure
+from csaw.engine.analytics.measure import BOTH_WAYS, NARROW, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.spread import SPREAD, Spread, budget_of, place
 from csaw.engine.analytics.unfinished import Unfinished
@@ -243,8 +242,7 @@ class Networks:
         network = self.of(one)
         if BOTH_WAYS.intersection(wanted) and network.would_be_in_turn:
             return False
-        large = [import_module(f"csaw.engine.analytics.cuda.{what}") for what in LARGE.intersection(wanted)]
-        return one.needs_only(SHARED, self.store.directed) or any(what.pays(network) for what in large)
+        return one.needs_only(SHARED, self.store.directed) or one.pays(network)
 
     def _device(self, one: Measure) -> str:
         """The device of a measure, as ``--device`` names it."""
