@@ -32,7 +32,8 @@ def search(network: DeviceNetwork, distance: Array, step: float) -> None:
     gpus, exchange = 1 + len(network.others), network.exchange or Exchange.SELECTIVE
     ranges = network.shares if network.pooled else [(0, network.vertices)] * gpus
     with seated(network.among(gpus, weights=True), ranges) as seats:
-        shares = [_Share(seat, n, _bounds(network, gpus), distance, exchange) for n, seat in enumerate(seats)]
+        bounds = _bounds(network, gpus)
+        shares = [_Share(seat, n, bounds, distance, exchange) for n, seat in enumerate(seats)]
 
         def choose(number: int, floor: float, limit: float) -> tuple[int, float]:
             for share in shares:

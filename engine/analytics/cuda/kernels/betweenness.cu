@@ -1,5 +1,6 @@
 // Numbers of shortest paths and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. ROW_LANES
 // threads serve a row, and a warp a piece of a long one; sums have the order that is said there.
+#include "lanes.cuh"
 #include "ordered.cuh"
 
 // Vertices at a level, in order, with their rows: that of v is at indptr[v - first]. The pieces of long rows are
@@ -18,22 +19,17 @@ template <typename F>
 __device__ __forceinline__ void sum_each(i64 count, const LevelRows& rows, const double* values, const double* sums,
     F found)
 {
-    const int lane = threadIdx.x % ROW_LANES;
-    for (i64 first = warp_number() * (32 / ROW_LANES); first < count; first += threads_of_grid() / ROW_LANES) {
-        const i64 n = first + threadIdx.x % 32 / ROW_LANES;
-        i64 begin = 0, end = 0;
-        bool is_long = false;
-        if (n < count) {
-            const i64 row = rows.order[n] - rows.first;
-            is_long = rows.at[n] < rows.at[n + 1];
-            begin = is_long ? rows.at[n] - rows.before : rows.indptr[row];
-            end = is_long ? rows.at[n + 1] - rows.before : rows.indptr[row + 1];
-        }
+    each_by_lanes<ROW_LANES>(count, [&](i64 n) {
+        const bool at_work = n >= 0, is_long = at_work && rows.at[n] < rows.at[n + 1];
+        const i64 row = at_work ? rows.order[n] - rows.first : 0;
+        const i64 begin = is_long ? rows.at[n] - rows.before : at_work ? rows.indptr[row] : 0;
+        const i64 end = is_long ? rows.at[n + 1] - rows.before : at_work ? rows.indptr[row + 1] : 0;
+        const int lane = threadIdx.x % ROW_LANES;
         const double sum = piece_sum<ROW_LANES>(begin, end, lane, [&](i64 i) {
             return is_long ? sums[i] : __ldg(values + rows.indices[i]);
         });
-        if (n < count && lane == 0) found(n, sum);
-    }
+        if (at_work && lane == 0) found(n, sum);
+    });
 }
 
 // The sums of the pieces of the long rows among `count` vertices.
