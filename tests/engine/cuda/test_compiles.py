@@ -473,10 +473,13 @@ def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_pa
 PAGES = ("Distance", "WeightFrom", "Label", "Rank", "RankInUnits", "KCore")
 
 
-@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
 @pytest.mark.parametrize("architecture", FIRST)
-@pytest.mark.parametrize("kind", [*PAGES, *KINDS], ids=lambda kind: getattr(kind, "__name__", kind))
-def test_measures_of_ones_own_compile(kind, architecture, ids, caplog, tmp_path, cubins):
+@pytest.mark.parametrize(
+    ("kind", "ids"),
+    [*((kind, np.uint32) for kind in (*PAGES, *KINDS)), *((kind, np.uint64) for kind in ("WeightFrom", "Rank"))],
+    ids=lambda one: getattr(one, "__name__", one),
+)
+def test_measures_of_ones_own_compile(kind, ids, architecture, caplog, tmp_path, cubins):
     one = (of_the_page(tmp_path, kind) if isinstance(kind, str) else kind)()
     params = tuple(getattr(one, name) or 0 for name in numbers(one))  # of a vertex option, the number of its vertex
     check(typed_rounds.typed(one, params, np.dtype(ids)).unit, architecture, caplog)
