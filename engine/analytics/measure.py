@@ -28,8 +28,6 @@ DIVIDED = frozenset({"betweenness", "hops", "triangles"})
 """Modules of analytics that the workers of a cluster divide."""
 SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Modules of analytics that several GPUs share."""
-NARROW = frozenset({"masked_product", "matched_triangles", "patterns", "triangles"})
-"""Modules of analytics whose kernels for GPUs take graphs of fewer than 2^32 vertices alone."""
 BOTH_WAYS = frozenset({"betweenness"})
 """Modules of analytics that one GPU does alone where it has the rows of both directions in memory in turn."""
 LARGE = frozenset({"bfs", "components", "core", "sssp"})

@@ -15,7 +15,7 @@ import cupy
 from helpers.graphs import WideStore, random_store, store_of
 from helpers.networks import GRAPHS, same, stores, sums_of_values
 from helpers.temporal import events_store, random_events
-from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
+from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import (
@@ -42,7 +42,7 @@ COUNT = cupy.cuda.runtime.getDeviceCount()
 OTHERS = tuple(open_device(number) for number in range(1, COUNT)) or (FIRST,)
 EXCHANGES = [None, *Exchange]
 RANKING = {"pagerank": {"tolerance": 1e-9}, "personalized-pagerank": {"rank_sources": "0"}, "assortativity": {}}
-STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
+STORES = GRAPHS | {
     "hub": lambda path: hub_store(path, False),
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
     "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
@@ -70,8 +70,8 @@ def each_pooled(folder, *, directed, exchange=None, weighted=False, more=0):
     ``more``: bytes beside the least.
     """
     for store in stores(folder, directed=directed, weighted=weighted):
-        if isinstance(store, WideStore):
-            continue  # evaluated on the host
+        if isinstance(store, WideStore) and directed:
+            continue  # the store of its other direction is narrow
         host = HostNetwork(store)
         for others in (OTHERS, 3 * OTHERS):
             for gpu_memory in (None, least(store, 1 + len(others)) + more):
@@ -165,6 +165,23 @@ def test_triangles_of_every_shape(directed, tmp_path):
     fixed = find("triangles").KEEPS["cuda"].fixed
     for host, network in each_pooled(tmp_path, directed=directed, more=fixed):
         check_triangles(network.undirected, host.undirected.compute("triangles"))
+
+
+@pytest.mark.parametrize("gpus", [2, 4])
+@pytest.mark.parametrize("name", FEW_RANKED)
+def test_triangles_among_vertices_without_two_neighbors(name, gpus, tmp_path, monkeypatch):
+    """On the GPUs, in one piece of lists or in many; and by way of the host."""
+    store, others = FEW_RANKED[name](tmp_path / "g.zarr"), (gpus - 1) * OTHERS[:1]
+    wanted = HostNetwork(store).undirected.compute("triangles")
+    for fine in (1, triangles_spread.FINE):
+        monkeypatch.setattr(triangles_spread, "FINE", fine)
+        network = pooled(store, tmp_path, others=others)
+        check_triangles(network.undirected, wanted)
+        network.close()
+    monkeypatch.setattr(triangles_spread, "has_room", lambda network: False)
+    network = pooled(store, tmp_path, others=others)
+    check_triangles(network.undirected, wanted)
+    network.close()
 
 
 @pytest.mark.parametrize("gpus", [2, 4])

@@ -14,10 +14,11 @@ FIRST = device_or_skip()
 import cupy
 from helpers.graphs import WideStore, random_store
 from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
-from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
+from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import bfs_shares, core, search_state, sssp, sssp_shares
+from csaw.engine.analytics.cuda.memory import triangles as memory
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
@@ -32,7 +33,7 @@ from csaw.partition.errors import BudgetError
 
 COUNT = cupy.cuda.runtime.getDeviceCount()
 OTHERS = tuple(open_device(number) for number in range(1, COUNT)) or (FIRST,)
-STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
+STORES = GRAPHS | {
     "hub": lambda path: hub_store(path, False),
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
     "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
@@ -52,9 +53,9 @@ def in_blocks(store):
 
 
 @pytest.mark.parametrize("others", [OTHERS, 3 * OTHERS])
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", STORES | FEW_RANKED)
 def test_triangles_in_memory(name, others, tmp_path):
-    store = STORES[name](tmp_path / "g.zarr")
+    store = (STORES | FEW_RANKED)[name](tmp_path / "g.zarr")
     wanted = Triangles().findings(HostNetwork(store))
     network = DeviceNetwork(store, FIRST, others=others, derived=tmp_path)
     for _ in range(2):  # the second time, all GPUs have the rows
@@ -71,6 +72,17 @@ def test_each_kernel_of_triangles_counts_its_share(hubs, many, long, dense, tmp_
     found = on_several(store).compute("triangles")
     assert found[0] == wanted[0]
     assert np.array_equal(found[1].get(), wanted[1])
+
+
+@pytest.mark.parametrize("name", GRAPHS | FEW_RANKED)
+def test_triangles_of_small_graphs_that_are_streamed(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "LEAST_ROOM", 1 << 14)
+    store = (GRAPHS | FEW_RANKED)[name](tmp_path / "g.zarr")
+    wanted = Triangles().findings(HostNetwork(store))
+    for gpu_memory in (None, STATE_BYTES * store.vertices + (1 << 17)):
+        network = on_several(store, gpu_memory=gpu_memory, residency=Residency.STREAMED, derived=tmp_path)
+        assert same(Triangles().findings(network), wanted)
+        network.close()
 
 
 @pytest.mark.parametrize("residency", [Residency.STREAMED, Residency.DISK])

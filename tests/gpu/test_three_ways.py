@@ -8,11 +8,12 @@ from helpers.gpu import device_or_skip, hub_store
 
 gpu = device_or_skip()
 
-from helpers.graphs import random_store, store_of
+from helpers.graphs import WideStore, random_store, store_of
 from helpers.networks import GRAPHS, same
+from helpers.triangles import FEW_RANKED
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import patterns
+from csaw.engine.analytics.cuda import oriented, patterns
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.evaluation.networks import Networks
@@ -21,9 +22,9 @@ from csaw.engine.analytics.measures.patterns import Patterns
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.pattern import PATTERNS, Asked, size_of
 from csaw.engine.plan.residency import Residency
-from csaw.partition.errors import BudgetError
+from csaw.partition.errors import BudgetError, DeviceError
 
-SMALL = {name: make for name, make in GRAPHS.items() if name != "wide"}
+SMALL = GRAPHS | FEW_RANKED
 STORES = SMALL | {
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
     "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
@@ -106,6 +107,21 @@ def test_the_measure_says_what_it_says_on_the_host(tmp_path):
     assert found.profile == wanted
 
 
+@pytest.mark.parametrize(
+    ("what", "least", "neighbors"),
+    [("masked_product", 2, "two neighbors"), ("matched_triangles", 1, "one neighbor"), ("patterns", 1, "one neighbor")],
+)
+def test_vertices_with_neighbors_that_32_bits_do_not_number_are_refused(what, least, neighbors, tmp_path, monkeypatch):
+    store = STORES["wide leaves"](tmp_path / "g.zarr")
+    numbered, options = int((np.diff(store.read_indptr()) >= least).sum()), {"asked": [Asked("square")]}
+    network = DeviceNetwork(store, gpu)
+    monkeypatch.setattr(oriented, "MOST_RANKED", numbered - 1)
+    refusal = rf"fewer than 2\^32 vertices with {neighbors} or more, found {numbered:,}, .* pass --device cpu"
+    with pytest.raises(DeviceError, match=refusal):
+        network.compute(what, **(options if what == "patterns" else {}))
+    network.close()
+
+
 def test_what_the_gpu_does_not_hold_is_refused_with_the_bytes_that_it_takes(tmp_path):
     store = STORES["larger"](tmp_path / "g.zarr")
     for what, extra in (("masked_product", {}), ("matched_triangles", {}), ("patterns", {"asked": [Asked("square")]})):
@@ -144,11 +160,13 @@ def test_what_the_gpu_does_not_hold_runs_on_the_cpu_where_csaw_chooses(one, tmp_
                 assert same(one.findings(networks.of(one)), wanted)
 
 
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("what", ["masked_product", "matched_triangles", "patterns"])
-def test_the_memory_of_the_gpu_is_what_was_planned(tmp_path, what):
+def test_the_memory_of_the_gpu_is_what_was_planned(tmp_path, what, wide):
     import cupy
 
     store = random_store(tmp_path / "g.zarr", vertices=20_000, edges=1_000_000, weighted=False)
+    store = WideStore(store) if wide else store
     asked = {"asked": [Asked("clique4"), Asked("triangle", (0, 1, -1))], "labels": np.ones(20_000, np.int32)}
     options = asked if what == "patterns" else {}
     network, pool = DeviceNetwork(store, gpu), cupy.get_default_memory_pool()

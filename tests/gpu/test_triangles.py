@@ -6,18 +6,21 @@ from helpers.gpu import device_or_skip
 
 gpu = device_or_skip()
 
-from helpers.graphs import random_store
+from helpers.graphs import WideStore, random_store
 from helpers.networks import GRAPHS, same
-from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
+from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import clustering
+from csaw.engine.analytics.cuda import clustering, oriented
+from csaw.engine.analytics.cuda.memory import triangles as memory
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.measures.triangles import Triangles
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, DeviceError
 
-STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
+SMALL = GRAPHS | FEW_RANKED
+STORES = SMALL | {
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
     "directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
     "dense": lambda path: random_store(path, vertices=3000, edges=1_500_000, weighted=False),
@@ -54,13 +57,27 @@ def check_counts(store, gpu_memory, wanted):
     network.close()
 
 
+@pytest.mark.parametrize("residency", [Residency.STREAMED, Residency.DISK])
+@pytest.mark.parametrize("name", SMALL)
+def test_small_graphs_that_are_streamed(name, residency, tmp_path, monkeypatch):
+    """In one block, and in many of which some have no vertex with two neighbors."""
+    monkeypatch.setattr(memory, "LEAST_ROOM", 1 << 14)
+    store = SMALL[name](tmp_path / "g.zarr")
+    wanted = Triangles().findings(HostNetwork(store))
+    for gpu_memory in (None, STATE_BYTES * store.vertices + (1 << 17)):
+        network = DeviceNetwork(store, gpu, residency=residency, gpu_memory=gpu_memory, derived=tmp_path)
+        assert same(Triangles().findings(network), wanted)
+        assert network.undirected.compute("triangles", each=False) == (wanted["triangles"].value, None)
+        network.close()
+
+
 @pytest.mark.parametrize(("hubs", "many", "long", "dense"), KINDS_OF_VERTICES)
 def test_each_kernel_finds_all(hubs, many, long, dense, tmp_path, monkeypatch):
     limit_kinds(monkeypatch, hubs, many, long, dense)
-    for name in ("larger", "dense"):
+    for name in ("larger", "dense", "wide leaves"):
         store = STORES[name](tmp_path / f"{name}.zarr")
         wanted = HostNetwork(store).compute("triangles")
-        for gpu_memory in (None, KEPT_BYTES * store.vertices + 2 * store.edges):
+        for gpu_memory in (None, KEPT_BYTES * store.vertices + max(2 * store.edges, memory.LEAST_ROOM)):
             check_counts(store, gpu_memory, wanted)
 
 
@@ -74,10 +91,12 @@ def test_counts_are_the_same_in_any_memory_of_the_gpu(tmp_path):
         check_counts(store, gpu_memory, wanted)
 
 
-def test_a_streamed_graph_stays_within_the_memory_of_the_gpu(tmp_path):
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_streamed_graph_stays_within_the_memory_of_the_gpu(wide, tmp_path):
     import cupy
 
     store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=4_000_000, weighted=False)
+    store = WideStore(store) if wide else store
     wanted = HostNetwork(store).compute("triangles", each=False)
     pool, gpu_memory = cupy.cuda.MemoryPool(), 24 << 20  # that of other tests may hold a block for a few bytes
     assert 4 * store.edges > gpu_memory - STATE_BYTES * store.vertices
@@ -89,12 +108,15 @@ def test_a_streamed_graph_stays_within_the_memory_of_the_gpu(tmp_path):
         cupy.cuda.set_allocator(cupy.get_default_memory_pool().malloc)
 
 
-def test_twenty_bytes_an_edge_hold_a_graph(tmp_path):
+@pytest.mark.parametrize(("wide", "of_edge"), [(False, 20), (True, 28)])
+def test_twenty_bytes_an_edge_hold_a_graph(wide, of_edge, tmp_path):
+    """Twenty-eight with ids of 64 bits."""
     import cupy
 
     from csaw.datasets.generate import generate
 
     store = generate("rmat:scale=18,edge_factor=32,seed=1", tmp_path / "g.zarr")
+    store = WideStore(store) if wide else store
     network, pool = DeviceNetwork(store, gpu), cupy.get_default_memory_pool()
     network.compute("triangles")  # compiles
     network.close()
@@ -103,13 +125,36 @@ def test_twenty_bytes_an_edge_hold_a_graph(tmp_path):
     network = DeviceNetwork(store, gpu)
     network.compute("triangles")
     network.held.clear()
-    assert pool.total_bytes() - before <= 20 * store.edges // 2 + 160 * store.vertices
+    assert pool.total_bytes() - before <= of_edge * store.edges // 2 + 160 * store.vertices
     network.close()
 
 
-def test_a_graph_of_2_to_32_vertices_is_refused(tmp_path):
-    """Kernels know vertices by ranks of 32 bits."""
-    network = DeviceNetwork(GRAPHS["wide"](tmp_path / "g.zarr"), gpu)
-    with pytest.raises(DeviceError, match="fewer than 2\\^32 vertices.* pass --device cpu"):
+@pytest.mark.parametrize("residency", [None, Residency.STREAMED])
+@pytest.mark.parametrize("name", ["leaves", "wide leaves"])
+def test_vertices_with_two_neighbors_that_32_bits_do_not_number_are_refused(name, residency, tmp_path, monkeypatch):
+    store = STORES[name](tmp_path / "g.zarr")
+    wanted, ranked = HostNetwork(store).compute("triangles"), int((np.diff(store.read_indptr()) > 1).sum())
+    network = DeviceNetwork(store, gpu, residency=residency)
+    monkeypatch.setattr(oriented, "MOST_RANKED", ranked - 1)
+    refusal = rf"fewer than 2\^32 vertices with two neighbors or more, found {ranked:,}, .* pass --device cpu"
+    with pytest.raises(DeviceError, match=refusal):
         network.compute("triangles")
+    monkeypatch.setattr(oriented, "MOST_RANKED", ranked)
+    assert network.compute("triangles")[0] == wanted[0]
+    network.close()
+
+
+def test_ranks_go_by_degree_and_ids_however_many_neighbors_a_vertex_has(tmp_path):
+    import cupy
+
+    network = DeviceNetwork(STORES["leaves"](tmp_path / "g.zarr"), gpu)
+    degrees = np.random.default_rng(6).integers(0, 5, network.vertices)
+    degrees[[3000, 4000, 8000]] = 2**32 - 2, 2**40, 2**32 + 1
+    network.indptr = cupy.asarray(np.cumsum([0, *degrees]))
+    for least in (1, 2):
+        rank, order = (found.get() for found in oriented.rank_by_degree(network, least))
+        wanted = np.lexsort((np.arange(degrees.size), -degrees.clip(max=2**32 - 1)))[: (degrees >= least).sum()]
+        assert np.array_equal(order, wanted)
+        assert np.array_equal(rank[wanted], np.arange(wanted.size))
+        assert (np.delete(rank, wanted) == 2**32 - 1).all()
     network.close()

@@ -16,7 +16,7 @@ BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
     """Count the triangles of a simple undirected network, and of ``each`` vertex if that is asked for.
 
-    BudgetError where the GPU's memory does not hold the rows twice.
+    BudgetError where the GPU's memory does not hold the rows twice; DeviceError as of triangles.compute.
 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.
@@ -27,7 +27,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     oriented.split(network, rank, next(network.blocks()), split)
     begin, length = network.indptr[order], split.lower[order]
     few, many = cupy.flatnonzero((length > 1) & (length <= FEW)), cupy.flatnonzero(length > FEW)
-    counts, kernels = counting.no_counts(network, each), network.kernels("masked_product", EACH=int(each))
+    counts, kernels = counting.no_counts(order.size, each), network.kernels("masked_product", EACH=int(each))
     given, most = (begin, length, split.rows, counts.total, counts.of_rank), network.gpu.processors * BLOCKS
     kernels.launch("multiply_few", min(-(-few.size * 32 // BLOCK), most), BLOCK, few.size, few, *given)
     ticket = cupy.zeros(1, np.uint64)

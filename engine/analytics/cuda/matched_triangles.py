@@ -12,9 +12,13 @@ from csaw.engine.plan.contracts import Array
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
     """Count triangles as cuda/masked_product.py does.
 
-    BudgetError where the GPU's memory does not hold the rows and what they are sorted by.
+    Errors as of patterns.compute.
     """
     rows = renumbered(network)
-    counts = cupy.zeros(network.vertices if each else 0, np.uint64)
+    counts = cupy.zeros(rows.order.size if each else 0, np.uint64)
     total = matches(network, Asked("triangle"), rows, None, counts)
-    return total, counts[rows.number].astype(np.int64) if each else None
+    if not each:
+        return total, None
+    vertices = cupy.zeros(network.vertices, np.int64)
+    vertices[rows.order] = counts.view(np.int64)
+    return total, vertices

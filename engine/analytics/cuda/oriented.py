@@ -1,7 +1,9 @@
 """Lists of lower neighbors of vertices that are ranked by degree, on a GPU: twin of cpu/oriented.py.
 
-Hubs, the vertices of highest degree, are listed in 16 bits, others in 32. Where all rows are in memory, they are split
-where others' ranks are looked up, and keep their places; oriented_runs.py has those that pass by.
+Vertices of fewer than two neighbors are in no triangle, and have no rank: so ranks take 32 bits where ids take 64, and
+what is kept of each rank is of fewer vertices. Hubs, the vertices of highest degree, are listed in 16 bits, others in
+32. Where all rows are in memory, they are split where others' ranks are looked up, and keep their places;
+oriented_runs.py has those that pass by.
 """
 
 from typing import NamedTuple
@@ -12,7 +14,11 @@ import numpy as np
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array
+from csaw.partition.errors import DeviceError
 
+MOST_RANKED = (1 << 32) - 1  # vertices whose ranks take 32 bits, besides the number that stands for no rank
+LEAST = 2  # neighbors of a vertex in a triangle
+SPAN = 1024  # vertices of which a warp finds those that get a rank, as in oriented.cu
 HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others
 LONG = 1024  # neighbors from which a row is split by a whole block
 BIG, SMALL = 512, (32, 2)  # threads of a block: of one long row, and of two short ones
@@ -47,30 +53,47 @@ class Higher(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Rows whose lower neighbors' ranks come first: ``rows`` uint32 [entries].
+    """Rows whose lower neighbors' ranks come first, and whose higher ones' come last: ``rows`` uint32 [entries].
 
-    ``lower`` and ``close``, uint32 of each vertex: how many neighbors are lower, and hubs among these.
+    ``lower``, ``close`` and ``higher``, uint32 of each vertex: how many neighbors are lower, hubs among these, and
+    higher.
     """
 
     rows: Array
     lower: Array
     close: Array
+    higher: Array
 
 
-def rank_by_degree(network: DeviceNetwork) -> tuple[Array, Array]:
-    """uint32 [V] twice: ranks by degree, the highest first, ties in order of ids; and the vertex of each rank."""
+def rank_by_degree(network: DeviceNetwork, least: int = LEAST) -> tuple[Array, Array]:
+    """Rank the vertices of ``least`` neighbors or more by degree, the highest first, ties in order of ids.
+
+    DeviceError where there are 2^32 of them or more.
+
+    Returns:
+        The rank of each vertex, uint32 [V], of which 2^32 - 1 is none; and the vertex of each rank, int64 [ranks].
+    """
     vertices, kernels = network.vertices, network.kernels("oriented")
-    keys = cupy.empty(vertices, np.uint64)
-    kernels.over("key_degrees", vertices, vertices, network.indptr, keys)
-    if vertices:
-        keys.sort()
-    rank, order = (cupy.empty(vertices, np.uint32) for _ in range(2))
-    kernels.over("rank_keys", vertices, vertices, keys, rank, order)
-    return rank, order
+    begin = cupy.zeros(-(-vertices // SPAN) + 1, np.int64)
+    kernels.over("count_ranked", 32 * begin.size, vertices, least, network.indptr, begin[1:])
+    cupy.cumsum(begin, out=begin)
+    ranks = int(begin[-1])
+    if ranks > MOST_RANKED:
+        neighbors = "two neighbors" if least > 1 else "one neighbor"
+        raise DeviceError(
+            f"{network.store.path}: expected fewer than 2^32 vertices with {neighbors} or more, found {ranks:,}, which "
+            "GPUs number in 32 bits; pass --device cpu"
+        )
+    rank, chosen = cupy.empty(vertices, np.uint32), cupy.empty(ranks, network.id_dtype)
+    keys = cupy.empty(ranks, np.uint64)
+    kernels.over("key_ranked", 32 * begin.size, vertices, least, network.indptr, begin, chosen, keys, rank)
+    keys.sort()
+    kernels.over("rank_keys", ranks, ranks, chosen, keys, rank)
+    return rank, keys.view(np.int64)
 
 
 def empty_split(entries: int, vertices: int) -> Split:
-    return Split(*(cupy.empty(size, np.uint32) for size in (entries, vertices, vertices)))
+    return Split(*(cupy.empty(size, np.uint32) for size in (entries, vertices, vertices, vertices)))
 
 
 def split(network: DeviceNetwork, rank: Array, block: Block, into: Split) -> None:
@@ -85,18 +108,18 @@ def split(network: DeviceNetwork, rank: Array, block: Block, into: Split) -> Non
 
 
 def placed(network: DeviceNetwork, order: Array, whole: Split) -> tuple[Lists, Higher]:
-    """Place the lists of all vertices, of the split rows of a network in memory."""
-    vertices = network.vertices
-    near_begin, kernels = cupy.zeros(vertices + 1, np.int64), network.kernels("oriented")
-    kernels.over("count_units", vertices, vertices, order, whole.close, near_begin[1:])
+    """Place the lists of all ranks, of the split rows of a network in memory."""
+    ranks = order.size
+    near_begin, kernels = cupy.zeros(ranks + 1, np.int64), network.kernels("oriented")
+    kernels.over("count_units", ranks, ranks, order, whole.close, near_begin[1:])
     cupy.cumsum(near_begin, out=near_begin)
     near = cupy.empty(4 * int(near_begin[-1]), np.uint16)
-    ranked = cupy.empty((vertices, RANKED), np.uint32)
-    higher = Higher(cupy.empty(vertices, np.int64), cupy.empty(vertices, np.uint32), whole.rows)
+    ranked = cupy.empty((ranks, RANKED), np.uint32)
+    higher = Higher(cupy.empty(ranks, np.int64), cupy.empty(ranks, np.uint32), whole.rows)
     kernels.over(
         "place_rows",
-        32 * min(vertices, MOST_WARPS),
-        vertices,
+        32 * min(ranks, MOST_WARPS),
+        ranks,
         order,
         network.indptr,
         *whole,
@@ -105,4 +128,4 @@ def placed(network: DeviceNetwork, order: Array, whole: Split) -> tuple[Lists, H
         near,
         *higher[:2],
     )
-    return Lists(0, vertices, ranked, near, whole.rows), higher
+    return Lists(0, ranks, ranked, near, whole.rows), higher

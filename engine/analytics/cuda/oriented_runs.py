@@ -30,6 +30,7 @@ from csaw.partition.base.cache import cache_dir
 WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
 TO_DEVICE, WITHIN = 1, 3  # CUDA's numbers of a copy from host memory, and from this or another GPU
 MOST_SEGMENTS = 65_535  # that a launch has a row of blocks for
+MOST_ENTRIES = (1 << 32) - 1  # of a block with more than one row: where a list stands in a run is said in 32 bits
 # Of a list in a piece, beside its neighbors: its entry, its struct, and the filling of its last unit.
 LIST_BYTES = ENTRY + 4 * RANKED + UNIT
 
@@ -62,6 +63,11 @@ class Runs:
         self.there.clear()
         if self.file is not None:
             self.file.close()
+
+    @property
+    def ranks(self) -> int:
+        """The number of all lists."""
+        return int(self.cuts[-1])
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -235,36 +241,36 @@ def carved(room: Array, sizes: tuple[int, ...]) -> list[Array]:
 
 def _run(network: DeviceNetwork, rank: Array, block: Block, cuts: Array) -> tuple[tuple[Array, ...], np.ndarray]:
     """Entries, hubs and others of a block's run, and ``Run.at``."""
-    count = block.last - block.first
-    split = oriented.empty_split(block.indices.size, count)
+    split = oriented.empty_split(block.indices.size, block.last - block.first)
     oriented.split(network, rank, block, split)
-    own = rank[block.first : block.last]
-    order = cupy.argsort(own).astype(np.uint32)
-    close = split.close[order].astype(np.int64)
-    begins = [cupy.zeros(count + 1, np.int64) for _ in range(2)]
-    cupy.cumsum((close + 3) // 4, out=begins[0][1:])
-    cupy.cumsum(split.lower[order] - close, out=begins[1][1:])
+    own, kernels = rank[block.first : block.last], network.kernels("oriented_runs")
+    order = cupy.argsort(own)  # of the unranked, which have no lists, last
     row = cupy.searchsorted(own[order].astype(np.int64), cuts)
-    at = cupy.stack([row, begins[0][row], begins[1][row]], axis=1).get()
+    lists = int(row[-1])
+    begins = [cupy.zeros(lists + 1, np.int64) for _ in range(2)]
+    kernels.over("measure_run", lists, lists, order, split.lower, split.close, *(begin[1:] for begin in begins))
+    for begin in begins:
+        cupy.cumsum(begin, out=begin)
+    at = cupy.stack([row, *(begin[row] for begin in begins)], axis=1).get()
     units, others = at[-1, 1:].tolist()
-    arrays = cupy.empty((count + 1, 4), np.uint32), cupy.empty(4 * units, np.uint16), cupy.empty(others, np.uint32)
-    network.kernels("oriented_runs").over(
-        "place_run", 32 * min(count + 1, MOST_WARPS), count, order, own, block.indptr, *split, *begins, *arrays
-    )
+    arrays = cupy.empty((lists + 1, 4), np.uint32), cupy.empty(4 * units, np.uint16), cupy.empty(others, np.uint32)
+    given = (lists, order, own, block.indptr, *split[:3], *begins)
+    kernels.over("place_run", 32 * min(lists + 1, MOST_WARPS), *given, *arrays)
     return arrays, at
 
 
 def cuts_of(network: DeviceNetwork, order: Array, most: int) -> np.ndarray:
-    """Choose the ranks at which lists are cut: int64 [pieces + 1].
+    """Choose the ranks at which lists are cut, of which there is one at least: int64 [pieces + 1].
 
     A piece with more than one list has at most ``most`` bytes, whichever of a vertex's neighbors are lower.
     """
-    upto = cupy.cumsum(
-        cupy.minimum(cupy.diff(network.indptr)[order], cupy.arange(network.vertices)) * OTHER + LIST_BYTES
-    )
+    ranks = order.size
+    upto = cupy.empty(ranks, np.int64)
+    network.kernels("oriented_runs").over("bound_lists", ranks, ranks, LIST_BYTES, OTHER, order, network.indptr, upto)
+    cupy.cumsum(upto, out=upto)
     wanted = cupy.arange(most, int(upto[-1]), most)
     inner = cupy.searchsorted(upto, wanted).get()
-    return np.unique(np.concatenate([[0], inner, [network.vertices]]))
+    return np.unique(np.concatenate([[0], inner, [ranks]]))
 
 
 def bytes_of(sizes: np.ndarray, runs: int) -> np.ndarray:
@@ -272,15 +278,13 @@ def bytes_of(sizes: np.ndarray, runs: int) -> np.ndarray:
     return (ENTRY + 4 * RANKED) * sizes[:, 0] + UNIT * sizes[:, 1] + OTHER * sizes[:, 2] + ENTRY * runs + 4 * 32
 
 
-def host_bytes(network: DeviceNetwork) -> int:
-    """The most bytes that the runs of a network can take."""
+def host_bytes(network: DeviceNetwork, ranks: int) -> int:
+    """The most bytes that the runs of a network with so many ranks can take."""
     return (
-        OTHER * (network.edges // 2)
-        + (2 * ENTRY + UNIT) * (network.vertices + 1)
-        + 4 * ENTRY * (len(network.cut.partitions) + 1)
+        OTHER * (network.edges // 2) + (2 * ENTRY + UNIT) * (ranks + 1) + 4 * ENTRY * (len(network.cut.partitions) + 1)
     )
 
 
-def host_memory(network: DeviceNetwork) -> np.ndarray:
-    """Page-locked memory for the runs of a network."""
-    return page_locked(host_bytes(network), np.uint8)
+def host_memory(network: DeviceNetwork, ranks: int) -> np.ndarray:
+    """Page-locked memory for these runs."""
+    return page_locked(host_bytes(network, ranks), np.uint8)

@@ -25,14 +25,15 @@ BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 
 
 class Rows(NamedTuple):
-    """Rows whose vertices are numbered so that degrees rise.
+    """Rows of the vertices that have neighbors, which are numbered so that degrees rise.
 
-    ``number`` uint32 [V], of each vertex; ``room``: matches that a table may have.
+    ``indices`` uint32 [entries]; ``order`` int64 [numbers], the vertex of each; ``room``: matches that a table may
+    have.
     """
 
     indptr: Array
     indices: Array
-    number: Array
+    order: Array
     room: int
 
 
@@ -40,7 +41,7 @@ def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarra
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
     ``labels``: int32 [V] in host memory, as of cpu/patterns.py. BudgetError where the GPU's memory does not hold the
-    rows and what they are sorted by.
+    rows and what they are sorted by; DeviceError where 2^32 vertices or more have neighbors.
     """
     rows = cache(lambda: renumbered(network))
 
@@ -54,44 +55,34 @@ def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarra
 def renumbered(network: DeviceNetwork) -> Rows:
     """Number the vertices of a network in memory so that degrees rise, and sort its rows by these numbers.
 
-    Then few neighbors of a vertex have a higher number.
+    Then few neighbors of a vertex have a higher number. A vertex without neighbors is in no pattern, and has no number.
     """
     left = device_room.require_room(network, "matches of patterns", more_bytes)
-    block, vertices = next(network.blocks()), network.vertices
-    number = (vertices - 1 - oriented.rank_by_degree(network)[0]).astype(np.uint32)
-    keys = cupy.empty(network.edges, np.uint64)
+    (_, _, begins, entries, _), vertices = next(network.blocks()), network.vertices
+    rank, order = oriented.rank_by_degree(network, least=1)
+    numbers, order, keys = order.size, order[::-1], cupy.empty(network.edges, np.uint64)
     warps = 32 * min(vertices, oriented.MOST_WARPS)
-    network.kernels("adjacency").over("key_entries", warps, vertices, block.indptr, block.indices, number, keys)
+    network.kernels("adjacency").over("key_entries", warps, vertices, numbers, begins, entries, rank, keys)
     keys.sort()
-    degrees = cupy.empty(vertices, np.int64)
-    degrees[number] = network.degrees
-    indptr = cupy.zeros(vertices + 1, np.int64)
-    cupy.cumsum(degrees, out=indptr[1:])
-    return Rows(indptr, keys.astype(np.uint32), number, min(MOST, LEAST + left // MATCH_BYTES))
+    indptr = cupy.zeros(numbers + 1, np.int64)
+    cupy.cumsum(network.degrees[order], out=indptr[1:])
+    return Rows(indptr, keys.astype(np.uint32), order, min(MOST, LEAST + left // MATCH_BYTES))
 
 
 def matches(network: DeviceNetwork, asked: Asked, rows: Rows, labels: Array | None, each: Array) -> int:
     """Count the matches of a pattern in renumbered rows.
 
-    ``labels``: int32 [V] of the vertices of the network, where the pattern asks for them. ``each``: uint64 [V], to
-    which those of each vertex are added by its number, or empty.
+    ``labels``: int32 [V] of the vertices of the network, where the pattern asks for them. ``each``: uint64 [numbers],
+    to which those of each vertex are added by its number, or empty.
     """
     plan = pattern.plan(asked)
-    join = Join(network, plan, rows, _by_number(labels, rows), each)
+    join = Join(network, plan, rows, None if labels is None else labels[rows.order], each)
     first = cupy.diff(rows.indptr) >= int(plan.needs[0])
     if join.labels is not None and plan.wanted[0] >= 0:
         first &= join.labels == int(plan.wanted[0])
     roots = cupy.flatnonzero(first).astype(np.uint32)
     join.extend(1, roots.size, roots[None])
     return int(join.total[0])
-
-
-def _by_number(labels: Array | None, rows: Rows) -> Array | None:
-    if labels is None:
-        return None
-    out = cupy.empty_like(labels)
-    out[rows.number] = labels
-    return out
 
 
 class Join:

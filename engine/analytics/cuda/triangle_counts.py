@@ -27,23 +27,33 @@ MOST_SHARED = 97  # CUDA's number of a device's attribute: bytes of shared memor
 class Counts(NamedTuple):
     """Counters of a GPU: uint64 [1] for all triangles but those of the dense part, and [1] for these.
 
-    ``of_rank``: uint64 [V], of each vertex by rank; empty where these are not asked for.
+    ``of_rank``: uint64 [ranks], of each vertex by rank; None where these are not asked for.
     """
 
     total: Array
     dense: Array
-    of_rank: Array
+    of_rank: Array | None
+
+    @property
+    def each(self) -> bool:
+        """Whether triangles are counted of each vertex, too."""
+        return self.of_rank is not None
 
 
-def no_counts(network: DeviceNetwork, each: bool) -> Counts:
-    return Counts(*(cupy.zeros(size, np.uint64) for size in (1, 1, network.vertices if each else 0)))
+def no_counts(ranks: int, each: bool) -> Counts:
+    total, dense = (cupy.zeros(1, np.uint64) for _ in range(2))
+    return Counts(total, dense, cupy.zeros(ranks, np.uint64) if each else None)
 
 
 def found(network: DeviceNetwork, counts: Counts, rank: Array) -> tuple[int, Array | None]:
     """Return the counts of a GPU as triangles.compute does."""
-    each = counts.of_rank.size > 0
-    dense = int(counts.dense[0]) // (2 if each else 1)  # from both ends of an edge
-    return int(counts.total[0]) + dense, _by_vertex(network, counts.of_rank, rank) if each else None
+    dense = int(counts.dense[0]) // (2 if counts.each else 1)  # from both ends of an edge
+    return int(counts.total[0]) + dense, _by_vertex(network, counts.of_rank, rank) if counts.each else None
+
+
+def none_found(network: DeviceNetwork, each: bool) -> tuple[int, Array | None]:
+    """Return what triangles.compute does of a graph without a vertex that has a rank."""
+    return 0, cupy.zeros(network.vertices, np.int64) if each else None
 
 
 def _by_vertex(network: DeviceNetwork, of_rank: Array, rank: Array) -> Array:
@@ -60,10 +70,10 @@ def many_neighbors(network: DeviceNetwork) -> int:
     return int(many[0])
 
 
-def dense_parts(network: DeviceNetwork, lists: Lists, each: bool, most: int) -> dict[int, Array]:
+def dense_parts(network: DeviceNetwork, lists: Lists, ranks: int, each: bool, most: int) -> dict[int, Array]:
     """Make the bit matrices of the dense parts, by their sizes, of the ``lists`` of the vertices of highest degree.
 
-    Of sizes that these lists hold, this GPU can multiply, and ``most`` bytes have room for.
+    Of sizes that these lists hold, this GPU can multiply, and ``most`` bytes have room for. ``ranks``: of all vertices.
     """
     shared = cupy.cuda.runtime.deviceGetAttribute(MOST_SHARED, network.gpu.number)
     if int(network.gpu.architecture.removeprefix("sm_")) < SINCE or lists.first > 0:
@@ -71,7 +81,7 @@ def dense_parts(network: DeviceNetwork, lists: Lists, each: bool, most: int) -> 
     sizes = [
         size
         for size in DENSE
-        if _shared(size) <= shared and size * size // 8 <= most and min(size, network.vertices) <= lists.last
+        if _shared(size) <= shared and size * size // 8 <= most and min(size, ranks) <= lists.last
     ]
     parts = {size: cupy.zeros(size * size // 32, np.uint32) for size in sizes}
     for size, matrix in parts.items():
@@ -96,7 +106,7 @@ def count_dense(
 
     It is the largest part in which the vertex has enough neighbors. ``share``: as of ``count``.
     """
-    each = counts.of_rank.size > 0
+    each = counts.each
     kernels, lists = network.kernels("triangles", EACH=int(each)), others.ranked.shape[0]
     kernels.over("forget_dense", lists, lists, others.ranked)
     for size in sorted(parts):
@@ -140,7 +150,7 @@ def count(
     Those that ``count_dense`` counts are left out. ``higher``: of ``middles``. ``many``: as of ``many_neighbors``.
     ``share``: (k, n) takes every n-th of the middle vertices, from k on: neighbors in rank have about the same work.
     """
-    each = counts.of_rank.size > 0
+    each = counts.each
     kernels = network.kernels("triangles", EACH=int(each))
     part, step = share
     first, last = middles.first, middles.last

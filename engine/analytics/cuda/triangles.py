@@ -1,4 +1,4 @@
-"""Triangles of a simple undirected network on a GPU, in 19 bytes an edge with the graph itself.
+"""Triangles of a simple undirected network on a GPU, in 19 bytes an edge with the graph itself, 27 with wide ids.
 
 Where that does not fit, parts of the lists of neighbors stay on the GPU while others pass by (triangles_streamed.py): a
 triangle needs the lists of two of its vertices alone.
@@ -17,25 +17,17 @@ from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
-from csaw.partition.errors import DeviceError
-
-RANK_BYTES = 4  # of a rank by degree, as which kernels know a vertex
 
 
 def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
     """Count the triangles of the graph, and of ``each`` vertex if that is asked for.
 
     BudgetError where the GPU memory that may be used does not hold the parts of a graph that is streamed; DeviceError
-    for a graph of 2^32 vertices or more.
+    where 2^32 vertices or more have two neighbors.
 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.
     """
-    if network.id_dtype.itemsize > RANK_BYTES:
-        raise DeviceError(
-            f"{network.store.path}: expected fewer than 2^32 vertices, found {network.vertices:,}, whose triangles are "
-            "counted on the CPU; pass --device cpu"
-        )
     if isinstance(network, PooledNetwork) and triangles_spread.has_room(network):
         found = triangles_spread.counted(network, each)
     elif network.resident and needed(network, network.edges) <= network.room:
@@ -58,7 +50,7 @@ def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | No
     def split(one: DeviceNetwork, number: int) -> tuple[Array, Array, Split]:
         first, last = network.shares[number]
         ranks, whole = oriented.rank_by_degree(one), oriented.empty_split(one.edges, one.vertices)
-        own = Split(whole.rows, whole.lower[first:last], whole.close[first:last])
+        own = Split(whole.rows, *(numbers[first:last] for numbers in whole[1:]))
         oriented.split(one, ranks[0], next(rows_of(one, first, last)), own)
         return *ranks, whole
 
@@ -70,13 +62,12 @@ def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | No
             for other, (_, _, there) in enumerate(ready):
                 if other != number:
                     vertices, rows = slice(*network.shares[other]), slice(*entries[other])
-                    for theirs, own, span in zip(there, whole, (rows, vertices, vertices), strict=True):
+                    for theirs, own, span in zip(there, whole, (rows, *3 * (vertices,)), strict=True):
                         fetch(theirs[span], own[span])
-        counts, share = counting.no_counts(one, each), (number, len(networks))
+        counts, share = counting.no_counts(order.size, each), (number, len(networks))
         lists, higher = oriented.placed(one, order, whole)
-        counting.count_dense(
-            one, counting.dense_parts(one, lists, each, one.edges // counting.DENSE_EDGES), lists, counts, share
-        )
+        dense = counting.dense_parts(one, lists, order.size, each, one.edges // counting.DENSE_EDGES)
+        counting.count_dense(one, dense, lists, counts, share)
         counting.count(one, lists, higher, lists, counting.many_neighbors(one), counts, share)
         return counting.found(one, counts, rank)
 

@@ -21,8 +21,18 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
-from csaw.engine.analytics.cuda.oriented_runs import ENTRY, LIST_BYTES, OTHER, UNIT, Passing, Runs, bytes_of, cuts_of
+from csaw.engine.analytics.cuda.oriented import LEAST, MOST_WARPS, Higher, Lists, rank_by_degree
+from csaw.engine.analytics.cuda.oriented_runs import (
+    ENTRY,
+    LIST_BYTES,
+    MOST_ENTRIES,
+    OTHER,
+    UNIT,
+    Passing,
+    Runs,
+    bytes_of,
+    cuts_of,
+)
 from csaw.engine.analytics.cuda.piece_groups import Group, divided, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
@@ -37,7 +47,6 @@ PLACE_BYTES = (
 )
 BLOCK_BYTES = 32  # of an entry of a block while its lists are written
 BLOCK_VERTEX = 2  # entries that a vertex of a block counts as
-MOST_ENTRIES = 1 << 30  # of a block with more than one row: where a list stands in a run is said in 32 bits
 LEAST_ROWS = 2  # of the longest length, for which a block must have room
 LEAST_ROOM = 1 << 20  # bytes, as blocks of few rows are slow
 STAY_SHARE, PIECE_SHARE, DENSE_SHARE = 2, 8, 16  # one part of this many of the memory is for what the module says
@@ -79,21 +88,25 @@ def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]
 
     Rows of other networks of the graph are given back.
     """
+    if network.store.max_degree < LEAST:
+        return [counting.none_found(network, each)]
     for other in network.relatives:
         if other is not network:
             other.let_go()
     networks, room = network.among(len(network.shares)), _room(network)
-    every = OTHER * network.edges + LIST_BYTES * network.vertices
-    cuts = cuts_of(network, rank_by_degree(network)[1], max(min(room // PIECE_SHARE, every // FINE), 1))
+    order = rank_by_degree(network)[1]
+    every = OTHER * network.edges + LIST_BYTES * order.size
+    cuts = cuts_of(network, order, max(min(room // PIECE_SHARE, every // FINE), 1))
+    del order
     most = max(min(room // BLOCK_BYTES, MOST_ENTRIES), network.store.max_degree + BLOCK_VERTEX)
     blocks, runs = _blocks(network, most), Runs(cuts, None, on_gpus=True)
 
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
-        rank, _ = rank_by_degree(one)
+        rank = rank_by_degree(one)[0]
         for own in rows_of(one, *network.shares[number]):
             runs.write(one, rank, _parts(own, blocks[number], network.offsets))
         cupy.get_default_memory_pool().free_all_blocks()
-        return rank, counting.no_counts(one, each)
+        return rank, counting.no_counts(runs.ranks, each)
 
     try:
         kept = dict(zip(networks, on_each(networks, write), strict=True))
@@ -175,7 +188,7 @@ class _Counting:
         """The bit matrices of the dense parts, of the lists of the lowest ranks."""
         lists, _ = self._read(self.plan.head)
         most = min(self.network.edges // counting.DENSE_EDGES, self.plan.dense_bytes)
-        return counting.dense_parts(self.network, lists, self.counts.of_rank.size > 0, most)
+        return counting.dense_parts(self.network, lists, self.runs.ranks, self.counts.each, most)
 
     def _read(self, group: Group) -> "tuple[Lists, cupy.cuda.Stream]":
         """Read lists to where they stay. Returns the stream on which they came, too."""
@@ -199,11 +212,11 @@ class _Counting:
             counting.count(network, middles, Higher(begin[own], higher[own], words), others, self.many, counts)
 
     def _higher(self, others: Lists, room: Array) -> Higher:
-        """The vertices of ``others`` by their lower neighbors, which are any vertices, in ``room`` (uint8)."""
-        vertices, count = self.network.vertices, others.last - others.first
-        higher, begin = cupy.zeros(vertices, np.uint32), cupy.zeros(vertices + 1, np.int64)
+        """The vertices of ``others`` by their lower neighbors, which are of any ranks, in ``room`` (uint8)."""
+        ranks, count = self.runs.ranks, others.last - others.first
+        higher, begin = cupy.zeros(ranks, np.uint32), cupy.zeros(ranks + 1, np.int64)
         kernels, warps = self.network.kernels("oriented_runs"), 32 * min(count, MOST_WARPS)
-        given = (count, others.first, *others[2:], 0, vertices)
+        given = (count, others.first, *others[2:], 0, ranks)
         kernels.over("count_higher", warps, *given, higher)
         cupy.cumsum(higher.astype(np.int64), out=begin[1:])
         words = room[: room.size // OTHER * OTHER].view(np.uint32)

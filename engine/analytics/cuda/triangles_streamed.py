@@ -19,8 +19,16 @@ from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
 from csaw.engine.analytics.cuda.memory.triangles import BLOCK_SHARE, KEPT_BYTES, least_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
-from csaw.engine.analytics.cuda.oriented_runs import Passing, Runs, bytes_of, cuts_of, host_bytes, host_memory
+from csaw.engine.analytics.cuda.oriented import LEAST, MOST_WARPS, Higher, Lists, rank_by_degree
+from csaw.engine.analytics.cuda.oriented_runs import (
+    MOST_ENTRIES,
+    Passing,
+    Runs,
+    bytes_of,
+    cuts_of,
+    host_bytes,
+    host_memory,
+)
 from csaw.engine.analytics.cuda.piece_groups import Group, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
@@ -34,8 +42,8 @@ from csaw.partition.graph.views import Recut
 PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
 # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
 HIGHER_BYTES = 20
-# of an entry of a block and of a row, where rows are short: both slots, what is split, and two runs
-WRITTEN_BYTES, ROW_BYTES = 20, 112
+# of an entry of a block beside both slots, and of a row, where rows are short: what is split, and two runs
+WRITTEN_BYTES, ROW_BYTES = 12, 112
 DENSE_SHARE = 16  # the dense parts take at most one part of this many
 
 
@@ -46,13 +54,17 @@ def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
     """
     store, room = network.store, network.gpu_memory - KEPT_BYTES * network.vertices
     if network.edges != store.edges or store.directed:  # made on the GPU of the store's graph, and kept for others
-        store, room = network.host.undirected.store, room - 4 * network.edges - network.beside
+        rows = network.id_dtype.itemsize * network.edges
+        store, room = network.host.undirected.store, room - rows - network.beside
     else:
         network.let_go()
+    if store.max_degree < LEAST:
+        return [counting.none_found(network, each)]
     stream = _in_blocks(network, store, room)
     try:
         networks = stream.among(len(stream.shares))
-        runs = Runs(cuts_of(stream, rank_by_degree(stream)[1], room // PIECE_SHARE), _memory(network, stream))
+        cuts = cuts_of(stream, rank_by_degree(stream)[1], room // PIECE_SHARE)
+        runs = Runs(cuts, _memory(network, stream, int(cuts[-1])))
         try:
             return _count_runs(stream, networks, runs, room, each)
         finally:
@@ -72,7 +84,7 @@ def _count_runs(
         runs.write(one, rank, rows_of(one, *stream.shares[number]))
         one.forget_blocks()  # of rows that are not read again
         cupy.get_default_memory_pool().free_all_blocks()
-        return rank, counting.no_counts(one, each)
+        return rank, counting.no_counts(runs.ranks, each)
 
     kept = dict(zip(networks, on_each(networks, write), strict=True))
     pieces, parts = _pieces_and_parts(runs, room)
@@ -96,16 +108,16 @@ def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
     return pieces, grouped(staying, room // PART_SHARE)
 
 
-def _memory(network: DeviceNetwork, stream: DeviceNetwork) -> np.ndarray | None:
+def _memory(network: DeviceNetwork, stream: DeviceNetwork, ranks: int) -> np.ndarray | None:
     """Page-locked memory for the runs, which the network keeps for the next time.
 
     None where the host has no room for it beside the rows.
     """
-    rows = 4 * stream.edges if stream.host_copy is not None else 0
-    if stream.host_copy is None or rows + host_bytes(stream) > stream.host.room:
+    needed = host_bytes(stream, ranks)
+    if stream.host_copy is None or stream.id_dtype.itemsize * stream.edges + needed > stream.host.room:
         return None
-    if network.spool is None or network.spool.size < host_bytes(stream):
-        network.spool = host_memory(stream)
+    if network.spool is None or network.spool.size < needed:
+        network.spool = host_memory(stream, ranks)
     return network.spool
 
 
@@ -123,7 +135,7 @@ def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNe
             f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; {network.advice(needed)}"
         )
     kept = network.kept.bytes(network.vertices, store.edges, network.id_dtype.itemsize)
-    slots = 2 * network.edge_bytes * (room // BLOCK_SHARE)
+    slots = 2 * network.edge_bytes * min(room // BLOCK_SHARE, MOST_ENTRIES)
     if isinstance(network, PooledNetwork):
         stream = network.in_blocks(store, kept + slots)
     else:
@@ -140,21 +152,26 @@ def _of_blocks(network: DeviceNetwork, store: GraphStore, slots: int, room: int)
     """The bytes of ``slots`` that blocks of rows take: fewer than all rows do where ``room`` is not enough for what is
     made of all of them at once, if the longest row is not half of them.
     """
-    at_once = WRITTEN_BYTES * store.edges + ROW_BYTES * store.vertices <= room
+    at_once = _written_bytes(store) * store.edges + ROW_BYTES * store.vertices <= room
     if at_once or network.residency is Residency.RESIDENT:
         return slots
     return min(slots, network.edge_bytes * max(store.edges - 1, 2 * store.max_degree))
 
 
+def _written_bytes(store: GraphStore) -> int:
+    """Bytes of an entry of a block, where rows are short."""
+    return 2 * store.id_dtype.itemsize + WRITTEN_BYTES
+
+
 def _cut(stream: DeviceNetwork, room: int) -> Recut:
     """The rows in blocks that ``room`` bytes are enough for, whether their rows are long or many."""
     entries, begins, vertex = stream.offsets, list[tuple[int, int]](), 0
-    written = WRITTEN_BYTES * entries + ROW_BYTES * np.arange(stream.vertices + 1)
+    written = _written_bytes(stream.store) * entries + ROW_BYTES * np.arange(stream.vertices + 1)
     while vertex < stream.vertices:
         begins.append((vertex, int(entries[vertex])))
         ends = (
             np.searchsorted(upto, upto[vertex] + most, side="right") - 1
-            for upto, most in ((entries, room // BLOCK_SHARE), (written, room))
+            for upto, most in ((entries, min(room // BLOCK_SHARE, MOST_ENTRIES)), (written, room))
         )
         vertex = max(vertex + 1, int(min(ends)))
     return Recut(stream.store, begins)
@@ -189,7 +206,7 @@ class _Counting:
         stream.wait_event(cupy.cuda.get_current_stream().record())
         middles = self.runs.read(network, part.low, part.high, room[0], stream)
         cupy.cuda.get_current_stream().wait_event(stream.record())
-        dense = counting.dense_parts(network, middles, counts.of_rank.size > 0, self.dense_bytes)
+        dense = counting.dense_parts(network, middles, self.runs.ranks, counts.each, self.dense_bytes)
         for others in self._others(middles, part, pieces, stream):
             if dense:
                 counting.count_dense(network, dense, others, counts)

@@ -10,7 +10,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.kept import NOTHING
-from csaw.engine.analytics.measure import BOTH_WAYS, NARROW, SHARED, Findings, Measure
+from csaw.engine.analytics.measure import BOTH_WAYS, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.spread import SPREAD, Spread, budget_of, place
 from csaw.engine.analytics.unfinished import Unfinished
@@ -193,22 +193,15 @@ class Networks:
                 one.withdraw()
 
     def _lacks(self, one: Measure) -> list[str]:
-        """Names of the modules that a measure needs and a GPU does not have, for ids as those of the graph."""
+        """Names of the modules that a measure needs and a GPU does not have."""
         from csaw.engine.analytics.cuda.network import DeviceNetwork
 
-        wanted = one.computes(self.store.directed)
-        return DeviceNetwork.lacks(wanted) + (sorted(NARROW.intersection(wanted)) if self.is_wide else [])
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether ids take 64 bits, as from 2^32 vertices on."""
-        return np.dtype(self.store.id_dtype).itemsize == 8
+        return DeviceNetwork.lacks(one.computes(self.store.directed))
 
     def _why_not(self, one: Measure) -> str:
         """The reason for which a measure does not run on the GPU; empty where it does."""
-        if lacking := self._lacks(one):
-            many = " that take 2^32 vertices" if self.is_wide and NARROW.issuperset(lacking) else ""
-            return f"it has no kernels for GPUs{many}"
+        if self._lacks(one):
+            return "it has no kernels for GPUs"
         return (
             "" if not devices.is_auto(self.wish.device) or self._has_room(one) else "the GPU has no room for its rows"
         )

@@ -10,7 +10,6 @@ CUDA 13 goes back to sm_75. With CUDA 12 installed (``scripts/test-cuda12``) the
 import os
 import re
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -146,7 +145,6 @@ NETWORKS = sorted(  # files whose kernels measures of networks launch, by the ca
     }
     | {str(WING / "kernels" / name) for files in typed_rounds.FILES.values() for name in files}
 )
-OF_RANKS = {"oriented", "oriented_runs", "triangles", "dense"}  # they know vertices by 32 bits alone
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
 STREAMED = [
     ("fastgcn", {}),
@@ -457,7 +455,7 @@ def test_kernels_of_networks_and_benchmarks_compile(file, architecture, caplog, 
 
 
 @pytest.mark.parametrize("architecture", ENDS)
-@pytest.mark.parametrize("file", [file for file in NETWORKS if Path(file).stem not in OF_RANKS])
+@pytest.mark.parametrize("file", NETWORKS)
 def test_kernels_of_networks_compile_for_ids_of_64_bits(file, architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     check(Unit((file,), {"WIDE": 1}, [], ()), architecture, caplog)
@@ -466,8 +464,9 @@ def test_kernels_of_networks_compile_for_ids_of_64_bits(file, architecture, capl
 @pytest.mark.parametrize("architecture", FIRST)
 def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
-    for file in ("triangles.cu", "dense.cu", "masked_product.cu", "patterns.cu"):
-        check(Unit((str(WING / "kernels" / file),), {"EACH": 1}, [], ()), architecture, caplog)
+    files = ("triangles.cu", "dense.cu", "masked_product.cu", "patterns.cu")
+    for file, wide in product(files, (0, 1)):
+        check(Unit((str(WING / "kernels" / file),), {"EACH": 1, "WIDE": wide}, [], ()), architecture, caplog)
 
 
 PAGES = ("Distance", "WeightFrom", "Label", "Rank", "RankInUnits", "KCore")

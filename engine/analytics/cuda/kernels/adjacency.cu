@@ -17,11 +17,14 @@ extern "C" __global__ void count_faults(i64 first, i64 last, const i64* indptr, 
 }
 
 // Make the key of each entry of the rows 0 .. vertices - 1: the number of the row's vertex in the high 32 bits, that of
-// the neighbor in the low ones.
-extern "C" __global__ void key_entries(i64 vertices, const i64* indptr, const u32* indices, const u32* number, u64* keys)
+// the neighbor in the low ones. The `numbered` vertices, all that have neighbors, are numbered from the last rank on.
+extern "C" __global__ void key_entries(i64 vertices, i64 numbered, const i64* indptr, const vertex_t* indices,
+    const u32* rank, u64* keys)
 {
+    const u32 last = (u32)(numbered - 1);
     for (i64 v = warp_number(); v < vertices; v += warps_of_grid()) {
-        const u64 row = (u64)number[v] << 32;
-        for (i64 i = indptr[v] + threadIdx.x % 32; i < indptr[v + 1]; i += 32) keys[i] = row | number[indices[i]];
+        const u64 row = (u64)(last - rank[v]) << 32;
+        for (i64 i = indptr[v] + threadIdx.x % 32; i < indptr[v + 1]; i += 32)
+            keys[i] = row | (last - rank[indices[i]]);
     }
 }

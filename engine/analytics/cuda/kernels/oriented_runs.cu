@@ -1,17 +1,37 @@
 // Lists of lower neighbors that are written run by run and read piece by piece: see
 // engine/analytics/cuda/oriented_runs.py.
 //
-// A run has the lists of some consecutive vertices of the graph, in order of rank; a piece has those of consecutive
-// ranks, of all runs. Of each list a run says its rank, how many of its neighbors are hubs, and where these and the
-// others begin in the run; behind the last, where they end.
+// A run has the lists of some consecutive vertices of the graph, those that have ranks, in order of these; a piece has
+// the lists of consecutive ranks, of all runs. Of each list a run says its rank, how many of its neighbors are hubs, and
+// where these and the others begin in the run; behind the last, where they end.
 
 #include "graph.cuh"
 #include "ranked.cuh"
 
 struct Listed { u32 rank, close, near, far; };
 
+// The most bytes that the list of each rank takes, whose vertices are order[0 .. count - 1]: `list`, and `neighbor` for
+// each neighbor that is lower.
+extern "C" __global__ void bound_lists(i64 count, i64 list, i64 neighbor, const i64* order, const i64* indptr,
+    i64* out)
+{
+    for (i64 k = thread_number(); k < count; k += threads_of_grid())
+        out[k] = list + neighbor * min(indptr[order[k] + 1] - indptr[order[k]], k);
+}
+
+// Units of four for the hubs of each list of a run, and its others, of the vertices first + order[0 .. count - 1].
+extern "C" __global__ void measure_run(i64 count, const i64* order, const u32* lower, const u32* close, i64* units,
+    i64* others)
+{
+    for (i64 k = thread_number(); k < count; k += threads_of_grid()) {
+        const u32 hubs = close[order[k]];
+        units[k] = (hubs + 3) / 4;
+        others[k] = lower[order[k]] - hubs;
+    }
+}
+
 // Write the run of the vertices first + order[0 .. count - 1], of their split rows (oriented.cu). A warp a row.
-extern "C" __global__ void place_run(i64 count, const u32* order, const u32* rank, const i64* indptr, const u32* rows,
+extern "C" __global__ void place_run(i64 count, const i64* order, const u32* rank, const i64* indptr, const u32* rows,
     const u32* lower, const u32* close, const i64* near_begin, const i64* far_begin,
                                      Listed* entries, near_t* near, u32* far)
 {

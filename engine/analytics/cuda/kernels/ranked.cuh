@@ -4,6 +4,7 @@
 #include "grid.cuh"
 
 typedef unsigned short near_t;  // the rank of a hub; 65,535, which no hub has, fills a unit of four
+constexpr u32 UNRANKED = ~0u;   // in place of the rank of a vertex that has none
 
 // The lower neighbors of a vertex, ascending: hubs in 16 bits, others behind. A sector of memory.
 struct alignas(32) Ranked {

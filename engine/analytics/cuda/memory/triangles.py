@@ -3,9 +3,9 @@
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.network import Network
 
-ENTRY_BYTES = 10  # of an entry of a row: in the graph, split, half of them in 16 bits; and of bit matrices
+ENTRY_BYTES = 6  # of an entry of a row beside its id: split, half of them in 16 bits; and of bit matrices
 VERTEX_BYTES = 64  # of a vertex beside STATE_BYTES: ranks, the lists' and what is counted
-KEPT_BYTES = 36  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
+KEPT_BYTES = 36  # of a vertex: where its row begins, its rank, and its id and key while ranks are sorted
 BLOCK_SHARE = 32  # bytes of an entry of a block while it is copied, split and written
 LEAST_ROWS = 2  # of the longest length, for which a block must have room
 LEAST_ROOM = 1 << 20  # bytes of a block, as segments of few lists are slow
@@ -27,7 +27,7 @@ def whole_bytes(network: Network, kept: Kept) -> int:
 
 def needed(network: Network, entries: int) -> int:
     """Bytes of rows in memory with so many entries, and of all that is made of them."""
-    return ENTRY_BYTES * entries + VERTEX_BYTES * network.vertices
+    return (network.id_dtype.itemsize + ENTRY_BYTES) * entries + VERTEX_BYTES * network.vertices
 
 
 def least_room(longest: int) -> int:
