@@ -34,7 +34,7 @@ def file_sum(data: np.ndarray) -> int:
 def first_damaged(data: np.ndarray, sums: np.ndarray) -> int:
     """Number of the first block of ``data`` whose checksum is not the one in ``sums``; -1 when all are right."""
     whole = data[: sums.size * BLOCK]
-    if _is_little(whole, BLOCK):
+    if _is_little(whole, BLOCK, "first_damaged"):
         wrong = np.flatnonzero(_hashed(whole, BLOCK) != sums)
         return int(wrong[0]) if wrong.size else -1
     from csaw.partition.arrays import checksum_kernels
@@ -50,7 +50,7 @@ def all_within(values: np.ndarray, limit: float | np.number) -> bool:
 
 
 def _sums(data: np.ndarray, block: int) -> np.ndarray:
-    if _is_little(data, block):
+    if _is_little(data, block, "block_sums"):
         return _hashed(data, block)
     from csaw.partition.arrays import checksum_kernels
 
@@ -59,8 +59,15 @@ def _sums(data: np.ndarray, block: int) -> np.ndarray:
     return out
 
 
-def _is_little(data: np.ndarray, block: int) -> bool:
-    return is_little(max(data.size, min(data.size, block) // STRIPE * STEP))
+def _is_little(data: np.ndarray, block: int, kernel: str) -> bool:
+    """Whether NumPy sums ``data`` up, and not a ``kernel`` of checksum_kernels.py."""
+
+    def code() -> object:
+        from csaw.partition.arrays import checksum_kernels
+
+        return getattr(checksum_kernels, kernel)
+
+    return is_little(max(data.size, min(data.size, block) // STRIPE * STEP), code)
 
 
 def _hashed(data: np.ndarray, block: int) -> np.ndarray:

@@ -73,8 +73,7 @@ class PlainSpan:
 
     def read_many(self, handle: int, begin: int, end: int) -> None:
         """Read pieces that are wanted whole, as ``read`` does; from ``begin`` to ``end``."""
-        from csaw.partition.arrays.read_kernels import read_pieces
-
+        read_pieces = _read_pieces()
         sums, limited = NO_SUMS if self.sums is None else self.sums, self.limit is not None
         limit = self.out.dtype.type(self.limit or 0)
         while begin < end:
@@ -93,7 +92,7 @@ def read_plain(spans: Sequence[PlainSpan], *, spread_out: bool) -> None:
     with ExitStack() as stack:
         opened = [(span, stack.enter_context(_open(span))) for span in spans]
         pieces = sum(len(span.pieces) for span in spans)
-        if pieces <= FEW or stays_little(sum(span.pieces.stop - span.pieces.start for span in spans)):
+        if pieces <= FEW or stays_little(sum(span.pieces.stop - span.pieces.start for span in spans), _read_pieces):
             tasks: list[Callable[[], None]] = [
                 partial(span.read, handle, begin) for span, handle in opened for begin in span.pieces
             ]
@@ -105,6 +104,14 @@ def read_plain(spans: Sequence[PlainSpan], *, spread_out: bool) -> None:
         else:
             for task in tasks:
                 task()
+
+
+def _read_pieces() -> Callable[..., int]:
+    """The compiled function, imported where it is needed."""
+    from csaw.partition.arrays.read_kernels import read_pieces
+
+    found: Callable[..., int] = read_pieces
+    return found
 
 
 @contextmanager

@@ -1,24 +1,42 @@
 """Whether loops are worth compiled code: loading Numba takes as long as NumPy takes for hundreds of megabytes.
 
 A command on a GPU draws without Numba. What is left to the processor is to check what it reads and to convert ids, and
-of little that is done sooner with NumPy alone.
+of little that is done sooner with NumPy alone. So is more, the first time on a machine, than waiting for the compiler.
 """
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
-LITTLE = 128 << 20  # bytes that NumPy checks or converts in a fraction of the time that Numba takes to load
+LITTLE = 128 << 20  # bytes that NumPy checks or converts in a fraction of the time that Numba takes to load,
+MORE = 256 << 20  # and that it checks while Numba would compile
 _done = 0
 
+Code = Callable[[], Any]
+"""Imports a compiled function, and returns it."""
 
-def is_little(size: int) -> bool:
-    """Whether ``size`` more bytes of simple work are done with NumPy, because Numba is not loaded and this process has
-    done little so far.
+
+def is_little(size: int, code: Code | None = None) -> bool:
+    """Whether ``size`` more bytes of simple work are done with NumPy, because this process has done little so far.
+
+    ``code``: as of ``stays_little``.
     """
     global _done
     _done += size
-    return stays_little(0)
+    return stays_little(0, code)
 
 
-def stays_little(size: int) -> bool:
-    """Whether ``size`` bytes that are still to come will be done with NumPy."""
-    return _done + size <= LITTLE and "numba" not in sys.modules
+def stays_little(size: int, code: Code | None = None) -> bool:
+    """Whether ``size`` bytes that are still to come will be done with NumPy.
+
+    They are where Numba is not loaded; or where it is, and would compile ``code()`` for it.
+    """
+    if "numba" not in sys.modules and _done + size <= LITTLE:
+        return True
+    return code is not None and _done + size <= MORE and not _is_compiled(code())
+
+
+def _is_compiled(function: Any) -> bool:
+    from csaw.partition.base.compile import is_cached
+
+    return bool(function.overloads) or is_cached(function)

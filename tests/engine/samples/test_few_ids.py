@@ -51,8 +51,26 @@ def test_edges_of_hops_are_counted_without_fill(monkeypatch, few, dtype, fill):
 def test_work_is_little_up_to_a_limit_and_until_numba_is_there(monkeypatch):
     monkeypatch.setattr(first_work, "_done", 0)
     monkeypatch.setattr(first_work, "LITTLE", 100)
+    monkeypatch.setattr(first_work, "MORE", 200)
     monkeypatch.setattr(first_work, "sys", SimpleNamespace(modules={}))
     assert [first_work.is_little(40) for _ in range(3)] == [True, True, False]
     monkeypatch.setattr(first_work, "_done", 0)
     monkeypatch.setattr(first_work, "sys", SimpleNamespace(modules={"numba": None}))
     assert not first_work.is_little(1)
+
+
+def test_more_work_is_little_where_numba_would_compile_for_it(monkeypatch):
+    monkeypatch.setattr(first_work, "LITTLE", 100)
+    monkeypatch.setattr(first_work, "MORE", 200)
+    function, on_disk = SimpleNamespace(overloads={}), []
+    monkeypatch.setattr("csaw.partition.base.compile.is_cached", lambda one: bool(on_disk))
+
+    def answers():
+        monkeypatch.setattr(first_work, "_done", 0)
+        return [first_work.is_little(80, lambda: function) for _ in range(3)]
+
+    assert answers() == [True, True, False]
+    on_disk.append(function)
+    assert not any(answers())
+    function.overloads, on_disk = {"a signature": None}, []
+    assert not any(answers())
