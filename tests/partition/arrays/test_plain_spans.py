@@ -32,7 +32,7 @@ def span(file, first, count, *, whole=False, limit=999, checked=True):
 
 @pytest.fixture(params=["compiled", "python"])
 def way(request, monkeypatch):
-    monkeypatch.setattr(plain_spans, "stays_little", lambda size: request.param == "python")
+    monkeypatch.setattr(plain_spans, "stays_little", lambda size, code: request.param == "python")
 
 
 @pytest.mark.parametrize("spread_out", [False, True])
