@@ -127,6 +127,7 @@ class Batches:
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size, self.spent, self.pace = plan.batch, Lapse(), Pace(plan)
         self.drawn_bytes = self.before_bytes = 0  # of the unit under way, and of the one that is written meanwhile
+        self.kept_edges = 0  # of groups that are drawn, those that were kept before
         # Both ends and the depth, and again in the copy that puts batches together to be written.
         self.kept_edge = 2 * (2 * plan.needs.edge.id + 8)
         try:

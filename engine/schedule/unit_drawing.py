@@ -21,7 +21,7 @@ def draw_unit(batches: Batches, unit: list[int], writer: GroupWriter, *, patient
         return _drawn_after([], batches, first, last, patient)
     drawn = _kept_before(batches, unit[0], writer)
     batches.begin_unit(drawn)
-    first += sum(batch.instances for batch in drawn)
+    first, kept_edges = first + sum(batch.instances for batch in drawn), sum(batch.edges for batch in drawn)
     safe, since = len(drawn), Stopwatch()
     while first < last:
         upto = min(first + batches.pace.size, last)
@@ -30,6 +30,7 @@ def draw_unit(batches: Batches, unit: list[int], writer: GroupWriter, *, patient
         if first < last and since.read().whole > pace.KEEP_SECONDS / 2:
             drawn[safe:] = [_kept(drawn[safe:], batches, unit[0], writer)]
             safe, since = len(drawn), Stopwatch()
+    batches.kept_edges += kept_edges
     return drawn
 
 

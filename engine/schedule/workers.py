@@ -44,6 +44,7 @@ class Totals:
     """
 
     edges: int = 0
+    kept_edges: int = 0  # of these, drawn before: see checkpoints.py
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0
@@ -134,6 +135,7 @@ def totals_of(batches: Batches, busy: Lapse) -> Totals:
     backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
     kernel_seconds, kernel_deviation = backend.kernel_seconds()
     return Totals(
+        kept_edges=batches.kept_edges,
         transfers=graph.transfers,
         transfer_bytes=graph.transfer_bytes,
         read_bytes=graph.read_bytes if isinstance(graph, Partitions) else 0,
