@@ -350,12 +350,14 @@ def test_a_file_that_could_not_be_written_leaves_no_rest(tmp_path):
 
 
 def test_locks_are_shared_with_those_that_share(tmp_path):
-    shared = [Lock(tmp_path / "x", shared=True) for _ in range(2)]
-    with pytest.raises(StoreError, match="another csaw"):
-        Lock(tmp_path / "x")
+    shared = [Lock(tmp_path / "x", "a sample store", shared=True) for _ in range(2)]
     for one in shared:
+        with pytest.raises(StoreError, match=f"x: another csaw .* a sample store, last by process {os.getpid()} on "):
+            Lock(tmp_path / "x", "a graph store")
         one.close()
-    Lock(tmp_path / "x").close()
+    assert not list(tmp_path.iterdir())
+    Lock(tmp_path / "x", "a graph store").close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_groups_are_named_in_ranges():
