@@ -86,7 +86,7 @@ def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int]
                 raise
             return _of_shard(writer, shard, totals) | {"resumed": SEALED, "left": 0}
         worked, sealing = working.read(), Stopwatch()
-        said = _of_shard(writer, shard, totals)
+        said = _of_shard(writer, shard, totals) | {"groups_drawn": missing}
         if missing and not writer.ended:
             writer.report(str(shard).replace("/", "-of-"), said | {"totals": asdict(totals), "seconds": worked.whole})
         if left := len(writer.missing()):
@@ -94,7 +94,7 @@ def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int]
 
         def results() -> Record:
             times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-            return summed_up(job, writer, _totals(writer), times) | _of_all(writer)
+            return summed_up(job, writer, _totals(writer), times, counted=_are_counted(writer)) | _of_all(writer)
 
         sealed = writer.seal_alone(results)
         return open_samples(out).results if sealed else said | {"left": 0, "resumed": SEALED}
@@ -120,6 +120,11 @@ def _totals(writer: SharedWriter) -> Totals:
     for said in writer.reports():
         totals.add(Totals(**said["totals"]))
     return totals
+
+
+def _are_counted(writer: SharedWriter) -> bool:
+    """Whether the shards that have ended drew all groups: one that was killed has left no counts."""
+    return sum(said.get("groups_drawn", 0) for said in writer.reports()) == writer.groups
 
 
 def _of_all(writer: SharedWriter) -> Record:

@@ -33,13 +33,13 @@ class Times:
 
 def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> Record:
     """Counts and timings of a run. Kernels that are found or compiled count apart from the work that needs them."""
-    plan, ended = job.plan, "walks_ended" if may_end(job.algorithm) else "dead_ends"
+    plan, drawn = job.plan, totals.edges - totals.kept_edges
     seconds, kernels = times.run.whole, totals.kernels_seconds + (times.run - times.workers).anywhere
     return {
         "version": VERSION,
         "instances": plan.request.instances,
         "sampled_edges": totals.edges,
-        ended: totals.dead_ends,
+        _ended(job): totals.dead_ends,
         "bytes_written": writer_bytes,
         "sampling_seconds": round(totals.seconds, 6),
         "run_seconds": round(seconds, 6),
@@ -49,8 +49,8 @@ def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> Recor
         "waiting_seconds": round(totals.waiting_seconds, 6),
         "sealing_seconds": round(times.sealing.rest, 6),
         "compiled": dict(sorted(times.compiled.items())),
-        "seps_sampling": rate(totals.edges, totals.seconds),
-        "seps_run": rate(totals.edges, seconds),
+        "seps_sampling": rate(drawn, totals.seconds),
+        "seps_run": rate(drawn, seconds),
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers,
         "transfer_bytes": totals.transfer_bytes,
@@ -66,11 +66,34 @@ def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> Recor
     }
 
 
-def summed_up(job: Job, writer: GroupWriter, totals: Totals, times: Times, earlier: int = 0) -> Record:
-    """The summary of a run whose store is sealed. ``earlier``: groups that were there before it."""
+def summed_up(
+    job: Job, writer: GroupWriter, totals: Totals, times: Times, earlier: int = 0, *, counted: bool = True
+) -> Record:
+    """The summary of a run whose store is sealed.
+
+    ``earlier``: groups that were there before it. ``counted``: whether the totals are those of all other groups.
+    """
     sizes = draft_sizes(writer)
     results = _results(job, totals, writer.bytes_written, times) | of_whole(job, sizes)
-    return results | (resumed(writer, earlier) if earlier else {})
+    if earlier or not counted:
+        del results[_ended(job)]
+        results |= _ends_of_all(job, sizes)
+    return results | (resumed(writer, earlier, totals.kept_edges) if earlier or totals.kept_edges else {})
+
+
+def _ended(job: Job) -> str:
+    """The name of the number of walks that ended, by themselves or at a dead end."""
+    return "walks_ended" if may_end(job.algorithm) else "dead_ends"
+
+
+def _ends_of_all(job: Job, sizes: Sizes | None) -> Record:
+    """Return the number of dead ends of a whole sample that several runs have drawn.
+
+    Empty where the sizes of its groups do not say it: of walks they do.
+    """
+    if sizes is None or not job.plan.sample_layout.has_walks:
+        return {}
+    return {_ended(job): sizes["ended_early" if job.plan.sample_layout.has_limit else "instances"]}
 
 
 def of_whole(job: Job, sizes: Sizes | None) -> Record:
@@ -116,14 +139,14 @@ def short_of_target(job: Job, sizes: Sizes | None) -> Record:
     return {LEAST_VERTICES: sizes[LEAST_VERTICES]}
 
 
-def resumed(draft: Draft, earlier: int) -> Record:
-    """Return what is different in the summary of a resumed run: edges are of the whole sample, the rest of this run.
+def resumed(draft: Draft, earlier: int, kept_edges: int) -> Record:
+    """Return what is different in the summary of a resumed run: edges are of the whole sample, times are of this run.
 
-    ``earlier``: groups that were there.
+    ``earlier``: groups that were there. ``kept_edges``: edges of groups of which a part was there.
     """
     sizes = draft_sizes(draft)
     said = (
-        f"{earlier:,} of {draft.groups:,} groups were there; dead ends, bytes written, times and rates are "
-        "those of the rest"
+        f"{earlier:,} of {draft.groups:,} groups were there{', and a part of another' * bool(kept_edges)}; bytes "
+        "written, times and rates are those of the rest"
     )
     return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})

@@ -5,9 +5,10 @@ Several processes, on any machines that share its disk, may write groups of it a
 OUT.partial/zarr.json            manifest, written first
 OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
 OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known
-                                 yet OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place
-                                 after all of the group's data OUT                              OUT.partial renamed,
-                                 once everything is there and synced
+                                 yet
+OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
+OUT.partial/checkpoints/000003/  instances of a group that takes long, until it is committed: see checkpoints.py
+OUT                              OUT.partial renamed, once everything is there and synced
 
 A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is
 lost where two write the same one.
@@ -24,12 +25,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from csaw.engine.samples import files, place
+from csaw.engine.samples import checkpoints, files, place
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
 from csaw.engine.samples.format import KIND, chunk_name
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.ids import all_ones
-from csaw.engine.samples.layouts import LAYOUTS, Ragged
+from csaw.engine.samples.layouts import LAYOUTS, Arrays, Ragged
 from csaw.engine.samples.results import write_results
 from csaw.engine.samples.seal import draft_sizes, seal
 from csaw.engine.samples.sizes import SIZES
@@ -134,6 +135,17 @@ class GroupWriter(Draft):
             marker["edges"] = self.layout.sizes(dict(arrays), all_ones(self.dense_dtype))
             files.write_marker(marker_path(self.partial, group), marker)
         self.note([group])
+        checkpoints.remove(self.partial, group)
+
+    def keep(self, group: int, counts: checkpoints.Counts, arrays: Arrays) -> None:
+        """Keep some instances of a group that takes long, until it is written. Vertices are dense ids, as in write."""
+        with files.writing(self.partial, self._way_out):
+            self._require_unchanged()
+            checkpoints.write(self.partial, group, counts, arrays)
+
+    def kept(self, group: int) -> Iterator[tuple[checkpoints.Counts, Arrays]]:
+        """Yield the instances of a group that are kept, from its first one on as far as they reach."""
+        return checkpoints.read(self.partial, group, group * self.group_size)
 
     def _require_unchanged(self) -> None:
         """StoreError where another run has begun here meanwhile, as one with --overwrite does: its groups have other
@@ -248,7 +260,9 @@ def _noted(written: dict[str, tuple[str, int]]) -> dict[str, Record]:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what is not the finished store's: markers and parts of groups, and temporary files of killed processes."""
-    for name in ("groups", "parts"):
+    """Remove what is not the finished store's: markers, parts and checkpoints of groups, and temporary files of killed
+    processes.
+    """
+    for name in ("groups", "parts", checkpoints.FOLDER):
         remove_own(folder, name, KIND)
     files.sweep(folder)

@@ -38,6 +38,7 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
     ``overwrite``: a sample there may be replaced, finished or not. ``resume``: an unfinished one may be continued.
     """
     partial = partial_of(path)
+    require_unlocked(path)
     begun = os.path.lexists(partial)
     if _stands(path) and not (resume and not begun):  # otherwise it is at most looked at: whether it is complete
         replace.check(path, KIND, overwrite or resume)
@@ -45,7 +46,6 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
         if resume and not path.exists():
             raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
-    require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
         raise _is_not_ours(partial)
     if overwrite:
@@ -64,7 +64,7 @@ def check_shared_place(path: Path) -> None:
     """
     partial = partial_of(path)
     _stands(path)
-    require_unlocked(partial, shown=path)
+    require_unlocked(path)
     if os.path.lexists(partial) and not _is_unfinished(partial, empty=True):
         raise _is_not_ours(partial)
 
@@ -109,7 +109,7 @@ def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:
     if os.path.lexists(partial):
         if not (is_sealed(partial) and path.exists() and _differs(partial, wanted) and not _differs(path, wanted)):
             return False
-        with Lock(partial):
+        with Lock(path, replace.SAID[KIND]):
             require_own(partial, KIND)
             shutil.rmtree(partial)
     require_equal(path, wanted)

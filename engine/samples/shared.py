@@ -57,8 +57,9 @@ class SharedWriter(GroupWriter):
         if self._is_there():
             return
         self.partial.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = Lock(self.partial, shown=self.path, shared=True)
-        if self._is_there():  # since the lock has made OUT.partial anew
+        self._lock = Lock(self.path, replace.SAID[KIND], shared=True)
+        self.partial.mkdir(exist_ok=True)
+        if self._is_there():  # another process has just given the sample its name, and OUT.partial is made anew
             with suppress(OSError):
                 self.partial.rmdir()
             return

@@ -56,9 +56,10 @@ class SampleWriter(GroupWriter):
             self.finished = True
             return
         self.partial.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = Lock(self.partial, shown=self.path)
+        self._lock = Lock(self.path, replace.SAID[KIND])
         replace.mend(self.path)
         replace.check(self.path, KIND, self.replaces)  # another writer may have ended since
+        self.partial.mkdir(exist_ok=True)
         if not resume:
             replace.empty(self.partial)
         if (self.partial / "zarr.json").exists():

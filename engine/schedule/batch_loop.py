@@ -4,7 +4,7 @@ Batches become smaller when memory is short.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
@@ -13,6 +13,7 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
+from csaw.engine.schedule.pace import Pace
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources.given_sources import CHANCES, LABELS
 from csaw.engine.sources.sources import Sources
@@ -118,13 +119,15 @@ class Batches:
     """Draws ranges of a job's instances on one backend. It owns the backend; ``close`` closes it.
 
     ``size``: number of instances of a batch, first as planned, and smaller once memory was short. ``spent``: time that
-    the host spent in ``draw``.
+    the host spent in ``draw``. ``pace``: instances that are drawn from one time that they are kept to the next.
     """
 
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
-        self.size, self.spent, self.drawn_bytes = plan.batch, Lapse(), 0
+        self.size, self.spent, self.pace = plan.batch, Lapse(), Pace(plan)
+        self.drawn_bytes = self.before_bytes = 0  # of the unit under way, and of the one that is written meanwhile
+        self.kept_edges = 0  # of groups that are drawn, those that were kept before
         # Both ends and the depth, and again in the copy that puts batches together to be written.
         self.kept_edge = 2 * (2 * plan.needs.edge.id + 8)
         try:
@@ -139,19 +142,29 @@ class Batches:
         """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
         return self.backend.begin(first, self.sources.take(first, last, self.flat, self.backend.xp))
 
-    def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
+    def begin_unit(self, drawn: Sequence[FinishedBatch] = ()) -> None:
+        """Begin instances that are kept together until all of them are ``drawn``: those that are so already count."""
+        self.before_bytes, self.drawn_bytes = self.drawn_bytes, self.kept_edge * sum(batch.edges for batch in drawn)
+
+    def draw(
+        self, first: int, last: int, *, patient: bool = True, after: Sequence[FinishedBatch] | None = None
+    ) -> list[FinishedBatch]:
         """Draw the instances first .. last - 1 and return their batches in order, each of at most ``size`` instances.
+
+        ``after``: the batches of the unit under way that are drawn already, which come first in the list; by default a
+        unit begins here.
 
         BudgetError where a single instance does not fit. Where batches do not fit beside those that are drawn already,
         they become smaller, or, unless ``patient``, TooManyTogetherError is raised.
         """
         watch = Stopwatch()
-        drawn: list[FinishedBatch] = []
-        before, self.drawn_bytes, beside = self.drawn_bytes, 0, self.size
+        if after is None:
+            self.begin_unit()
+        drawn, beside = list(after or ()), self.size
         while first < last:
             upto = min(first + min(self.size, beside), last)
             alone = patient and upto - first == 1  # then what was drawn before is written, some time
-            self.backend.kept_bytes = self.drawn_bytes + (0 if alone else before)
+            self.backend.kept_bytes = self.drawn_bytes + (0 if alone else self.before_bytes)
             try:
                 batch = self._attempt(first, upto)
             except Crowded as error:

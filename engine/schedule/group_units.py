@@ -13,7 +13,8 @@ Progress = Callable[[int], None] | None
 
 
 class Units:
-    """Groups of a sample that are to be drawn, handed out to any thread in units of at most ``size`` groups.
+    """Groups of a sample that are to be drawn, handed out to any thread in units of at most ``size`` groups, and of as
+    many as a worker draws before it keeps them.
 
     After ``stop``, none is handed out.
 
@@ -28,18 +29,18 @@ class Units:
         self.edges = self.dead_ends = 0  # of what this run has written
         self.stopped = False
 
-    def __iter__(self) -> Iterator[list[int]]:
-        while (unit := self._next()) is not None:
-            yield unit
-
-    def _next(self) -> list[int] | None:
+    def next(self, most: int) -> list[int] | None:
+        """The next unit, of at most so many groups; None where nothing is left."""
         with self.changed:
             while self.out and not self.left and not self.stopped:
                 self.changed.wait()
             if self.stopped or not self.left:
                 return None
             self.out += 1
-            return self.left.popleft()
+            run = self.left.popleft()
+            if len(run) > most:
+                self.left.appendleft(run[most:])
+            return run[:most]
 
     def finished(self, unit: list[int], drawn: list[FinishedBatch]) -> None:
         """Report a unit that is written and count its edges and dead ends.

@@ -7,7 +7,7 @@ of j alone, so that no byte depends on how many of them are drawn together, or o
 memory.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +40,10 @@ class Targets(Batches):
     A base instance is drawn as a job without a target draws its own.
     """
 
-    def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
-        """Draw the instances first .. last - 1 and return their batches in order.
+    def draw(
+        self, first: int, last: int, *, patient: bool = True, after: Sequence[FinishedBatch] | None = None
+    ) -> list[FinishedBatch]:
+        """Draw the instances first .. last - 1 and return their batches in order, behind those of ``after``.
 
         BudgetError where a base instance or a single instance does not fit.
 
@@ -55,7 +57,7 @@ class Targets(Batches):
                 dead_ends += self._draw_round(joined, first, low, high, round_)
         found = self._finished(first, joined.samples(), last - first, dead_ends)
         self.spent = before + watch.read()
-        return found
+        return [*(after or ()), *found]
 
     def _draw_round(self, joined: "Joined", first: int, low: int, high: int, round_: int) -> int:
         """Draw a round of the instances ``low`` to before ``high`` as far as they need it; returns its dead ends."""

@@ -1,8 +1,8 @@
 """Drawing the groups of a sample store: one worker for each device draws a unit of groups while the unit before it is
 written.
 
-Units are handed out one at a time, so that a slow device does not hold up the others. A unit has the same bytes
-whichever device draws it.
+Units are handed out one at a time, so that a slow device does not hold up the others, and are as large as memory allows
+and pace.py. A unit has the same bytes whichever device draws it.
 """
 
 import logging
@@ -17,9 +17,10 @@ from csaw.engine.schedule.backend import TALLY, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, TooManyTogetherError
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
-from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
+from csaw.engine.schedule.group_writing import leaves_as_a_whole, write_unit
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
+from csaw.engine.schedule.unit_drawing import draw_unit
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.partition.base.parallel import processors
@@ -43,6 +44,7 @@ class Totals:
     """
 
     edges: int = 0
+    kept_edges: int = 0  # of these, drawn before: see checkpoints.py
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0
@@ -81,9 +83,9 @@ def sample_groups(
     """Draw and write those of ``groups`` that are missing (default: of all), and return the totals of the run.
 
     ``backends``: a function for each device that opens its backend; a single one works in this thread, several in
-    threads of their own. ``unit_size``: groups that a worker draws at a time. ``progress``: called with the number of
-    finished instances. An error in one worker stops all of them, except errors of the types ``losses``: then the other
-    workers do its work. DeviceError where none is left.
+    threads of their own. ``unit_size``: groups that a worker draws at a time, at most. ``progress``: called with the
+    number of finished instances. An error in one worker stops all of them, except errors of the types ``losses``: then
+    the other workers do its work. DeviceError where none is left.
     """
     missing = [g for g in (range(writer.groups) if groups is None else groups) if g not in writer.done]
     units, totals = Units(writer, missing, unit_size, progress), Totals()
@@ -133,6 +135,7 @@ def totals_of(batches: Batches, busy: Lapse) -> Totals:
     backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
     kernel_seconds, kernel_deviation = backend.kernel_seconds()
     return Totals(
+        kept_edges=batches.kept_edges,
         transfers=graph.transfers,
         transfer_bytes=graph.transfer_bytes,
         read_bytes=graph.read_bytes if isinstance(graph, Partitions) else 0,
@@ -157,7 +160,7 @@ def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) 
     """
     with ThreadPoolExecutor(2, initializer=stand_aside) as writing:
         before: Future | None = None
-        for unit in units:
+        while (unit := units.next(batches.pace.groups(units.writer.group_size))) is not None:
             drawn = _draw(batches, units, unit, before)
             if drawn is None:
                 continue
@@ -192,9 +195,8 @@ def _fitting(batches: Batches, units: Units, unit: list[int], before: Future | N
     Where they do not fit beside others: once the unit ``before`` is written, then one group at a time, then in smaller
     batches.
     """
-    span = instances_of(unit, units.writer)
     try:
-        return batches.draw(*span, patient=False)
+        return draw_unit(batches, unit, units.writer, patient=False)
     except TooManyTogetherError:
         if before:
             before.result()
@@ -202,7 +204,7 @@ def _fitting(batches: Batches, units: Units, unit: list[int], before: Future | N
     if len(unit) > 1:
         units.part(unit)
         return None
-    return batches.draw(*span)
+    return draw_unit(batches, unit, units.writer)
 
 
 def _write(units: Units, unit: list[int], drawn: list[FinishedBatch], threads: ThreadPoolExecutor) -> None:

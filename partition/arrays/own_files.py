@@ -25,16 +25,19 @@ SAMPLE_ARRAY = (
     r"|layer|probability|node_ptr|n_id|batch|edge_ptr|row|col|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges"
     r"|time|time_\d+|seed_time|src_time|dst_time|vertex_ids|vertex_id_offsets|given_sources)"
 )
+CHECKPOINT = r"checkpoints/\d{6,}"
 FOLDERS = {
     GRAPH: re.compile(rf"partitions|{PART}|{GRAPH_ARRAY}(/c)?"),
-    SAMPLES: re.compile(rf"{SAMPLE_ARRAY}|checksums|results|groups|parts|parts/\d{{6,}}"),
+    SAMPLES: re.compile(
+        rf"{SAMPLE_ARRAY}|checksums|results|groups|parts|parts/\d{{6,}}|checkpoints|{CHECKPOINT}(/\d+-\d+)?"
+    ),
     PARTS: re.compile("(?!)"),  # none
 }
 FILES = {
     GRAPH: re.compile(rf"((partitions|{PART}|{GRAPH_ARRAY})/)?{NODE}|{GRAPH_ARRAY}/(checksums|c/\d+)"),
     SAMPLES: re.compile(
         rf"(({SAMPLE_ARRAY}/|checksums/|results/)?{NODE}|{SAMPLE_ARRAY}/c(\.\d+)+|groups/[\w-]+\.json"
-        rf"|parts/\d{{6,}}/\w+){TEMPORARY}"
+        rf"|parts/\d{{6,}}/\w+|{CHECKPOINT}/\d+-\d+(\.json|/\w+)){TEMPORARY}"
     ),
     PARTS: re.compile(r"part-\d{5,}\.parquet"),
 }

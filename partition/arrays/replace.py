@@ -1,8 +1,8 @@
 """Replacing stores and files: a store by one of its kind, a file by a file, and never anything that csaw did not write.
 
 NAME                   the old store or file stays until the new one is complete and synced
-.NAME.csaw-draft       a graph store, a file or a folder of parts in the making; its lock keeps other writers of NAME
-                       out, and ends with the process
+.NAME.csaw-lock        keeps other writers of NAME out, and ends with the process: see lock.py
+.NAME.csaw-draft       a graph store, a file or a folder of parts in the making
 .NAME.csaw-aside       a whole store between two renames, where two names cannot be exchanged; the next writer gives it
                        its name back
 .NAME.csaw-replaced    an old store or file that is being removed; it never comes back, and the next writer removes the
@@ -136,16 +136,19 @@ class Draft:
         self.folder = draft_of(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            _remove_left(self.folder, file=True, shown=self.path)
-            self.lock = Lock(self.folder, shown=self.path)
+            self.lock = Lock(self.path, SAID[kind])
+            self._begin()
         except OSError as error:
             raise error if isinstance(error, StoreError) else cannot_be_written(path, error) from error
+
+    def _begin(self) -> None:
         try:
             mend(self.path)
-            check(self.path, kind, overwrite)  # another writer may have ended since
-            empty(self.folder)
+            _make_way(self.folder)
+            check(self.path, self.kind, self.overwrite)  # another writer may have ended since
+            self.folder.mkdir()
         except BaseException:
-            self.close()
+            self.lock.close()
             raise
 
     def publish(self, only: str = "") -> None:
@@ -155,7 +158,7 @@ class Draft:
         self.close() if only else self.lock.close()
 
     def close(self) -> None:
-        if self.lock.descriptor >= 0:
+        if self.lock.held:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.lock.close()
 
@@ -174,12 +177,12 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
     """
     check(path, FILE, overwrite)
     draft = draft_of(path)
-    _remove_left(draft, file=False, shown=path)
-    with Lock(draft, file=True, shown=path):
+    with Lock(path, SAID[FILE]):
+        mend(path)
+        _make_way(draft)
+        check(path, FILE, overwrite)
         try:
-            mend(path)
-            check(path, FILE, overwrite)
-            with draft.open("wb") as file:
+            with draft.open("xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -272,14 +275,21 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
-def _remove_left(draft: Path, *, file: bool, shown: Path) -> None:
-    """Remove a draft that a kill has left and that is a ``file``, or a folder, where the new one is of the other kind.
+def _make_way(draft: Path) -> None:
+    """Remove what a killed run has left of a draft; the caller holds the lock of its name.
 
-    StoreError, which names ``shown``, while another writer makes it.
+    FileExistsError for what is no file or folder, which csaw did not make.
     """
-    if draft.is_file() if file else draft.is_dir():
-        with Lock(draft, file=file, shown=shown):
-            _remove(draft)
+    try:
+        mode = draft.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        shutil.rmtree(draft)
+    elif stat.S_ISREG(mode):
+        draft.unlink()
+    else:
+        raise FileExistsError(errno.EEXIST, f"{draft.name} beside it is no draft of csaw's; remove that", str(draft))
 
 
 def draft_of(path: Path) -> Path:

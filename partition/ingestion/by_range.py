@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from csaw.partition.arrays.lock import lock_of
 from csaw.partition.arrays.replace import Draft, draft_of
 
 
@@ -15,3 +16,4 @@ def remove_by_range(out: Draft) -> None:
     """Remove it, and what is begun of it. Nobody else makes one: the lock of ``out`` is held."""
     for left in (by_range(out), draft_of(by_range(out))):
         shutil.rmtree(left, ignore_errors=True)
+    lock_of(by_range(out)).unlink(missing_ok=True)

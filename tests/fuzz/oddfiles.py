@@ -27,7 +27,7 @@ HALF = ("walks", "fire")  # also begun, and not finished
 HUGE = 1 << 42  # bytes of a file that is one hole
 COMMANDS = 2  # on each store
 MEASURES = ("--measures", "degree,hops,components", "--hops", "exact")
-DRAFTS = {".out.csv.csaw-draft": "out.csv", ".out.zarr.csaw-draft": "out.zarr"}
+DRAFTS = {f".{out}.csaw-{kind}": out for out in ("out.csv", "out.zarr") for kind in ("draft", "lock")}
 """What csaw makes beside OUT while it writes OUT."""
 
 

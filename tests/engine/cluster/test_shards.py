@@ -145,6 +145,19 @@ def test_a_shard_that_was_killed_runs_again(tmp_path, graph, moment):
     assert files_of(tmp_path / "s") == files_of(tmp_path / "alone")
 
 
+def test_shards_leave_out_dead_ends_that_one_of_them_could_not_report(tmp_path, monkeypatch):
+    graph = random_store(tmp_path / "g.zarr", directed=True).path
+    whole = sample(graph, tmp_path / "alone", "forest-fire", instances=60).results["dead_ends"]
+    for name, lost in (("s", False), ("t", True)):
+        with monkeypatch.context() as dying:
+            if lost:
+                dying.setattr(SharedWriter, "report", lambda *_: None)
+            draw(graph, tmp_path / name, "0/2", "forest-fire", {"instances": 60})
+        draw(graph, tmp_path / name, "1/2", "forest-fire", {"instances": 60})
+    assert open_samples(tmp_path / "s").results["dead_ends"] == whole > 0
+    assert "dead_ends" not in open_samples(tmp_path / "t").results
+
+
 def test_shards_at_the_same_time_seal_once(tmp_path, graph, monkeypatch):
     monkeypatch.setattr(lease, "BEAT_SECONDS", 0.05)
     sample(graph, tmp_path / "alone", "forest-fire", instances=60)
@@ -337,12 +350,14 @@ def test_a_file_that_could_not_be_written_leaves_no_rest(tmp_path):
 
 
 def test_locks_are_shared_with_those_that_share(tmp_path):
-    shared = [Lock(tmp_path / "x", shared=True) for _ in range(2)]
-    with pytest.raises(StoreError, match="another csaw"):
-        Lock(tmp_path / "x")
+    shared = [Lock(tmp_path / "x", "a sample store", shared=True) for _ in range(2)]
     for one in shared:
+        with pytest.raises(StoreError, match=f"x: another csaw .* a sample store, last by process {os.getpid()} on "):
+            Lock(tmp_path / "x", "a graph store")
         one.close()
-    Lock(tmp_path / "x").close()
+    assert not list(tmp_path.iterdir())
+    Lock(tmp_path / "x", "a graph store").close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_groups_are_named_in_ranges():

@@ -12,6 +12,7 @@ from helpers import slow
 from helpers.small_samples import SAID, kept_walks, python, some_walks
 
 from csaw.engine.samples import SampleWriter, open_samples, place
+from csaw.partition.arrays import replace
 from csaw.partition.arrays.lock import Lock
 from csaw.partition.errors import OptionError, StoreError
 
@@ -67,10 +68,60 @@ def test_another_process_is_kept_out_while_one_writes(tmp_path):
 def test_one_that_is_kept_out_leaves_the_folder_of_the_one_that_has_just_begun(tmp_path, monkeypatch, late):
     if late:  # the other began after the first look
         monkeypatch.setattr(place, "check_place", lambda *_, **__: None)
-    with Lock(tmp_path / "s.partial"):
-        with pytest.raises(StoreError, match="s: another csaw is writing here"):
+    with Lock(tmp_path / "s", "a sample store"):
+        (tmp_path / "s.partial").mkdir()
+        said = r"s: another csaw is writing here: a sample store, by process \d+ on .*; wait until it ends"
+        with pytest.raises(StoreError, match=said):
             slow.write(tmp_path / "s", SAID, "walks", some_walks())
         assert (tmp_path / "s.partial").is_dir()
+
+
+def sample_writer(path):
+    return SampleWriter(path, SAID, layout="walks", instances=11, group_size=4, dense_dtype="u4", overwrite=True)
+
+
+WRITERS = {
+    "a sample store": sample_writer,
+    "a graph store": lambda path: replace.Draft(path, replace.GRAPH, overwrite=True),
+    "a folder of Parquet files": lambda path: replace.Draft(path, replace.PARTS, overwrite=True),
+    "a regular file": lambda path: replace.new_file(path, overwrite=True),
+}
+
+
+@pytest.mark.parametrize("other", WRITERS)
+@pytest.mark.parametrize("what", WRITERS)
+def test_whatever_is_written_to_a_name_keeps_others_out_and_is_named(tmp_path, what, other):
+    said = f"s: another csaw is writing here: {what}, by process {os.getpid()} on .*; wait until it ends"
+    with WRITERS[what](tmp_path / "s"), pytest.raises(StoreError, match=said), WRITERS[other](tmp_path / "s"):
+        pass
+    left = {"s.partial"} if what == "a sample store" else {"s"} if what == "a regular file" else set()
+    assert {path.name for path in tmp_path.iterdir()} == left
+
+
+def test_a_killed_writer_keeps_nobody_out(tmp_path):
+    command = python(WRITING, tmp_path / "s")
+    with subprocess.Popen(**command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "open\n"
+        child.kill()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".s.csaw-lock", "s.partial"]
+    slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, resume=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+@pytest.mark.parametrize("kind", ["draft", "lock"])
+@pytest.mark.parametrize("name", ["out", "out.txt"])
+def test_a_link_in_the_place_of_a_draft_or_a_lock_is_not_followed(tmp_path, kind, name):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis").write_text("mine")
+    os.mkfifo(tmp_path / "pipe")
+    for target in (mine, mine / "thesis", tmp_path / "pipe"):
+        (link := tmp_path / f".{name}.csaw-{kind}").symlink_to(target)
+        with pytest.raises(OSError, match=r"csaw-draft beside it is no draft|Too many levels of symbolic links"):
+            WRITERS["a regular file" if name == "out.txt" else "a graph store"](tmp_path / name).__enter__()
+        link.unlink()
+    assert (mine / "thesis").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "pipe"]
 
 
 @pytest.mark.parametrize("option", ["resume", "overwrite"])

@@ -76,14 +76,18 @@ def test_what_does_not_fit_beside_others_keeps_the_size_of_batches(store, monkey
         monkeypatch.setattr(runner, "LEAST_ROOM", EDGE_BYTES * 3 * edges // 2)
         object.__setattr__(batches.backend.plan, "budget_bytes", 0)
         batches.drawn_bytes = 0
-        with pytest.raises(TooManyTogetherError, match="kept until all of them are drawn"):
+        with pytest.raises(TooManyTogetherError, match="kept until all of them are drawn") as at_once:
             batches.draw(100, 3000, patient=False)
         batches.drawn_bytes = 0
         sizes = [batch.instances for batch in batches.draw(100, 160)]
         assert sizes[0] == 20
         assert min(sizes) < 20
         batches.drawn_bytes = 0
-        assert [batch.instances for batch in batches.draw(100, 120)] == [20]
+        drawn = batches.draw(100, 120)
+        assert [batch.instances for batch in drawn] == [20]
+        with pytest.raises(TooManyTogetherError) as bit_by_bit:
+            batches.draw(120, 3000, patient=False, after=drawn)
+        assert str(bit_by_bit.value) == str(at_once.value), "what is drawn already counts"
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ def test_a_worker_that_waits_goes_on_where_nobody_reads_the_progress_any_more():
         raise BrokenPipeError
 
     units = Units(SimpleNamespace(done=[], rows=lambda group: 1), [0], 1, progress)
-    (unit,) = [units._next()]
-    waiting = threading.Thread(target=units._next, daemon=True)
+    (unit,) = [units.next(1)]
+    waiting = threading.Thread(target=units.next, args=(1,), daemon=True)
     waiting.start()
     with pytest.raises(BrokenPipeError):
         units.finished(unit, [])

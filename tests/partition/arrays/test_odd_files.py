@@ -102,7 +102,7 @@ def test_leases_locks_and_interrupted_work_are_not_waited_for(tmp_path, monkeypa
     (tmp_path / "lease").mkdir()
     ODD[odd](tmp_path / "lease" / "beat")
     ODD[odd](tmp_path / "m.some.unfinished")
-    ODD[odd](tmp_path / "lock")
+    ODD[odd](tmp_path / ".name.csaw-lock")
     with in_time():
         taken = lease.take(tmp_path / "lease")
         assert taken is not None
@@ -110,7 +110,7 @@ def test_leases_locks_and_interrupted_work_are_not_waited_for(tmp_path, monkeypa
         taken.close()
         assert Unfinished(tmp_path / "m").work("some", np.arange(3)).done == {}
         if odd == "hole":
-            Lock(tmp_path / "lock", file=True).close()
+            Lock(tmp_path / "name", "a regular file").close()
         else:
             with pytest.raises(OSError, match=r"lock|regular"):
-                Lock(tmp_path / "lock", file=True)
+                Lock(tmp_path / "name", "a regular file")

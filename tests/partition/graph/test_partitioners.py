@@ -70,6 +70,7 @@ def test_what_a_killed_run_left_of_the_store_by_range_is_removed(tmp_path, parti
     for left in (".g.zarr.csaw-by-range", "..g.zarr.csaw-by-range.csaw-draft"):
         (tmp_path / left).mkdir()
         (tmp_path / left / "zarr.json").write_text("{}")
+    (tmp_path / "..g.zarr.csaw-by-range.csaw-lock").touch()
     made(tmp_path, "g.zarr", lines(), partitioner=partitioner)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["e.csv", "g.zarr"]
 
