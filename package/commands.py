@@ -91,12 +91,12 @@ def graph(
             those of the first.
         **how: ``directed`` (by default as the object, the file's header or the dataset says, otherwise True; False
             stores each edge in both directions; a graph store has it already), and of objects alone ``duplicates``
-            ("first", "sum", "keep" or "error"; by default multigraphs, igraph, CSR arrays and an ``edge_index`` keep
-            repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of
-            ``csaw partition``; ``time``, times of the edges, which ``temporal`` walks follow: an array [edges] of
-            integers or of dates, or the name of a table's column or of an attribute of the edges (default: those of a
-            TemporalData, otherwise none), with which repeated edges are kept; ``vertex_ids``, original ids [V] where
-            vertices are numbers; and ``source_column`` and
+            ("first", "sum", with which edges without weights count 1 each, "keep" or "error"; by default multigraphs,
+            igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops``
+            ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``time``, times of the edges, which
+            ``temporal`` walks follow: an array [edges] of integers or of dates, or the name of a table's column or of
+            an attribute of the edges (default: those of a TemporalData, otherwise none), with which repeated edges are
+            kept; ``vertex_ids``, original ids [V] where vertices are numbers; and ``source_column`` and
             ``target_column`` of a table, names or numbers from 1.
 
     Returns:

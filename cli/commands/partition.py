@@ -114,8 +114,8 @@ GROUPS = {
 @click.option(
     "--duplicates",
     type=click.Choice(["keep", "first", "sum", "error"]),
-    help="On a repeated edge: keep all, keep the first, add the weights, or stop with an error [default: first; with "
-    "--time-column keep].",
+    help="On a repeated edge: keep all, keep the first, add the weights (without any, each counts 1), or stop with an "
+    "error [default: first; with --time-column keep].",
 )
 @click.option(
     "--self-loops",

@@ -247,10 +247,11 @@ def _of_run(virtual_from: str | None, wanted: Options) -> Options:
 def _run(job: "Job", out: str, shard: str | None, resume: bool, overwrite: bool, shown: "Progress") -> Options:
     """The summary of a run, or of a shard of it."""
     from csaw.cli import cluster_command as spread
+    from csaw.partition.base.cached_names import with_names
 
     if job.plan.request.weighted:  # the report of the store's making says whether that changes anything
         equal = [said for said in job.store.report.get("warnings", ()) if said.startswith("all weights are ")]
-        console.say(*(f"csaw: {job.store.path}: {said}" for said in equal), err=True)
+        console.say(*(with_names(f"csaw: {job.store.path}: {said}") for said in equal), err=True)
     if shard is not None:
         return spread.as_shard(job, out, shard, shown)
     return _execute(job, out, resume, overwrite, shown)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from csaw.partition import GraphStore
 
 REPEATED = {"first": "the first of each counts", "sum": "their weights are added", "keep": "all are kept"}
-NOTHING_TO_ADD = "the first of each counts, because edges have no weights to add"
+COUNTED = "each adds 1 to the weight of its edge"
 LONG = 0.2  # seconds of compiling that are worth a remark
 
 
@@ -142,8 +142,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     """The lines after ``csaw partition``."""
     from csaw.partition.base.notebook import counted
 
-    adds = report["duplicates_policy"] == "sum" and report["weights"] == "none"
-    become = NOTHING_TO_ADD if adds else REPEATED[report["duplicates_policy"]]
+    become = COUNTED if report["weights"] == "repeats" else REPEATED[report["duplicates_policy"]]
     repeated = counted(report["duplicates"], "repeated edge") + f" ({become})"
     loops = counted(report["self_loops"], "self loop") + " dropped" * report["self_loops_dropped"]
     found = (

@@ -135,6 +135,7 @@ HELD = (
     Line("groups", "groups of instances"),
     Line("unknown", "edges and lengths"),
     Line("bytes", "size on disk", size),
+    Line("missing", "missing"),
 )
 DONE = (
     Line("instances", "instances"),

@@ -1,6 +1,6 @@
 """Compile a user's own hooks alone first, so that an error names the hook and not a kernel around it."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numba import float64, int64, typeof, types, uint64
@@ -52,6 +52,18 @@ def check_own_hooks(backend: Specialization) -> None:
             raise placed(said, getattr(type(algorithm), hook.name))
 
 
+class Named(Protocol):
+    """An algorithm or a measure."""
+
+    def name(self) -> str: ...
+
+
+def refused_for_gpus(owner: Named, hook: str, reason: Exception) -> OptionError:
+    """The error, with the line of the user's file, for a hook that a CPU can run and a GPU cannot."""
+    said = f"{owner.name()}.{hook} cannot be compiled for a GPU: {reason_of(reason)}; pass --device cpu"
+    return placed(OptionError(said), getattr(type(owner), hook))
+
+
 def _graph(backend: Specialization) -> Any:
     """Numba's type of the graph that hooks get."""
     ids = np.dtype(backend.store.id_dtype)
@@ -91,7 +103,7 @@ def named_type(kind: types.Type) -> str:
     return known.get(kind, str(kind))
 
 
-def reason_of(error: NumbaError) -> str:
-    """The most informative line of Numba's report."""
+def reason_of(error: Exception) -> str:
+    """The most informative line of an error, such as Numba's report."""
     lines = [line.strip() for line in str(error).splitlines()]
     return next((line for line in lines if line and not line.startswith(NOISE)), type(error).__name__)[:300]

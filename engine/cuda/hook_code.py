@@ -4,14 +4,11 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from csaw.engine.api.hook_language import call_of
 from csaw.engine.api.hook_scope import CALLED, INLINED
 from csaw.engine.api.hooks import Hook
-
-if TYPE_CHECKING:
-    from numba.core.errors import NumbaError
 
 
 @dataclass(frozen=True)
@@ -76,10 +73,15 @@ PORTABLE = {
 }
 
 
-class HookRefused(Exception):
-    """A hook that numba-cuda cannot compile: its ``name``, and the ``reason``, Numba's error."""
+MAY_RAISE = (
+    "it may raise an error, as an index into a tuple or an assert may, and a GPU cannot; choose by if and else instead"
+)
 
-    def __init__(self, name: str, reason: "NumbaError") -> None:
+
+class HookRefused(Exception):
+    """A hook that numba-cuda cannot compile: its ``name``, and the ``reason``, Numba's error or one in csaw's words."""
+
+    def __init__(self, name: str, reason: Exception) -> None:
         super().__init__(name)
         self.name, self.reason = name, reason
 
@@ -117,7 +119,11 @@ def plain_body(hook: Hook) -> str | None:
 
 
 def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str) -> bytes:
-    """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in graph.cuh."""
+    """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in graph.cuh.
+
+    A function that C++ calls cannot raise: numba-cuda leaves a block without an end where it would, which NVVM refuses.
+    """
+    from cuda.bindings import nvvm
     from numba import cuda, float64, int64, uint64
     from numba.core.errors import NumbaError
 
@@ -136,6 +142,10 @@ def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str)
         )
     except NumbaError as error:
         raise HookRefused(hook.name, error) from error
+    except nvvm.nvvmError as error:
+        if error.status != nvvm.Result.ERROR_INVALID_IR:
+            raise
+        raise HookRefused(hook.name, ValueError(MAY_RAISE)) from error
     return bytes(code)
 
 

@@ -1,6 +1,7 @@
 """Kernels specialized for one plan, and a graph in a GPU's memory or in its reach, with which batches are drawn."""
 
 import math
+from collections.abc import Sequence
 from functools import cached_property, partial
 from types import ModuleType
 
@@ -20,7 +21,8 @@ from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import builder_of, compile_all, counts_busy, kernels_of
+from csaw.engine.cuda.hook_code import HookRefused
+from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
@@ -63,7 +65,7 @@ class CudaRunner(BatchBackend):
         time_compiler()
         watch = Stopwatch()
         units = kernels_of(self), builder_of(self)
-        compile_all(units, device.architecture)
+        self._compile(units, device.architecture)
         self.kernels, builder = (Kernels(unit, device) for unit in units)
         found = watch.read()
         with stage(LOADING):
@@ -74,6 +76,15 @@ class CudaRunner(BatchBackend):
         self.kernels.set_graph(self.graph.address())
         if counts_busy(self):
             self.streams.busy = Busy(self.kernels)
+
+    def _compile(self, units: Sequence[Unit], architecture: str) -> None:
+        """Compile kernels. OptionError, with the line of the user's file, about a hook that a GPU cannot run."""
+        try:
+            compile_all(units, architecture)
+        except HookRefused as error:
+            from csaw.engine.cpu.typed_hooks import refused_for_gpus
+
+            raise refused_for_gpus(self.algorithm, error.name, error.reason) from error
 
     @cached_property
     def transits(self) -> Transits:

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from csaw.engine.export.kinds import DATES, DECIMALS, NUMBER, SIGNED, WEIGHT, WORD
+from csaw.engine.export.kinds import DATES, DECIMALS, FLOAT, NUMBER, SIGNED, WEIGHT, WORD
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -16,7 +16,10 @@ from csaw.partition.ingestion.text.blocks import LONGEST_LINE
 from csaw.partition.ingestion.time_column import decimals_of, decimals_of_numbers
 
 TIME_ROOM = 34
-ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32} | dict.fromkeys(range(DECIMALS, DATES + DECIMALS), TIME_ROOM)
+LONGEST_FLOAT = 24  # bytes of a float64 with the fewest digits that give it again, as NumPy and Python write it
+ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32, FLOAT: LONGEST_FLOAT} | dict.fromkeys(
+    range(DECIMALS, DATES + DECIMALS), TIME_ROOM
+)
 """The most bytes that one takes, and that are written beyond its end."""
 LONGEST_WORD = LONGEST_LINE // 2 - 256  # two of them leave room for a weight, a number and separators
 XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
@@ -43,10 +46,14 @@ class Rows:
         """
         from csaw.engine.export import kernels  # brings Numba
 
-        cells = np.empty((columns[0].size, len(columns)), np.uint64)
-        for k, column in enumerate(columns):
-            cells[:, k] = _bits(column)
-        return self._written(kernels, cells, filled)
+        cells, floats = np.empty((columns[0].size, len(columns)), np.uint64), list[np.ndarray]()
+        for k, (column, kind) in enumerate(zip(columns, self.kinds, strict=True)):
+            if kind == FLOAT:
+                cells[:, k] = np.arange(column.size) + len(floats) * column.size
+                floats.append(column.astype(f"S{LONGEST_FLOAT}"))
+            else:
+                cells[:, k] = _bits(column)
+        return self._written(kernels, cells, filled, floats)
 
     def table(self, first: np.ndarray, ids: np.ndarray, filled: np.ndarray) -> memoryview:
         """Rows of a cell each and a row of ``ids`` [rows, columns] after it."""
@@ -55,14 +62,17 @@ class Rows:
         cells = np.concatenate([_bits(first)[:, None], _bits(ids)], axis=1)
         return self._written(kernels, cells, filled)
 
-    def _written(self, kernels: ModuleType, cells: np.ndarray, filled: np.ndarray | None) -> memoryview:
+    def _written(
+        self, kernels: ModuleType, cells: np.ndarray, filled: np.ndarray | None, floats: Sequence[np.ndarray] = ()
+    ) -> memoryview:
+        """Rows of cells; ``floats`` are the texts of the columns of floats, one column after the other."""
+        texts = np.concatenate([np.empty(0, f"S{LONGEST_FLOAT}"), *floats]).view(np.uint8).reshape(-1, LONGEST_FLOAT)
         words = self.words or Words(np.zeros(1, np.int64), np.zeros(0, np.uint8))
         out = np.empty(self._room(cells, filled), np.uint8)
         around, ends = np.frombuffer(b"".join(self.around), np.uint8), np.cumsum([len(some) for some in self.around])
         counts = np.zeros(0, np.int64) if filled is None else filled
-        size = kernels.rows(
-            cells, counts, np.array(self.kinds), around, ends, words.offsets, words.text, kernels.DIGITS, out
-        )
+        held = (words.offsets, words.text, texts, kernels.DIGITS)
+        size = kernels.rows(cells, counts, np.array(self.kinds), around, ends, *held, out)
         return out[:size].data
 
     def _room(self, cells: np.ndarray, filled: np.ndarray | None) -> int:

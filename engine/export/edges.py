@@ -55,11 +55,7 @@ class Edges(OriginalIds):
         super().__init__(store.stored)
         self.threads = threads
         self.has_edge_ids = EDGE_ID in store.edge_columns
-        self.further = tuple(
-            column
-            for column in store.further_columns
-            if "edge_columns" in holds or ("integers" in holds and column.is_integer)
-        )
+        self.further = tuple(store.further_columns) if "edge_columns" in holds else ()
         """Columns of the edges, beside weights and edge ids, that are written."""
         self.written = 0
         """Edges that the last ``map`` has handed on."""
@@ -142,9 +138,7 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
         if names
         else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
-        "edge_columns": (
-            f"the format has no place for {further}; parquet has all numbers of edges, csv those that are integers"
-        )
+        "edge_columns": (f"the format has no place for {further}; csv and parquet have all numbers of edges")
         if (further := ", ".join(column.name for column in store.further_columns if column not in edges.further))
         else "",
         "direction": (

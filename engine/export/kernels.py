@@ -8,7 +8,7 @@ written with so few, nine for every one (Steele and White, How to print floating
 import numpy as np
 
 from csaw.engine.export.digits import DIGITS, MINUS, ZERO, decimal, number, places, signed
-from csaw.engine.export.kinds import DECIMALS, SIGNED, WEIGHT, WORD
+from csaw.engine.export.kinds import DECIMALS, NUMBER, SIGNED, WEIGHT, WORD
 from csaw.engine.export.time_kernels import moment
 from csaw.partition.base.compile import njit
 
@@ -150,12 +150,13 @@ def weight(value, digits, out, at):
 
 
 @njit(nogil=True)
-def rows(cells, filled, kinds, around, ends, offsets, text, digits, out):
+def rows(cells, filled, kinds, around, ends, offsets, text, floats, digits, out):
     """Rows of ``cells``, uint64 [rows, columns], each with what stands ``around`` it; the bytes that they take.
 
     ``around``: what a row has before its first cell, between cells and after the last, up to ``ends`` [columns + 1]
     each. ``filled``: how many cells of each row are not empty; no numbers if all are full. ``kinds`` are those of
-    :mod:`csaw.engine.export.kinds`; a weight is the bits of a float32.
+    :mod:`csaw.engine.export.kinds`; a weight is the bits of a float32, and any other float the number of its text in
+    ``floats``, uint8 [texts, width], which ends at a byte of value 0 or at the width.
     """
     weights = cells.view(np.float32)
     at = 0
@@ -168,7 +169,9 @@ def rows(cells, filled, kinds, around, ends, offsets, text, digits, out):
             begin = ends[c]
             if c == cells.shape[1] or (filled.size and c >= filled[i]):
                 continue
-            if kinds[c] == WORD:
+            if kinds[c] == NUMBER:
+                at = number(cells[i, c], digits, out, at)
+            elif kinds[c] == WORD:
                 for k in range(offsets[cells[i, c]], offsets[cells[i, c] + np.uint64(1)]):
                     out[at] = text[k]
                     at += 1
@@ -179,7 +182,12 @@ def rows(cells, filled, kinds, around, ends, offsets, text, digits, out):
             elif kinds[c] == SIGNED:
                 at = signed(np.int64(cells[i, c]), digits, out, at)
             else:
-                at = number(cells[i, c], digits, out, at)
+                for k in range(floats.shape[1]):
+                    byte = floats[cells[i, c], k]
+                    if byte == 0:
+                        break
+                    out[at] = byte
+                    at += 1
     return at
 
 

@@ -20,6 +20,7 @@ def lacking(samples: Samples, lacks: Collection[str]) -> dict[str, str]:
     whose = {
         "times": OF_WALKS,
         "weight": OF_EDGES,
+        "batch": OF_EDGES,
         "layer": OF_DRAWN,
         "probability": OF_SEEDS if samples.layout.keeps_seeds else OF_DRAWN,
         "y": OF_SEEDS,

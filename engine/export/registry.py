@@ -11,9 +11,8 @@ samples  ``write(samples, file, name, update, threads)``; ``name`` is the file's
          :mod:`csaw.engine.export.lacking` does.
 graphs   ``write(edges, file, update)``; ``edges`` is what :mod:`csaw.engine.export.edges` makes of a graph store.
          ``HOLDS`` names what a file can say of ``ids`` (the original ones; ``numbers`` where it counts vertices from
-         1), ``names`` (that ids are words), ``edge_ids``, ``edge_columns`` (or ``integers``, those of
-         them that are), ``vertices`` (those without an edge) and ``direction`` (that
-         edges have none).
+         1), ``names`` (that ids are words), ``edge_ids``, ``edge_columns``, ``vertices`` (those without an
+         edge) and ``direction`` (that edges have none).
 
 listings ``write(listed, file, name, update)``; ``listed`` is a :class:`csaw.engine.export.listed.Listed`.
 

@@ -7,7 +7,7 @@ from typing import IO, cast
 
 from csaw.engine.export.cells import Rows, kind_of_ids, kind_of_times
 from csaw.engine.export.edges import Edges, Piece
-from csaw.engine.export.kinds import NUMBER, SIGNED, WEIGHT
+from csaw.engine.export.kinds import FLOAT, NUMBER, SIGNED, WEIGHT
 from csaw.engine.export.listed import Listed
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError
@@ -68,10 +68,10 @@ def write_edges(
 
 
 def _kind(edges: Edges, column: EdgeColumn) -> int:
-    """The kind of cells that hold integers of edges: times are written as the input has them."""
+    """The kind of cells that hold numbers of edges: times are written as the input has them."""
     if column == edges.store.time:
         return kind_of_times(column.units)
-    return SIGNED if column.dtype.kind == "i" else NUMBER
+    return {"i": SIGNED, "u": NUMBER, "f": FLOAT}[column.dtype.kind]
 
 
 def write_rows(listed: Listed, file: IO[bytes], update: Update, between: bytes, words: Words | None) -> None:

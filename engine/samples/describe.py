@@ -10,6 +10,7 @@ from csaw.engine.samples import files
 from csaw.engine.samples.layouts.layout import Sizes
 from csaw.engine.samples.look import histogram
 from csaw.engine.samples.place import partial_of
+from csaw.engine.samples.results import RESULTS
 from csaw.engine.samples.samples import Samples, open_samples
 from csaw.engine.samples.sizes import total
 from csaw.partition import GraphStore, open_graph
@@ -33,6 +34,8 @@ REQUEST = (
 )
 UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --full draws all of it"
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
+LOST = f"not known: {RESULTS}, which says it, is missing; csaw info --full reads all groups for it"
+MISSING = f"{RESULTS}, with the counts and timings of its run, which are no part of the sample"
 
 
 def describe_store(
@@ -98,6 +101,7 @@ def describe(path: str | Path, full: bool = False, algo: Algo | None = None, gra
         **_shown(samples, sizes),
         "bytes": samples.nbytes,
         "results": samples.results,
+        **({} if samples.results else {"missing": MISSING}),
     }
 
 
@@ -122,7 +126,8 @@ def _shown(samples: Samples, sizes: Sizes | None) -> Record:
     """Sampled edges, and how many an instance has; for walks also how many ended early."""
     early = {"ended_early": (sizes or {}).get("ended_early")} if samples.layout.has_limit else {}
     if sizes is None:
-        return {"edges": None, "lengths": None, **early, "unknown": UNDRAWN if samples.is_virtual else UNKNOWN}
+        why = UNDRAWN if samples.is_virtual else UNKNOWN if samples.results else LOST
+        return {"edges": None, "lengths": None, **early, "unknown": why}
     mean = sizes["edges"] / samples.instances if samples.instances else 0.0
     return {"edges": sizes["edges"], "lengths": {"min": sizes["least"], "mean": mean, "max": sizes["most"]}, **early}
 

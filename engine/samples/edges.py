@@ -1,10 +1,10 @@
 """Samples of any layout as lists of edges: instance, src, dst, depth, of samples in time their times, of layers their
-weights.
+weights, of disjoint mini-batches their seeds.
 """
 
 import numpy as np
 
-from csaw.engine.samples.layouts.declared import EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
+from csaw.engine.samples.layouts.declared import BATCH, EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
 from csaw.engine.samples.layouts.layout import EDGE
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.graph.edge_columns import NO_TIME
@@ -33,8 +33,10 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
 
 
 def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
-    """The columns of ``numbered_edges``: those of all samples, times in time, weights of layers."""
-    return (*EDGE, *time_columns(samples), *((EDGE_WEIGHT,) if EDGE_WEIGHT in samples else ()))
+    """The columns of ``numbered_edges``: those of all samples, times in time, weights of layers, and of disjoint
+    mini-batches the number of the seed.
+    """
+    return (*EDGE, *time_columns(samples), *(name for name in (EDGE_WEIGHT, BATCH) if name in samples))
 
 
 def time_columns(samples: OpenedSamples) -> tuple[str, ...]:

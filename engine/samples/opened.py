@@ -91,7 +91,7 @@ class OpenedSamples:
 
     @property
     def results(self) -> Record:
-        """Counts and timings of the run, which no checksum covers."""
+        """Counts and timings of the run, which are no part of the sample; empty where their file is missing."""
         return self.source.results
 
     @property

@@ -7,18 +7,21 @@ from csaw.engine.samples.check import changed
 from csaw.partition.arrays.nodes import group_node
 from csaw.partition.base.plain_data import Record
 
+RESULTS = "results/zarr.json"
+"""Their file in a sample store."""
+
 
 def results_of(path: Path) -> Record:
-    """Counts and timings of the run of the store at ``path``; none where it has not ended.
+    """Counts and timings of the run of the store at ``path``; none where it has not ended, or their file is missing.
 
     ChangedError where they have changed.
     """
-    where = path / "results" / "zarr.json"
+    where = path / RESULTS
     if not where.exists():
         return {}
     found = files.read_json(where)
     results = found.get("attributes") if isinstance(found, dict) else None
-    if not isinstance(results, dict):
+    if not (isinstance(results, dict) and results):
         files.refuse(where, "results", "something else")
     if (said := files.unchanged(results, unsigned=True)) is None:  # early versions wrote no checksum
         raise changed(where)
@@ -30,4 +33,4 @@ def write_results(path: Path, results: Record) -> None:
     of all other files.
     """
     (path / "results").mkdir(exist_ok=True)
-    files.write_json(path / "results" / "zarr.json", group_node(files.signed(results)))
+    files.write_json(path / RESULTS, group_node(files.signed(results)))

@@ -55,7 +55,7 @@ class Samples(HopTables, ShownSamples):
         ids: kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense,
             because ids of the input are strings: :meth:`names` gives those of any vertices, :meth:`labels` all.
         manifest: the request, the graph and the version of csaw.
-        results: counts and timings of the run.
+        results: counts and timings of the run; empty where the store has lost them.
         source: where the arrays are.
         algo: the file of an algorithm that csaw does not ship, where the user has named it to have samples drawn.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.layouts import Sizes
-from csaw.engine.samples.results import results_of
+from csaw.engine.samples.results import RESULTS, results_of
 from csaw.engine.samples.sizes import SIZES
 from csaw.engine.samples.source import Held
 from csaw.partition.base.plain_data import Record
@@ -35,24 +35,23 @@ class StoredSource(Held):
 
     @cached_property
     def results(self) -> Record:
-        where = self.path / "results" / "zarr.json"
-        found = results_of(self.path) or files.refuse(where, "results", "nothing")
-        return {name: value for name, value in found.items() if name != SIZES}
+        return {name: value for name, value in results_of(self.path).items() if name != SIZES}
 
     @property
     def sizes(self) -> Sizes | None:
         found = results_of(self.path).get(SIZES)
         sizes = files.unchanged(found)
         if found is not None and sizes is None:
-            files.refuse(self.path / "results" / "zarr.json", "sizes as they were written", "others")
+            files.refuse(self.path / RESULTS, "sizes as they were written", "others")
         return sizes
 
     @property
     def nbytes(self) -> int:
         """Bytes of the store's files."""
-        nodes = ["", "checksums", "results", *self._rows]
+        nodes = [self.path / name / "zarr.json" for name in ("", "checksums", *self._rows)]
+        results = [self.path / RESULTS] if (self.path / RESULTS).exists() else []
         try:
-            described = sum((self.path / name / "zarr.json").stat().st_size for name in nodes)
+            described = sum(node.stat().st_size for node in nodes + results)
         except OSError as error:
             raise StoreError(f"{error.filename} cannot be read: {error.strerror}; {files.AGAIN}") from error
         return described + sum(rows.stored_bytes for rows in self._rows.values())

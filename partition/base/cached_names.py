@@ -1,4 +1,4 @@
-"""The names that users gave to graphs whose stores are in csaw's cache, for errors about these."""
+"""The names that users gave to graphs whose stores are in csaw's cache, for errors and other words about these."""
 
 from pathlib import Path
 
@@ -9,15 +9,18 @@ NAMES: dict[str, str] = {}
 
 
 def noted(store: Path, name: str) -> Path:
-    """The path ``store``, which errors call ``name`` from now on."""
+    """The path ``store``, which errors and warnings call ``name`` from now on."""
     NAMES[str(store)] = name
     return store
 
 
 def in_words(error: CsawError) -> str:
     """The message of an error, with graphs in the cache as the user named them. Those about files keep their paths."""
-    message = str(error)
-    if not isinstance(error, StoreError):
-        for path, name in NAMES.items():
-            message = message.replace(path, name)
-    return message
+    return str(error) if isinstance(error, StoreError) else with_names(str(error))
+
+
+def with_names(text: str) -> str:
+    """A text with graphs in the cache as the user named them."""
+    for path, name in NAMES.items():
+        text = text.replace(path, name)
+    return text

@@ -7,14 +7,14 @@ Names are compared without regard to case, quotes and any character that is neit
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
 
-ENDS = (  # of several pairs in one header the first counts
+ENDS = (
     ("source", "target"),
     ("src", "dst"),
     ("from", "to"),
@@ -35,7 +35,7 @@ ENDS = (  # of several pairs in one header the first counts
     ("source", "destination"),
     ("i", "j"),
 )
-SOURCES, TARGETS = ({pair[end] for pair in ENDS} for end in (0, 1))
+SIDES = SOURCES, TARGETS = tuple({pair[end] for pair in ENDS} for end in (0, 1))
 WEIGHTS = ("weight", "weights", "edgeweight", "w")
 TIMES = ("time", "times", "timestamp", "timestamps", "datetime", "date", "ts", "t")
 FLAGS = ("--source-column", "--target-column", "--weight-column")
@@ -109,18 +109,20 @@ def plain(name: str) -> str:
     return "".join(c for c in name.lower() if c.isalnum())
 
 
-def named_ends(names: Sequence[str]) -> tuple[int, int] | None:
-    """Positions of source and target by known names; None where the names do not decide."""
+def named_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Positions of source and target by each pair of known names; without a pair, by the only known names of both."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(plain(name), []).append(place)
-    known = {name: found for name, found in places.items() if name in SOURCES or name in TARGETS}
-    for pair in ENDS:
-        if pair[0] in known and pair[1] in known:
-            (source, *more), (target, *others) = known[pair[0]], known[pair[1]]
-            return None if more or others else (source, target)
-    ends = [[place for name, found in known.items() if name in side for place in found] for side in (SOURCES, TARGETS)]
-    return (ends[0][0], ends[1][0]) if len(ends[0]) == len(ends[1]) == 1 else None
+    if found := [pair for one, other in ENDS for pair in product(places.get(one, ()), places.get(other, ()))]:
+        return found
+    sources, targets = ([k for name, of_name in places.items() if name in side for k in of_name] for side in SIDES)
+    return [(sources[0], targets[0])] if len(sources) == len(targets) == 1 else []
+
+
+def named_ends(names: Sequence[str]) -> tuple[int, int] | None:
+    """Positions of source and target by known names, of several pairs the first; None where there is none."""
+    return next(iter(named_pairs(names)), None)
 
 
 def choose(where: str, names: Sequence[str] | None, count: int, wishes: Wishes) -> Columns:
@@ -205,16 +207,25 @@ def _ends(
     """
     if source is None and target is None and names is None:
         return 0, 1
-    known = (names and named_ends(names)) or (None, None)
-    pair = known[0] if source is None else source, known[1] if target is None else target
-    if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
-        return pair[0], pair[1]
+    known = named_pairs(names or ())
+    pairs = _with_options(known, source, target)
+    if len(pairs) > 1:
+        raise FormatError(_readings(where, names, count, known))
+    if pairs and pairs[0][0] != pairs[0][1]:
+        return pairs[0]
     left = [k for k in range(count) if k not in taken and not (names and plain(names[k]) in WEIGHTS)]
     sides = [_side(names[k]) if names else 0 for k in left]
     if len(left) != 2 or sides[0] == sides[1] != 0:
-        raise FormatError(_readings(where, names, count))
+        raise FormatError(_readings(where, names, count, [(0, 1), (1, 2) if count > 2 else (1, 0)]))
     turned = left[1] == source or left[0] == target if source != target else sides[0] > 0 or sides[1] < 0
     return (left[1], left[0]) if turned else (left[0], left[1])
+
+
+def _with_options(pairs: list[tuple[int, int]], source: int | None, target: int | None) -> list[tuple[int, int]]:
+    """The pairs that have the end which an option names; where none has it, that end with the other end of each."""
+    held = [pair for pair in pairs if pair[0] == source or pair[1] == target] or pairs
+    named = [(one if source is None else source, other if target is None else target) for one, other in held]
+    return list(dict.fromkeys(named))
 
 
 def _side(name: str) -> int:
@@ -231,12 +242,12 @@ def _weight(names: Sequence[str] | None, count: int, ends: tuple[int, int], furt
     return min(named)[1] if named else -1
 
 
-def _readings(where: str, names: Sequence[str] | None, count: int) -> str:
+def _readings(where: str, names: Sequence[str] | None, count: int, pairs: Sequence[tuple[int, int]]) -> str:
+    """The error for columns that may be read by either of the first two ``pairs``."""
     shown = list(names) if names else [f"column {k + 1}" for k in range(count)]
-    pairs = ((0, 1), (1, 2) if count > 2 else (1, 0))
     if count < 2:
         return f"{where}: expected at least 2 columns, the ends of an edge, found {count}: {', '.join(shown)}"
-    one, other = (f"{shown[a]!r} -> {shown[b]!r} (columns {a + 1} and {b + 1})" for a, b in pairs)
+    one, other = (f"{shown[a]!r} -> {shown[b]!r} (columns {a + 1} and {b + 1})" for a, b in pairs[:2])
     return (
         f"{where}: {','.join(shown)[:200]!r} does not say which columns are the ends of an edge: {one}, or {other}? "
         f"Choose with --source-column and --target-column, by name or by number from 1"

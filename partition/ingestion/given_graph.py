@@ -60,7 +60,10 @@ def graph_in_memory(
     if vertex_ids is not None:
         found = found._replace(vertices=_named(found, vertex_ids))
     (source, target), ids, vertices = numbered(found)
-    kept = None if found.weights is None else weights_of(f"weights: {found.name}", found.weights, source.size)
+    weights = found.weights
+    if weights is None and said == "sum":  # each edge counts 1, so that a weight is the number of repeats
+        weights = np.ones(source.size, np.float32)
+    kept = None if weights is None else weights_of(f"weights: {found.name}", weights, source.size)
     further = edge_columns_of(data, edge_columns or {})
     if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
         raise OptionError("time: the graph has an edge column time, too; expected one of both")

@@ -62,9 +62,9 @@ class IngestOptions:
     the third of three.
     """
     duplicates: str | None = None
-    """The fate of repeated edges: ``keep`` all, keep the ``first``, add their weights (``sum``), or raise an
-    ``error``. None: ``keep`` where there is a ``time_column``, because repeats at other times are other edges,
-    otherwise ``first``.
+    """The fate of repeated edges: ``keep`` all, keep the ``first``, add their weights (``sum``; where edges have none,
+    each counts 1, and the graph has weights), or raise an ``error``. None: ``keep`` where there is a ``time_column``,
+    because repeats at other times are other edges, otherwise ``first``.
     """
     self_loops: str = "keep"
     """Whether to ``keep`` or ``drop`` edges from a vertex to itself."""

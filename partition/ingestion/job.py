@@ -61,7 +61,9 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """An ingest. ``name``: of the input, for errors; ``folder``: for temporary files."""
+    """An ingest. ``name``: of the input, for errors; ``folder``: for temporary files; ``weighted``: whether the store
+    has weights; ``counts_repeats``: whether these are numbers of rows, which have none themselves.
+    """
 
     options: IngestOptions
     name: str
@@ -69,12 +71,14 @@ class Job:
     strings: bool
     undirected: bool
     weighted: bool
+    counts_repeats: bool = False
 
     @classmethod
     def of(cls, name: str, rows: InputRows, options: IngestOptions, folder: Path) -> "Job":
         """The ingest of ``rows``, whose direction the options or the input say."""
         undirected = rows.shape.undirected if options.directed is None else not options.directed
-        return cls(options, name, str(folder), rows.shape.strings, undirected, rows.weighted)
+        counts = options.policy == "sum" and not rows.weighted
+        return cls(options, name, str(folder), rows.shape.strings, undirected, rows.weighted or counts, counts)
 
     @property
     def directions(self) -> int:
@@ -98,7 +102,7 @@ class Job:
 
     @property
     def columns(self) -> tuple[EdgeColumn, ...]:
-        """The columns that a row of the input has beside its ends."""
+        """The columns of a row beside its ends, once it is read."""
         return (*[WEIGHT] * self.weighted, *self.edge_columns)
 
     @property

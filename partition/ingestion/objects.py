@@ -5,7 +5,7 @@ A library is known by the module of an object's type, and never imported.
 networkx, igraph                  graphs: all vertices, with edges or without; weights are the attribute ``weight``
                                   where an edge has it, 1 where one has not
 scipy.sparse                      matrices [V, V]: entry (i, j) is an edge from i to j; the values are weights, unless
-                                  they are truths or all 1
+                                  they are truths or all 1; entries of one place are their sum
 torch                             an edge_index, integers [2, edges]
 torch_geometric                   Data with edge_index, num_nodes, and weights in edge_weight; TemporalData
 pandas, polars, pyarrow           tables with two or three columns, or more whose names say which are the ends
@@ -151,10 +151,10 @@ def _attribute(found: Iterable[float | None], name: str, where: str, *, asked: b
 def _of_scipy(matrix: Foreign, weights: str) -> Edges:
     entries = entries_of(matrix)
     _only(weights, "sparse matrix", "its values are the weights")
-    if weights != NONE and entries.data.dtype != bool and not _are_ones(entries.data):
-        given = (entries.row, entries.col, entries.data, matrix.shape[0])
-        return Edges("sparse matrix", *given, added=with_sums(entries))
-    return Edges("sparse matrix", entries.row, entries.col, None, matrix.shape[0])
+    if weights == NONE or entries.data.dtype == bool:
+        return Edges("sparse matrix", entries.row, entries.col, None, matrix.shape[0])
+    values = None if _are_ones(entries.data) else entries.data
+    return Edges("sparse matrix", entries.row, entries.col, values, matrix.shape[0], added=with_sums(entries))
 
 
 def _are_ones(values: np.ndarray) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 
 from csaw.partition.arrays.spool import Budget, Spool
 from csaw.partition.base.parallel import Crew
+from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.ingestion.ids import Numbering, number
 from csaw.partition.ingestion.job import AnyNumbering, Job
 from csaw.partition.ingestion.text.pieces import Piece
@@ -40,7 +41,8 @@ class Reading:
             self.low, self.high = min(self.low, low), max(self.high, high)
             self.big = self.big or src.dtype == np.uint64
             self.samples += [ids[::SAMPLE].copy() for ids in ((src, dst) if self.job.undirected else (src,))]
-            self.raw.append(src, dst, *piece.columns)
+            ones = [np.ones(src.size, WEIGHT.dtype)] * self.job.counts_repeats
+            self.raw.append(src, dst, *ones, *piece.columns)
         self.raw.settle()
 
     def _numbered(self, rows: Iterable[Piece], words: StringNumbering) -> Iterator[Piece]:

@@ -28,8 +28,8 @@ def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, file
         "self_loops_dropped": job.drops_loops,
         "dead_ends": int((degrees == 0).sum()),
         "isolated": int(((degrees == 0) & ~tally.reached).sum()),
-        "warnings": [*rows.warnings, *_of_weights(writer), *_of_columns(job, merged)],
-        "weights": "column" if job.weighted else "none",
+        "warnings": [*rows.warnings, *_of_weights(job, writer), *_of_columns(job, merged)],
+        "weights": "repeats" if job.counts_repeats else "column" if job.weighted else "none",
         **({"reversed": True} if job.options.reverse else {}),
     }
     found = {"vertices": vertices, "edges": rows.counts["edges"]}
@@ -41,10 +41,10 @@ def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, file
     return report
 
 
-def _of_weights(writer: StoreWriter) -> list[str]:
+def _of_weights(job: Job, writer: StoreWriter) -> list[str]:
     """Return a warning about weights that are all equal or look like times, as a list of one line or none."""
     lightest, heaviest = writer.facts.lightest, writer.facts.heaviest
-    if any(first <= lightest <= heaviest < last for first, last in TIMES):
+    if any(first <= lightest <= heaviest < last for first, last in TIMES) and not job.counts_repeats:
         said = (
             "as times since 1970 are; if they are times, name their column with --time-column, and pass --time-format "
             "unix if they are seconds, unix-ms if milliseconds"
@@ -52,10 +52,8 @@ def _of_weights(writer: StoreWriter) -> list[str]:
         return [f"weights are {lightest:g} to {heaviest:g}, {said}"]
     if lightest != heaviest:
         return []
-    said = (
-        "sample with --unweighted, or leave the weights out with --weight-column none: the law is the same, "
-        "and less is read"
-    )
+    without = "--duplicates first" if job.counts_repeats else "--weight-column none"
+    said = f"sample with --unweighted, or leave the weights out with {without}: the law is the same, and less is read"
     return [f"all weights are {writer.facts.lightest:g}; {said}"]
 
 

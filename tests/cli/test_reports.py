@@ -233,8 +233,10 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     assert ran["Time"]["rate of sampling"].endswith("edges/s")
 
 
-@pytest.mark.parametrize(("line", "became"), [("1 2", "no weights to add"), ("1 2 3", "their weights are added")])
-def test_repeats_of_edges_without_weights_are_not_added(tmp_path, line, became):
+@pytest.mark.parametrize(
+    ("line", "became"), [("1 2", "each adds 1 to the weight of its edge"), ("1 2 3", "their weights are added")]
+)
+def test_the_closing_lines_say_what_sums_of_repeated_edges_are(tmp_path, line, became):
     path = tmp_path / "g.txt"
     path.write_text(f"{line}\n{line}\n")
     done = CliRunner().invoke(cli, ["partition", str(path), str(tmp_path / "g.zarr"), "--duplicates", "sum"])

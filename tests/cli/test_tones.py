@@ -8,6 +8,7 @@ import logging
 import pytest
 from click.testing import CliRunner
 
+import csaw
 from csaw.cli.main import cli
 
 
@@ -77,6 +78,18 @@ def test_a_weighted_sample_says_that_all_weights_are_equal(run):
     assert "all weights are 1; sample with --unweighted" in run("sample", "g.zarr", "a.zarr", "--device", "cpu").stderr
     assert "all weights" not in run("sample", "g.zarr", "b.zarr", "--device", "cpu", "--unweighted").stderr
     assert run("sample", "g.zarr", "c.zarr", "--device", "cpu", "-q").stderr == ""
+
+
+def test_what_is_said_of_a_file_calls_it_by_its_name_and_not_by_its_store_in_the_cache(run):
+    for out in ("a.zarr", "b.zarr"):  # which makes the store, and finds it
+        said = [
+            line for line in run("sample", "g.txt", out, "--device", "cpu").stderr.splitlines() if "weights" in line
+        ]
+        assert said
+        assert all(line.startswith("csaw: g.txt: all weights are 1; sample with --unweighted") for line in said)
+    told = []
+    csaw.evaluate("g.txt", measures="degree", device="cpu", refresh=True, progress=told.append)
+    assert told == ["degree of g.txt"]
 
 
 def test_weights_that_differ_bring_no_hint(run, tmp_path):

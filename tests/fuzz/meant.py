@@ -46,18 +46,17 @@ def build(
         rows[a].append((b, kept))
         if not directed and not loop:
             rows[b].append((a, kept))
-    return Graph(tuple(ids), tuple(tuple(_merged(row, duplicates, weighted)) for row in rows), directed, weighted)
+    is_weighted = weighted or duplicates == "sum"  # edges without weights count 1 each then
+    return Graph(tuple(ids), tuple(tuple(_merged(row, duplicates)) for row in rows), directed, is_weighted)
 
 
-def _merged(row: list[tuple[int, float]], duplicates: str, weighted: bool) -> list[tuple[int, float]]:
+def _merged(row: list[tuple[int, float]], duplicates: str) -> list[tuple[int, float]]:
     row = sorted(row, key=lambda entry: entry[0])  # stable: the first of a file stays the first
     if duplicates == "keep":
         return row
     sums: dict[int, float] = {}
     for target, weight in row:
-        sums[target] = (
-            sums[target] + weight if target in sums and duplicates == "sum" and weighted else sums.get(target, weight)
-        )
+        sums[target] = sums[target] + weight if target in sums and duplicates == "sum" else sums.get(target, weight)
     return [(target, _float32(weight)) for target, weight in sums.items()]
 
 

@@ -27,6 +27,7 @@ from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.cached_names import with_names
 from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError
 
@@ -121,7 +122,7 @@ class SpreadMeasuring:
         try:
             coming = [threads.submit(kept, one) for one in measures]
             for one, findings in zip(measures, coming, strict=True):
-                progress(f"{one.name()} of {self.store.path}")
+                progress(with_names(f"{one.name()} of {self.store.path}"))
                 found[one.name()] = findings.result()
         except BaseException:
             self.spread.stop()

@@ -12,10 +12,8 @@ import numpy as np
 
 from csaw.engine.analytics.own_hooks import ARGUMENTS, COMBINES, FIELDS, Hooked
 from csaw.engine.analytics.rounds import is_real
-from csaw.engine.api.hook_place import placed
 from csaw.engine.cuda.hook_code import HookRefused, Signature
 from csaw.engine.cuda.kernel_source import Unit
-from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.cpu.typed_rounds import Types
@@ -73,11 +71,9 @@ def compiled(measure: Hooked, unit: Unit, architecture: str) -> Unit:
     try:
         unit.compile(architecture)
     except HookRefused as error:
-        from csaw.engine.cpu.typed_hooks import reason_of
+        from csaw.engine.cpu.typed_hooks import refused_for_gpus
 
-        said = f"{measure.name()}.{error.name} cannot be compiled for a GPU: {reason_of(error.reason)}; "
-        said += "pass --device cpu"
-        raise placed(OptionError(said), getattr(type(measure), error.name)) from error
+        raise refused_for_gpus(measure, error.name, error.reason) from error
     return unit
 
 

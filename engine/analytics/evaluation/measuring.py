@@ -12,6 +12,7 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore
+from csaw.partition.base.cached_names import with_names
 
 Progress = Callable[[str], object]
 Piece = tuple[Findings, np.ndarray]
@@ -47,7 +48,7 @@ class Measuring:
 
     def profile(self, measures: Sequence[Measure], progress: Progress) -> dict[str, Findings]:
         def find(one: Measure) -> Findings:  # what is kept needs no network, and so no GPU that has its rows
-            progress(f"{one.name()} of {self.store.path}{self.networks.aside(one)}")
+            progress(with_names(f"{one.name()} of {self.store.path}{self.networks.aside(one)}"))
             return self.networks.findings(one)
 
         how = {"refresh": self.wish.refresh, "columns": self.columns}

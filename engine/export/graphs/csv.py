@@ -1,5 +1,5 @@
-"""CSV: a header, and rows ``source,target``, with ``weight``, ``edge_id`` and further columns of
-integers where the store has them; times are numbers with decimals or dates, as the input has them.
+"""CSV: a header, and rows ``source,target``, with ``weight``, ``edge_id`` and further columns where the store has them;
+times are numbers with decimals or dates, as the input has them, floats have the fewest digits that give them again.
 
 An undirected edge is one row.
 """
@@ -12,7 +12,7 @@ from csaw.engine.export.edges import Edges
 from csaw.engine.export.tables import columns_of, names_of_ends, packed, write_edges
 
 SUFFIXES = (".csv", ".csv.gz")
-HOLDS = ("ids", "edge_ids", "integers")
+HOLDS = ("ids", "edge_ids", "edge_columns")
 
 
 def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:

@@ -1,7 +1,8 @@
 """CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time
 ``instance,v0,t1,v1,...``, where t1 is the time of the edge to v1; or rows ``instance,src,dst,depth``, in time
-``instance,src,dst,depth,time``, of layers ``instance,src,dst,depth,weight``, of which all but the first two are empty
-for a vertex without an edge. Times are numbers with decimals or dates, as the input of the graph has them.
+``instance,src,dst,depth,time``, of layers ``instance,src,dst,depth,weight``, of disjoint mini-batches with ``batch``
+behind them, of which all but the first two are empty for a vertex without an edge. Times are numbers with decimals or
+dates, as the input of the graph has them.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
-from csaw.engine.samples.layouts.declared import EDGE_WEIGHT
+from csaw.engine.samples.layouts.declared import BATCH, EDGE_WEIGHT
 from csaw.partition.errors import OptionError
 
 LACKS = TABLES_LACK
@@ -40,7 +41,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     kinds = (
         [NUMBER, *of_walks]
         if walks
-        else [NUMBER, ids, ids, NUMBER, *(WEIGHT if name == EDGE_WEIGHT else time for name in names[4:])]
+        else [NUMBER, ids, ids, NUMBER, *({EDGE_WEIGHT: WEIGHT, BATCH: NUMBER}.get(name, time) for name in names[4:])]
     )
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 

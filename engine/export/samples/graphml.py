@@ -1,7 +1,7 @@
 """GraphML: one graph that has every instance, none joined with another.
 
 A node ``INSTANCE:VERTEX`` has both as data; an edge leads from the vertex that it was drawn from, and has its
-depth, in time its time, and of layers its weight.
+depth, in time its time, of layers its weight, and of disjoint mini-batches the number of its seed.
 
 Repeated edges are as many edges. Vertices without an edge are nodes as well. (Brandes, Eiglsperger, Herman, Himsolt and
 Marshall, GraphML progress report, GD 2001.)

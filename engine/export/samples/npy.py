@@ -1,5 +1,5 @@
 """NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth), in time
-with the time of each, of layers with its weight.
+with the time of each, of layers with its weight, of disjoint mini-batches with the number of its seed.
 
 A vertex without an edge is a record whose dst is the fill value
 (of string ids the empty string) and whose depth is -1; its time is -2^63, and its weight NaN.
@@ -19,7 +19,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layouts.declared import EDGE_WEIGHT
+from csaw.engine.samples.layouts.declared import BATCH, EDGE_WEIGHT
 from csaw.engine.samples.names import names_of
 from csaw.partition.errors import OptionError, StoreError
 
@@ -68,7 +68,7 @@ def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np
 
 
 def _record(samples: Samples, vertex: np.dtype) -> np.dtype:
-    kinds = {"src": vertex, "dst": vertex, "depth": "<i4", EDGE_WEIGHT: "<f4"}
+    kinds = {"src": vertex, "dst": vertex, "depth": "<i4", EDGE_WEIGHT: "<f4", BATCH: "<i4"}
     return np.dtype([(name, kinds.get(name, "<i8")) for name in edge_columns(samples)])
 
 

@@ -1,6 +1,6 @@
 """Parquet, a row group for every group of instances: (instance, walk) with a list column, of walks in time another one,
-times; or (instance, src, dst, depth), in time also time, of layers also weight, of which all but the first two are null
-for a vertex without an edge. Vertices are int64, however many there are.
+times; or (instance, src, dst, depth), in time also time, of layers also weight, of disjoint mini-batches also batch, of
+which all but the first two are null for a vertex without an edge. Vertices are int64, however many there are.
 
 A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
 """
@@ -15,7 +15,7 @@ from csaw.engine.export.lacking import TABLES_LACK
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
 from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
-from csaw.engine.samples.layouts.declared import EDGE_WEIGHT, OF_COPIES, TIME
+from csaw.engine.samples.layouts.declared import BATCH, EDGE_WEIGHT, OF_COPIES, TIME
 from csaw.partition.graph.about import COUNT, NUMBER
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def _schema(samples: Samples) -> "Schema":
         edge[name] = (pa.int64(), said, samples.time_units)
     if EDGE_WEIGHT in samples:
         edge[EDGE_WEIGHT] = (pa.float32(), samples.layout.declared(EDGE_WEIGHT).said, NUMBER)
+    if BATCH in samples:
+        edge[BATCH] = (pa.int32(), "number of the seed in its mini-batch, for which the edge was drawn", COUNT)
     number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
     request = samples.manifest.get("request", {})
     facts = {name: request[name] for name in SAID if name in request} | {"layout": samples.layout, "ids": samples.ids}

@@ -7,7 +7,7 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.check_numbers import check_minibatches
-from csaw.engine.samples.layouts.declared import NUMBERS, SEED_TIME, TIME, VERTEX, fixed, pointer, times, values
+from csaw.engine.samples.layouts.declared import BATCH, NUMBERS, SEED_TIME, TIME, VERTEX, fixed, pointer, times, values
 from csaw.engine.samples.layouts.layout import Arrays, Instance, Ragged, Shapes, Stored
 from csaw.engine.samples.pyg_batches import of_minibatches
 from csaw.engine.samples.pyg_parts import Batch
@@ -27,7 +27,7 @@ class Batches(Ragged):
     arrays = (
         pointer("node_ptr", "node_counts", "the nodes of each mini-batch begin, and the end of the last one's"),
         values("n_id", VERTEX, "node_counts", "node", "vertex of each node, seeds first"),
-        values("batch", "<i4", "node_counts", "node", "number of the seed that each node belongs to", optional=True),
+        values(BATCH, "<i4", "node_counts", "node", "number of the seed that each node belongs to", optional=True),
         pointer("edge_ptr", "edge_counts", "the edges of each mini-batch begin, and the end of the last one's"),
         values("row", "<i4", "edge_counts", "edge", "node of the mini-batch that was drawn: the neighbor"),
         values("col", "<i4", "edge_counts", "edge", "node of the mini-batch that it was drawn for"),
@@ -54,7 +54,7 @@ class Batches(Ragged):
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
         if not shapes["row"] == shapes["col"] == shapes["e_id"]:
             files.refuse(path, "as many elements of col and e_id as of row", f"{shapes['col']}, {shapes['e_id']}")
-        beside = {"batch": "n_id", TIME: "row"} | dict.fromkeys(("y", "probability", SEED_TIME), "input_id")
+        beside = {BATCH: "n_id", TIME: "row"} | dict.fromkeys(("y", "probability", SEED_TIME), "input_id")
         for name, of in beside.items():
             if shapes.get(name, shapes[of]) != shapes[of]:
                 files.refuse(path / name, f"as many elements as {of}, {shapes[of]}", shapes[name])
@@ -71,20 +71,24 @@ class Batches(Ragged):
         return arrays
 
     def edge_arrays(self, names: Collection[str]) -> list[str]:
-        return ["n_id", "row", "col", *([TIME] if TIME in names else [])]
+        return ["n_id", "row", "col", *(name for name in (TIME, BATCH) if name in names)]
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
-        """The edges of a group, from the vertex that selected to the one that was selected, as in other samples."""
+        """The edges of a group, from the vertex that selected to the one that was selected, as in other samples; of
+        disjoint mini-batches with the seed that both belong to.
+        """
         counts, hop_edges = arrays["edge_counts"], arrays["hop_edges"]
         instance = np.repeat(np.arange(len(counts)), counts)
         first = (np.cumsum(arrays["node_counts"]) - arrays["node_counts"])[instance]
+        src = first + arrays["col"]
         depth = np.tile(np.arange(hop_edges.shape[1], dtype=np.int32), len(counts))
         return {
             "instance": instance,
-            "src": arrays["n_id"][first + arrays["col"]],
+            "src": arrays["n_id"][src],
             "dst": arrays["n_id"][first + arrays["row"]],
             "depth": np.repeat(depth, hop_edges.ravel()),
             **({TIME: arrays[TIME]} if TIME in arrays else {}),
+            **({BATCH: arrays[BATCH][src]} if BATCH in arrays else {}),
         }
 
     def sources(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from csaw.partition.graph.about import COUNT, NUMBER
 VERTEX = "vertex"  # the element type of vertex ids: that of the store's ids
 NUMBERS = "<i8"
 EDGE_WEIGHT = "weight"  # the array of what each edge of a layer counts in an estimate
+BATCH = "batch"  # the array of the seed to which each node of a disjoint mini-batch belongs
 TIME, SEED_TIME = "time", "seed_time"  # arrays of samples in time: of each edge, and of each source
 OF_COPIES = "src_time", "dst_time"  # and where vertices are in a frontier at several times: those of both ends
 

@@ -24,10 +24,13 @@ from csaw.engine import prepare
 from csaw.engine.analytics.cuda import typed_rounds
 from csaw.engine.analytics.evaluation.chosen import kind_of
 from csaw.engine.analytics.own_hooks import numbers
+from csaw.engine.api import hooks, registry
 from csaw.engine.bench import KERNELS
-from csaw.engine.cuda import compile
+from csaw.engine.cpu.typed_hooks import refused_for_gpus
+from csaw.engine.cuda import compile, hook_code
 from csaw.engine.cuda.compile import FOLDER
 from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, kernels_of
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.schedule.specialization import Specialization
@@ -484,11 +487,32 @@ def test_measures_of_ones_own_compile(kind, ids, architecture, caplog, tmp_path,
     check(typed_rounds.typed(one, params, np.dtype(ids)).unit, architecture, caplog)
 
 
-def test_a_hook_that_a_gpu_cannot_run_is_refused_with_its_line(tmp_path, cubins):
+OF_NO_GPU = {
+    "[e.{0}, e.src][e.dst % 2]": "",
+    "(e.{0}, e.src)[e.dst % 2]": "it may raise an error, as an index into a tuple or an assert may, and a GPU cannot",
+}
+
+
+@pytest.mark.parametrize(("edge", "said"), OF_NO_GPU.items())
+def test_a_hook_that_a_gpu_cannot_run_is_refused_with_its_line(tmp_path, cubins, edge, said):
     text = "from csaw.engine.measure import Measure\n\nclass Mine(Measure):\n    def start(self, v): return v.id\n\n"
-    edge = "    def edge(self, e):\n        return [e.value, e.src][e.dst % 2]\n"
+    edge = "    def edge(self, e):\n        return " + edge.format("value") + "\n"
     (tmp_path / "mine.py").write_text(text + edge)
     one = kind_of(f"{tmp_path / 'mine.py'}:Mine")()
     unit = typed_rounds.typed(one, (), np.dtype(np.uint32)).unit  # a CPU runs it
-    with pytest.raises(OptionError, match=r"line 6 of .*: Mine.edge cannot be compiled for a GPU: .*--device cpu"):
+    with pytest.raises(
+        OptionError, match=rf"line 6 of .*: Mine.edge cannot be compiled for a GPU: {said}.*--device cpu"
+    ):
         typed_rounds.compiled(one, unit, NEWEST)
+
+
+@pytest.mark.parametrize(("update", "said"), OF_NO_GPU.items())
+def test_a_hook_of_a_sampler_that_a_gpu_cannot_run_is_refused_with_its_line(tmp_path, update, said):
+    text = "from csaw.engine.algorithm import Walk\n\nclass Mine(Walk):\n    def update(self, e):\n        return "
+    (tmp_path / "mine.py").write_text(text + update.format("dst") + "\n")
+    algorithm = registry.build(f"{tmp_path / 'mine.py'}:Mine", {})
+    hook = hooks.others(algorithm, weighted=False)["update"]
+    with pytest.raises(HookRefused) as refused:
+        hook_code.compiled(hook, hooks.params(algorithm), hook_code.OF_SAMPLERS["update"], NEWEST)
+    error = str(refused_for_gpus(algorithm, refused.value.name, refused.value.reason))
+    assert re.match(rf"line 4 of mine.py: mine.update cannot be compiled for a GPU: {said}.*; pass --device cpu", error)

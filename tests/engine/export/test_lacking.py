@@ -1,4 +1,6 @@
-"""Exports have the weights of layers in every format with named columns, and say what they leave out."""
+"""Exports have the weights of layers, and the seeds of disjoint mini-batches, in every format with named columns, and
+say what they leave out.
+"""
 
 import csv
 
@@ -32,6 +34,12 @@ def layers(request, graph, tmp_path_factory):
 @pytest.fixture(scope="module")
 def seeds(graph, tmp_path_factory):
     return csaw.sample(graph.path, tmp_path_factory.mktemp("drawn") / "s.zarr", "mvs", seeds_per_batch=2)
+
+
+@pytest.fixture(scope="module")
+def disjoint(graph, tmp_path_factory):
+    run = {"seeds_per_batch": 3, "fanout": (2, 2), "disjoint": True, "epochs": 2, "seed": 3}
+    return csaw.sample(graph.path, tmp_path_factory.mktemp("drawn") / "s.zarr", "minibatch", **run)
 
 
 def edges_of(samples):
@@ -88,6 +96,41 @@ def test_what_layers_have_beyond_weights_is_left_out_by_name(tmp_path, layers, f
 def test_chances_of_seeds_are_left_out_by_name_where_seeds_are_no_column(tmp_path, seeds, format):
     said = export(seeds.path, tmp_path / "out", format)["left_out"]
     assert said.keys() == (set() if format in ("pyg", "torch") else {"probability"})
+
+
+def seeds_of(samples):
+    """(instance, src, dst, depth, batch) of each edge, mini-batch by mini-batch."""
+    rows = []
+    for number in range(samples.instances):
+        one = samples.minibatch(number)
+        named = np.asarray(samples.names(one["n_id"])).tolist()
+        depths = np.repeat(np.arange(2), one["num_sampled_edges"]).tolist()
+        for row, col, depth in zip(one["row"].tolist(), one["col"].tolist(), depths, strict=True):
+            assert one["batch"][row] == one["batch"][col]
+            rows.append((number, named[col], named[row], depth, int(one["batch"][col])))
+    assert len({row[-1] for row in rows}) == 3
+    return rows
+
+
+def test_tables_have_the_seed_of_each_edge_of_disjoint_mini_batches(tmp_path, disjoint):
+    wanted = seeds_of(disjoint)
+    for suffix in ("csv", "parquet", "npy", "graphml"):
+        assert export(disjoint.path, tmp_path / f"out.{suffix}")["left_out"] == {}
+    with open(tmp_path / "out.csv", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["instance", "src", "dst", "depth", "batch"]
+    assert rows == [list(map(str, row)) for row in wanted]
+    assert [tuple(row.values()) for row in pyarrow.parquet.read_table(tmp_path / "out.parquet").to_pylist()] == wanted
+    assert np.load(tmp_path / "out.npy").tolist() == wanted
+    graph = networkx.read_graphml(tmp_path / "out.graphml", force_multigraph=True)
+    ends = ((*u.split(":"), v.split(":")[1], data["depth"], data["batch"]) for u, v, data in graph.edges(data=True))
+    assert sorted(ends) == sorted((str(i), str(u), str(v), depth, seed) for i, u, v, depth, seed in wanted)
+
+
+@pytest.mark.parametrize("format", sorted(formats()))
+def test_seeds_of_disjoint_mini_batches_are_left_out_of_text_by_name(tmp_path, disjoint, format):
+    said = export(disjoint.path, tmp_path / "out", format)["left_out"]
+    assert said == ({"batch": "csv, parquet, npy and graphml have that of each edge"} if format == "text" else {})
 
 
 def test_the_command_names_what_the_file_lacks(tmp_path, seeds):

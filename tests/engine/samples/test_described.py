@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from helpers import slow
 from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, edit, some_walks
 
-from csaw.engine.samples import SampleWriter
+from csaw.cli.commands.info import info
+from csaw.engine.samples import SampleWriter, open_samples
 from csaw.engine.samples.describe import describe
 from csaw.partition.errors import StoreError
 
@@ -30,6 +32,23 @@ def test_describe_says_what_was_sampled_without_reading_it(tmp_path, layout):
     assert shown.get("ended_early", 0) == (edges < 4).sum() * (layout == "walks")
     assert shown["bytes"] == stored_bytes
     assert shown["results"] == {"seconds": 1.5}
+
+
+@pytest.mark.parametrize("layout", STORES)
+def test_a_sample_without_its_results_is_described_with_what_is_missing(tmp_path, layout):
+    path = slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=2)
+    whole = describe(path)
+    (path / "results" / "zarr.json").unlink()
+    shown, full = describe(path), describe(path, full=True)
+    assert shown["missing"].startswith("results/zarr.json, with the counts and timings")
+    assert shown["unknown"].startswith("not known: results/zarr.json, which says it, is missing; csaw info --full")
+    assert shown["edges"] is shown["lengths"] is None
+    assert shown["results"] == open_samples(path).results == {}
+    assert {**full, "results": whole["results"], "bytes": whole["bytes"], "missing": None} == {**whole, "missing": None}
+    printed = CliRunner().invoke(info, [str(path), "--full"])
+    assert printed.exit_code == 0
+    assert "missing" in printed.output
+    assert "results/zarr.json, with the counts" in printed.output
 
 
 def test_sizes_of_a_resumed_sample_are_those_of_all_its_groups(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from helpers import slow
 from helpers.dying import HALF_WRITTEN
 from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, files_of, kept_walks, python, some_walks, stored
 
-from csaw.engine import prepare
+from csaw.engine import execute, prepare
 from csaw.engine.runs.job import DRAWS, manifest
 from csaw.engine.samples import SampleWriter, open_samples
 from csaw.engine.samples.check import require_intact
@@ -84,6 +84,14 @@ def test_resume_of_a_finished_store_has_nothing_to_do(tmp_path):
     assert writer.done == {0, 1, 2}
     writer.finish({"other": 1})
     assert files_of(path, results=True) == before
+
+
+def test_nothing_is_missing_of_a_finished_sample_without_its_results(tmp_path):
+    graph = write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=False)
+    job = prepare(graph, "deepwalk", walk_length=3, device="cpu")
+    execute(job, tmp_path / "s")
+    (tmp_path / "s" / "results" / "zarr.json").unlink()
+    assert execute(job, tmp_path / "s", resume=True) == {"resumed": "nothing was missing"}
 
 
 def test_resume_names_the_first_difference(tmp_path):

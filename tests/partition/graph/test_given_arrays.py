@@ -188,6 +188,14 @@ def test_tables_whose_names_contradict_each_other_are_refused_as_csv_is(tmp_path
             csaw.graph(table)
 
 
+def test_tables_with_two_pairs_of_ends_are_refused_unless_one_is_chosen():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame([(1, 2, 3, 4)], columns=["src", "dst", "from", "to"])
+    with pytest.raises(CsawError, match=r"'src' -> 'dst' .*, or 'from' -> 'to' .*Choose with source_column"):
+        csaw.graph(table)
+    assert csaw.graph(table, source_column="from").vertex_ids().tolist() == [3, 4]
+
+
 def test_tables_whose_names_say_where_the_weights_are_are_read_so():
     pandas = pytest.importorskip("pandas")
     held = csaw.graph(pandas.DataFrame([(0.5, 1, 2)], columns=["weight", "a", "b"]))

@@ -61,7 +61,7 @@ def test_the_names_of_a_header_say_which_columns_are_the_ends_and_the_weight(tmp
 )
 def test_a_header_that_does_not_say_which_are_the_ends_is_an_error_with_both_readings(tmp_path, text):
     with pytest.raises(
-        CsawError, match=r"edges.txt:1: .* does not say .*columns 1 and 2\), or .* -> .*--source-column"
+        CsawError, match=r"edges.txt:1: .* does not say .*columns 1 and [23]\), or .* -> .*--source-column"
     ):
         read(tmp_path, text)
 
@@ -85,6 +85,35 @@ def test_a_header_that_does_not_say_which_are_the_ends_is_an_error_with_both_rea
 )
 def test_options_choose_columns_of_text_by_name_or_number(tmp_path, text, options, found):
     assert rows(read(tmp_path, text, **options)) == found
+
+
+TWO_PAIRS = "source,x,src,dst,target\n1,0,5,9,2\n3,0,7,3,4\n"
+
+
+@pytest.mark.parametrize("options", [{}, {"source_column": "x"}, {"target_column": "2"}])
+@pytest.mark.parametrize("comment", ["", "# "])
+def test_a_header_with_two_pairs_of_ends_is_an_error_that_names_both(tmp_path, comment, options):
+    said = (
+        "edges.txt:[12]: 'source,x,src,dst,target' does not say which columns are the ends of an edge: 'source' -> "
+        r"'target' \(columns 1 and 5\), or 'src' -> 'dst' \(columns 3 and 4\)\? Choose with --source-column"
+    )
+    if comment:
+        options = {name: {"x": "2"}.get(wish, wish) for name, wish in options.items()}
+    with pytest.raises(CsawError, match=said):
+        read(tmp_path, comment + TWO_PAIRS, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"source_column": "src"}, EDGES),
+        ({"target_column": "dst"}, EDGES),
+        ({"target_column": "target"}, [(1, 2), (3, 4)]),
+        ({"source_column": "src", "target_column": "target"}, [(5, 2), (7, 4)]),
+    ],
+)
+def test_one_end_is_enough_to_choose_between_two_pairs(tmp_path, options, found):
+    assert rows(read(tmp_path, TWO_PAIRS, **options)) == found
 
 
 @pytest.mark.parametrize(

@@ -165,11 +165,25 @@ def test_a_small_budget_and_any_partitions_give_the_same_graph(tmp_path, monkeyp
     expected = {}
     for u, v in ends.tolist():
         for a, b in {(u, v), (u, v) if directed else (v, u)}:
-            expected[a, b] = expected.get((a, b), 0) + (u * v) % 97
-    found = entries(small)
-    assert [e[:2] for e in found] == sorted(expected)
-    if weighted:
-        assert [e[2] for e in found] == [float(expected[k]) for k in sorted(expected)]
+            expected[a, b] = expected.get((a, b), 0) + ((u * v) % 97 if weighted else 1)
+    assert entries(small) == [(*ends, float(expected[ends])) for ends in sorted(expected)]
+
+
+@pytest.mark.parametrize("text", ["5 9\n5 9\n7 3\n5 9\n", "5 9 2\n5 9 3\n7 3 4\n5 9 5\n", "a b\na b\nc d\na b\n"])
+def test_edges_without_weights_count_1_each_where_repeats_are_added(tmp_path, text):
+    store = read(tmp_path, text, duplicates="sum", weight_column="none")
+    assert [row[2] for row in entries(store)] == [3.0, 1.0]
+    assert (store.report["weights"], store.report["duplicates"]) == ("repeats", 2)
+    both = read(tmp_path, text, duplicates="sum", weight_column="none", directed=False)
+    assert sorted(row[2] for row in entries(both)) == [1.0, 1.0, 3.0, 3.0]
+    assert not read(tmp_path, text, weight_column="none").weighted
+
+
+def test_numbers_of_repeats_that_are_all_equal_are_warned_of_with_what_leaves_them_out(tmp_path):
+    (said,) = read(tmp_path, "5 9\n7 3\n7 4\n", duplicates="sum").report["warnings"]
+    assert said.startswith(
+        "all weights are 1; sample with --unweighted, or leave the weights out with --duplicates first"
+    )
 
 
 def test_parquet_and_csv_tables(tmp_path):

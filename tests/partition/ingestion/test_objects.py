@@ -171,6 +171,31 @@ def test_entries_of_a_matrix_that_stand_for_one_number_are_added():
     assert csaw.graph(twice, directed=False).load().weights.tolist() == [3.0, 3.0]
 
 
+def test_ones_at_one_place_of_a_matrix_are_added_as_scipy_adds_them():
+    twice = scipy.sparse.coo_array(([1, 1, 1], ([0, 0, 1], [1, 1, 0])), (2, 2))
+    for matrix in (twice, twice.tocsr()):
+        assert csaw.graph(matrix).load().weights.tolist() == [2.0, 1.0]
+    assert not csaw.graph(twice, duplicates="first").weighted
+    assert not csaw.graph(twice, weights=None).weighted
+    assert not csaw.graph(twice.astype(bool)).weighted
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [(0, 1), (0, 1), (1, 0)],
+        np.array([(0, 1), (0, 1), (1, 0)]),
+        scipy.sparse.coo_array(([1, 1, 1], ([0, 0, 1], [1, 1, 0])), (2, 2)),
+        scipy.sparse.coo_array(([True] * 3, ([0, 0, 1], [1, 1, 0])), (2, 2)),
+        tensor([[0, 0, 1], [1, 1, 0]]),
+    ],
+    ids=["list", "array", "matrix", "truths", "edge_index"],
+)
+def test_edges_without_weights_count_1_each_where_repeats_are_added(data):
+    assert csaw.graph(data, duplicates="sum").load().weights.tolist() == [2.0, 1.0]
+    assert csaw.graph(data, duplicates="sum", directed=False).load().weights.tolist() == [3.0, 3.0]
+
+
 def test_policies_of_repeated_entries_are_those_of_other_objects():
     twice = scipy.sparse.coo_array(([4.0, 1.0, 2.0], ([1, 0, 0], [0, 1, 1])), (2, 2))
     for policy, weights in {"first": [1, 4], "sum": [3, 4], "keep": [1, 2, 4]}.items():

@@ -35,6 +35,15 @@ def test_the_names_of_a_table_say_which_columns_are_read(tmp_path, suffix):
         read(tmp_path, suffix, a=[1], b=[2], c=[3])
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_a_table_with_two_pairs_of_ends_is_an_error_that_names_both(tmp_path, suffix):
+    columns = {"src": [1, 2], "dst": [3, 4], **ENDS}
+    said = r"'source' -> 'target' \(columns 3 and 4\), or 'src' -> 'dst' \(columns 1 and 2\)\? Choose with --source-col"
+    with pytest.raises(CsawError, match=rf"e\.{suffix}: 'src,dst,source,target' does not say which .*: {said}"):
+        read(tmp_path, suffix, **columns)
+    assert rows(read(tmp_path, suffix, **columns, options={"source_column": "src"})) == [(1, 3), (2, 4)]
+
+
 def test_categories_of_pandas_are_read_as_what_they_stand_for(tmp_path):
     words = pyarrow.array(["b", "a", "b"]).dictionary_encode()
     numbers = pyarrow.array([9, 3, 3]).dictionary_encode()
