@@ -174,7 +174,11 @@ class Measure(measure.Measure):
         return ("rounds",)
 
     def pays(self, network: Network) -> bool:
-        return bool(network.module_of("rounds").pays(network, self))
+        graph = vars(network).get("undirected", network) if self.over == "undirected" else network
+        both_ways = graph.directed and not self.keeps_best
+        if both_ways and graph.resident and graph.would_be_in_turn:
+            return False
+        return bool(network.module_of("rounds").pays(graph, self))
 
     def suffices(self, network: Network) -> int:
         needed = super().suffices(network)

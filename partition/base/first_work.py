@@ -29,7 +29,7 @@ def is_little(size: int, code: Code | None = None) -> bool:
 def stays_little(size: int, code: Code | None = None) -> bool:
     """Whether ``size`` bytes that are still to come will be done with NumPy.
 
-    They are where Numba is not loaded; or where it is, and would compile ``code()`` for it.
+    Up to LITTLE where Numba is not loaded, and up to MORE where it has nothing compiled of ``code()``, which loads it.
     """
     if "numba" not in sys.modules and _done + size <= LITTLE:
         return True

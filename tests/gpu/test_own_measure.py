@@ -61,7 +61,7 @@ WEIGHTED = {
 
 
 def on_several(store, folder, exchanges=tuple(Exchange)):
-    """In the memory of two GPUs, and of more; and spread over them, in all memory and in the least."""
+    """In the memory of two GPUs, and of more; and spread over them, in all memory and in little."""
     given = {"threads": 2, "derived": folder}
     for others, exchange in zip((OTHERS, 3 * OTHERS), exchanges, strict=True):
         yield DeviceNetwork(store, gpu, others=others, exchange=exchange, **given)
@@ -122,10 +122,9 @@ def test_rounds_are_pushed_pulled_and_queued_alike(few, share, tmp_path, monkeyp
         one = one(source=1) if "source" in one.options() else one()
         wanted = one.findings(HostNetwork(store))
         for others in ((), OTHERS, 3 * OTHERS):
-            network = DeviceNetwork(store, gpu, others=others, derived=tmp_path)
-            assert (
-                network.incoming.vertices == store.vertices
-            )  # from now on, rounds of a directed graph are pulled, too
+            network = DeviceNetwork(store, gpu, others=others, exchange=Exchange.SELECTIVE, derived=tmp_path)
+            assert network.incoming.vertices == store.vertices  # then rounds of a directed graph are pulled, too
+            assert rounds.pays(network, one) == bool(others)
             assert same(one.findings(network), wanted)
             network.close()
 

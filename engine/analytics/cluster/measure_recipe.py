@@ -41,10 +41,11 @@ class MeasureRecipe:
         """
         refuse_other_file(Path(self.name.rpartition(":")[0]), self.digest, FLAG)
         one = class_of(self.name)(**self.options)
-        if one.kept_by() != self.kept_by:  # by what its file imports, or by what a program has set in the class
+        if one.kept_by()[1:] != self.kept_by[1:]:  # by what its file imports, or what a program has set in the class
             raise StoreError(
                 f"{self.name} is another measure here than where the evaluation was started; put the same modules "
-                "there that its file imports, and write into the class what a program sets in it"
+                "there that its file imports, write into the class what a program sets in it, and start again where "
+                "the file has changed since"
             )
         return one
 

@@ -12,7 +12,7 @@ import numpy as np
 from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import SearchState, course_of, few_of, unreached
-from csaw.engine.analytics.cuda.single_thread_gpus import TAKE_BLOCKS, Seat, copy_range, seated, told_how
+from csaw.engine.analytics.cuda.single_thread_gpus import TAKE_BLOCKS, Seat, address_of, copy_range, seated, told_how
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
@@ -62,7 +62,7 @@ def _searched(network: DeviceNetwork, seats: Sequence[Seat], course: Course, sou
     exchange = network.exchange if network.pooled or told_how(network) else None  # others are told where they are read
     if network.pooled:
         exchange = exchange or Exchange.SELECTIVE
-    there = np.uint64(distance.data.ptr) if exchange else None
+    there = address_of(distance) if exchange else None
     shares = [_Share(seat, n, network.level_ranges, there if n else distance) for n, seat in enumerate(seats)]
     shares[0].prepare()
     Search(shares, course, exchange, least=LEAST, few=few_of(network)).run(source)
@@ -131,7 +131,7 @@ class _Share:
         self.seat.use()
         state, there = self.state, sender.state
         owners = (0, self.gpus) if whole else (self.number, self.number + 1)
-        lists = (self.bounds, np.uint64(there.queue.data.ptr), np.uint64(there.counters.there.data.ptr))
+        lists = (self.bounds, address_of(there.queue), address_of(there.counters.there))
         own = (self.number, state.network.degrees, level, state.visited, state.distance, state.queue)
         blocks = TAKE_BLOCKS * self.kernels.device.processors
         self.kernels.launch("take_lists", blocks, BLOCK, *owners, *lists, *own, state.counters.there)

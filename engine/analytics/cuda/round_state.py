@@ -68,6 +68,10 @@ class State:
         """Go through the rows of the vertices that this state is to find, here of all: blocks that are ``wanted``."""
         return rows.blocks(weights=weights, wanted=wanted)
 
+    def skips_blocks(self, rows: DeviceNetwork) -> bool:
+        """Whether it goes through the blocks that are wanted alone."""
+        return not rows.resident
+
     def begin_round(self, number: int) -> None:
         """Let kernels count the numbers of the round ``number``."""
         self.number, self.found = number, self.fresh.copy()
@@ -203,6 +207,11 @@ class Combined(State, CombinedRounds[DeviceNetwork]):
         self.rows, self.changed = rows, self._flags()
         self.sent = cupy.empty(network.vertices, self.types.combined) if measure.sends_alike else None
 
+    @property
+    def _marks_in_turn(self) -> bool:
+        in_turn = self.network.pooled and self.rows is not self.network and self.rows in self.network.relatives
+        return in_turn or super()._marks_in_turn
+
     def pull(self, number: int, total: float, some: bool) -> tuple[int, int]:
         self.begin_to_pull(number, total, some)
         changed, entries, *_ = self.read("vertex").tolist()
@@ -211,7 +220,7 @@ class Combined(State, CombinedRounds[DeviceNetwork]):
     def begin_to_pull(self, number: int, total: float, some: bool) -> None:
         """Queue what ``pull`` does."""
         network, rows = self.network, self.rows
-        wanted = any_active(self.active) if some and not rows.resident else None
+        wanted = any_active(self.active) if some and self.skips_blocks(rows) else None
         if wanted is not None:
             self.following[:] = self.values
             self.changed.fill(0)

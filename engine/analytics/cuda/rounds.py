@@ -1,6 +1,7 @@
 """Rounds of a measure of the user's own on GPUs, in memory or streamed: twin of engine/analytics/cpu/rounds.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from csaw.engine.analytics.cuda import directions, rounds_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
@@ -10,7 +11,9 @@ from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.rounds import Rounds
 from csaw.partition.errors import BudgetError
 
-LARGE = 500_000_000  # entries of rows of a graph from where on several GPUs are quicker (docs/contributing/tuning.md)
+# Entries of rows of a graph from where on several GPUs are taken to be quicker, as for core numbers: of 1.05 G, two go
+# through in .61 to .71 of the time of one (docs/contributing/tuning.md).
+LARGE = 500_000_000
 WEIGHED_BYTES = 64  # for each edge while rows with weights are made by sorting
 
 
@@ -38,15 +41,37 @@ def compute(network: DeviceNetwork, *, measure: Hooked, backward: Callable[[], D
         if shared:
             return rounds_shares.best(network, measure, params, backward)
         return _run(Best(network, measure, params, backward))
-    rows = _with_weights(network) if measure.reads_weights and network.directed else backward()
-    if shared and rounds_shares.can_share(network, rows):
-        return rounds_shares.combined(network, measure, params, rows)
-    return _run(Combined(network, measure, params, rows))
+    with _rows_backward(network, measure, backward) as rows:
+        if shared and rounds_shares.can_share(network, rows):
+            return rounds_shares.combined(network, measure, params, rows)
+        return _run(Combined(network, measure, params, rows))
 
 
 def _run(rounds: Best | Combined) -> Rounds:
     rounds.read("start")
     return rounds.run()
+
+
+@contextmanager
+def _rows_backward(
+    network: DeviceNetwork, measure: Hooked, backward: Callable[[], DeviceNetwork]
+) -> Iterator[DeviceNetwork]:
+    """Yield the network whose rows hold the vertices that values come from, with weights if the measure reads them.
+
+    Those of a directed graph are made for it where they have weights, and closed at the end.
+    """
+    if not (measure.reads_weights and network.directed):
+        yield backward()
+        return
+    back = _with_weights(network)
+    try:
+        _require_least(network, back)
+        yield back
+    finally:
+        if back.store is not network.store:  # it has memory and kernels of its own
+            if back in network.relatives:
+                network.relatives.remove(back)
+            back.close()
 
 
 def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
@@ -58,16 +83,23 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
         return network.of_rows(directions.incoming_with_weights(network.whole(True)), directed=True)
     from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 
-    own = network.rows_bytes if network.resident else 0
-    back = network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - own)
+    return network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - _own_bytes(network))
+
+
+def _own_bytes(network: DeviceNetwork) -> int:
+    """Bytes of rows that stay in memory beside others."""
+    return network.rows_bytes if network.resident else 0
+
+
+def _require_least(network: DeviceNetwork, back: DeviceNetwork) -> None:
+    """Raise BudgetError unless two rows backward fit beside those of the network that stay."""
     try:
         back.require_least()
     except BudgetError as error:
-        if not own:
+        if not (own := _own_bytes(network)) or back.store is network.store:
             raise
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs the rows of a "
             f"directed graph with their edges reversed, too, and beside them {back.budget:,} bytes are allowed; pass "
             f"--residency streamed, or {network.advice(own + back.least_bytes)}"
         ) from error
-    return back

@@ -6,7 +6,6 @@ others learn that. Kernels read it where it is, in the memory of the GPU that ha
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.round_state import COUNTED, Best, Combined, State, refuse_faults
-from csaw.engine.analytics.cuda.single_thread_gpus import Seat, meet, seated
+from csaw.engine.analytics.cuda.single_thread_gpus import Seat, address_of, meet, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.own_hooks import Hooked
@@ -22,29 +21,25 @@ from csaw.engine.analytics.rounds import BestRounds, CombinedRounds, Rounds, Set
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
-from csaw.engine.plan.contracts import Array
 
 
 def best(
     network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], backward: Callable[[], DeviceNetwork]
 ) -> Rounds:
     """Run the rounds of a measure whose values are the best of all that has come; arguments as of ``Best``."""
-    ranges = network.shares
-    backs = cache(lambda: backward().among(len(ranges)))
-
-    def backward_of(number: int) -> Callable[[], DeviceNetwork]:
-        return lambda: backs()[number]
-
-    with seated(network.among(len(ranges), weights=measure.reads_weights), network.level_ranges) as seats:
-        shares = [
-            _BestShare(seat, measure, params, backward_of(number), ranges[number]) for number, seat in enumerate(seats)
-        ]
-        return _BestOfAll(network, shares).run()
+    ranges, pulls = network.shares, not network.directed or network.has_incoming
+    networks = network.among(len(ranges), weights=measure.reads_weights)
+    backs = backward().among(len(ranges)) if pulls else networks
+    with seated(networks, network.level_ranges) as seats:
+        given = zip(seats, backs, ranges, strict=True)
+        shares = [_BestShare(seat, measure, params, back, pushes) for seat, back, pushes in given]
+        return _BestOfAll(network, shares, pulls).run()
 
 
 def combined(network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], rows: DeviceNetwork) -> Rounds:
     """Run the rounds of a measure that combines what comes along ``rows``; arguments as of ``Combined``."""
-    ranges, marks = rows.shares, _keeps(network, rows)
+    ranges = rows.shares
+    marks = _keep_both(network, rows)
     along = rows.among(len(ranges), weights=measure.reads_weights)
     networks = network.everywhere if isinstance(network, PooledNetwork) else network.among(len(ranges))
     with seated(networks, ranges) as seats:
@@ -53,20 +48,26 @@ def combined(network: DeviceNetwork, measure: Hooked, params: tuple[float, ...],
 
 
 def can_share(network: DeviceNetwork, rows: DeviceNetwork) -> bool:
-    """Whether several GPUs can have the ``rows`` that values come along, beside those of the network or in their place.
+    """Whether several GPUs can have the ``rows`` that values come along.
 
-    Not where the host has made them, and they pass by the first GPU.
+    Not where these pass by the first GPU in blocks, or take turns in its memory with those of the network.
     """
     if network.pooled or rows.pooled:
         return network.pooled and rows.pooled
     return rows.resident and (rows is network or rows not in network.relatives)
 
 
-def _keeps(network: DeviceNetwork, rows: DeviceNetwork) -> bool:
-    """Whether the rows of a network stay in memory beside ``rows``, so that vertices can be marked along them."""
+def _keep_both(network: DeviceNetwork, rows: DeviceNetwork) -> bool:
+    """Have the rows of a network stay in memory beside ``rows``, if they can, so that vertices are marked along them.
+
+    Returns whether they do.
+    """
     if not isinstance(network, PooledNetwork) or rows is network:
         return True
     return rows is vars(network).get("incoming") and network.keep_both_directions()
+
+
+AnyShare = TypeVar("AnyShare", bound="_Share")
 
 
 class _Share(State):
@@ -76,32 +77,44 @@ class _Share(State):
 
     def __init__(self, seat: Seat, measure: Hooked, params: tuple[float, ...], *more: Any) -> None:
         seat.use()
-        self.seat, self.blocks = seat, dict[tuple[DeviceNetwork, Range], Block]()
+        self.seat, self.blocks = seat, dict[tuple[DeviceNetwork, Range, bool], Block]()
         super().__init__(seat.network, measure, params, *more)
 
     def blocks_of(self, rows: DeviceNetwork, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
+        """Yield the rows of own vertices, all of them, ``wanted`` or not."""
         own = rows.own if isinstance(rows, PooledNetwork) else (self.seat.first, self.seat.last)
         yield self.block_of(rows, own, weights)
 
     def block_of(self, rows: DeviceNetwork, own: Range, weights: bool) -> Block:
         """The rows of a range of vertices, which are in the memory of the GPU."""
-        if (rows, own) not in self.blocks:
-            self.blocks[rows, own] = next(rows_of(rows, *own, weights=weights))
-        return self.blocks[rows, own]
+        if (rows, own, weights) not in self.blocks:
+            self.blocks[rows, own, weights] = next(rows_of(rows, *own, weights=weights))
+        return self.blocks[rows, own, weights]
+
+    def skips_blocks(self, rows: DeviceNetwork) -> bool:
+        return False
+
+    def others(self, shares: "Sequence[AnyShare]") -> "list[AnyShare]":
+        """The parts of the other GPUs."""
+        return [one for one in shares if one is not self]
 
 
 class _BestShare(_Share, Best):
-    """``pushes``: the vertices along whose rows it pushes; its own ones are as much work to pull to as others'."""
+    """A part of rounds of ``Best``.
+
+    ``back``: the network along whose rows it pulls to its own vertices, which are as much work as those of others.
+    ``pushes``: the range of vertices along whose rows it pushes, with as many entries as those of others.
+    """
 
     def __init__(
         self,
         seat: Seat,
         measure: Hooked,
         params: tuple[float, ...],
-        backward: Callable[[], DeviceNetwork],
+        back: DeviceNetwork,
         pushes: Range,
     ) -> None:
-        super().__init__(seat, measure, params, backward)
+        super().__init__(seat, measure, params, lambda: back)
         self.pushes = pushes
 
     def blocks_to_push(self) -> Iterator[Block]:
@@ -113,44 +126,32 @@ class _BestShare(_Share, Best):
         Of those that were reached, or of ``everything``.
         """
         self.begin_to_settle((self.seat.first, self.seat.last))
-        for other in shares:
-            if other is not self:
-                first, last = other.seat.first, other.seat.last
-                given = (first, last, everything, _there(other.reached), _there(other.following))
-                self.kernels.over("learn", last - first, *given, self.reached, self.active, self.values, self.following)
+        for other in self.others(shares):
+            first, last = other.seat.first, other.seat.last
+            given = (first, last, everything, address_of(other.reached), address_of(other.following))
+            self.kernels.over("learn", last - first, *given, self.reached, self.active, self.values, self.following)
 
     def gather(self, shares: "Sequence[_BestShare]", everything: bool) -> None:
         """Improve own vertices by what the other GPUs have passed to them."""
         first, last = self.seat.first, self.seat.last
-        for other in shares:
-            if other is not self:
-                given = (first, last, everything, _there(other.reached), _there(other.following))
-                self.kernels.over("gather", last - first, *given, self.following, self.reached)
+        for other in self.others(shares):
+            given = (first, last, everything, address_of(other.reached), address_of(other.following))
+            self.kernels.over("gather", last - first, *given, self.following, self.reached)
 
 
 class _CombinedShare(_Share, Combined):
     def learn(self, shares: "Sequence[_CombinedShare]", everything: bool) -> None:
         """Learn the values after the round of the others' vertices: of those that changed, or of ``everything``."""
-        for other in shares:
-            if other is not self:
-                first, last = other.seat.first, other.seat.last
-                given = (first, last, everything, _there(other.changed), _there(other.following))
-                self.kernels.over("learn", last - first, *given, self.values, self.following, self.changed)
+        for other in self.others(shares):
+            first, last = other.seat.first, other.seat.last
+            given = (first, last, everything, address_of(other.changed), address_of(other.following))
+            self.kernels.over("learn", last - first, *given, self.values, self.following, self.changed)
 
     def gather_marks(self, shares: "Sequence[_CombinedShare]") -> None:
         """Mark those of the own vertices that other GPUs have marked."""
         first, last = self.seat.first, self.seat.last
-        for other in shares:
-            if other is not self:
-                self.kernels.over("gather_marks", last - first, first, last, _there(other.active), self.active)
-
-
-def _there(array: Array) -> np.uint64:
-    """The address of an array of another GPU."""
-    return np.uint64(array.data.ptr)
-
-
-AnyShare = TypeVar("AnyShare", bound=_Share)
+        for other in self.others(shares):
+            self.kernels.over("gather_marks", last - first, first, last, address_of(other.active), self.active)
 
 
 class _OfAll(Generic[AnyShare]):
@@ -159,9 +160,8 @@ class _OfAll(Generic[AnyShare]):
     shares: Sequence[AnyShare]
     everything: bool
 
-    @property
-    def first(self) -> AnyShare:
-        """The first GPU's part, which is the current one from then on."""
+    def on_first(self) -> AnyShare:
+        """Make the first GPU the current one, and return its part."""
         self.shares[0].seat.use()
         return self.shares[0]
 
@@ -187,15 +187,16 @@ class _OfAll(Generic[AnyShare]):
 class _BestOfAll(_OfAll[_BestShare], BestRounds[DeviceNetwork]):
     """Rounds of a measure whose values are the best of all that has come."""
 
-    def __init__(self, network: DeviceNetwork, shares: list[_BestShare]) -> None:
+    def __init__(self, network: DeviceNetwork, shares: list[_BestShare], pulls: bool) -> None:
         self.network, self.shares, self.measure, self.values = network, shares, shares[0].measure, shares[0].values
         self.everything = network.exchange is Exchange.BROADCAST
         self.counted("start")
+        self.pulls = pulls
         self.few, self.pull_share, self.alone = shares[0].few, shares[0].pull_share, False
 
     @property
     def has_backward(self) -> bool:
-        return not self.network.directed if self.network.pooled else super().has_backward
+        return self.pulls
 
     def settle(self) -> Settled:
         self.then_on_each(lambda share: share.settle_with(self.shares, self.everything))
@@ -212,15 +213,14 @@ class _BestOfAll(_OfAll[_BestShare], BestRounds[DeviceNetwork]):
 
     def pull(self, number: int, bound: float) -> None:
         self._come_together()
-        self.first.backward()  # made by the first GPU for all
         self.on_each(lambda share: share.pull(number, bound))
 
     def push_few(self, number: int, last: int) -> tuple[int, Settled]:
         self.alone = True
-        return self.first.push_few(number, last)
+        return self.on_first().push_few(number, last)
 
     def passed_along(self, value: float) -> float:
-        return self.first.passed_along(value)
+        return self.on_first().passed_along(value)
 
     def _come_together(self) -> None:
         """Let all GPUs know what the first has found alone."""
@@ -256,10 +256,10 @@ class _CombinedOfAll(_OfAll[_CombinedShare], CombinedRounds[DeviceNetwork]):
         self.values = self.shares[0].values
 
     def total(self, number: int) -> float:
-        return self.first.total(number)
+        return self.on_first().total(number)
 
     def moved(self) -> float:
-        return self.first.moved()
+        return self.on_first().moved()
 
     def pull(self, number: int, total: float, some: bool) -> tuple[int, int]:
         self.on_each(lambda share: share.begin_to_pull(number, total, some))

@@ -4,13 +4,14 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK
+from csaw.engine.cuda.constants import HUB_BLOCK
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array
 
 # Threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one.
 ENDS = {2: 8, 8: 64, 32: 2048}
 LONG = 2048  # entries of a long row, as in warp_rows.cuh,
+LONG_BLOCK = 256  # threads of a block that serves one, as there,
 SHARES = 8  # blocks of threads that share one,
 SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time
 
@@ -51,4 +52,4 @@ class LongRows:
         ends = np.array((block.first, block.last), self.on_host.dtype)  # of another type, all rows would be copied
         low, high = np.searchsorted(self.on_host, ends).tolist()
         blocks = min(high - low, SIDE_BY_SIDE * kernels.device.processors)
-        kernels.launch(name, (blocks, SHARES), BLOCK, high - low, self.rows[low:high], block.first, *arguments)
+        kernels.launch(name, (blocks, SHARES), LONG_BLOCK, high - low, self.rows[low:high], block.first, *arguments)

@@ -87,6 +87,11 @@ def meet(seats: Sequence[Seat]) -> None:
                 seat.stream.wait_event(event)
 
 
+def address_of(array: Array) -> np.uint64:
+    """Where an array of a GPU whose memory the current one reaches begins."""
+    return np.uint64(array.data.ptr)
+
+
 def addresses(arrays: Sequence[Array | None]) -> Array:
     """uint64 on the current GPU: where arrays of GPUs that reach each other's memory begin; 0 in place of None."""
     return cupy.asarray(np.array([0 if one is None else one.data.ptr for one in arrays], np.uint64))

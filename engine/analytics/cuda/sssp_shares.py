@@ -10,7 +10,15 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.levels import WORD
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import TAKE_BLOCKS, Counters, Seat, copy_range, meet, seated
+from csaw.engine.analytics.cuda.single_thread_gpus import (
+    TAKE_BLOCKS,
+    Counters,
+    Seat,
+    address_of,
+    copy_range,
+    meet,
+    seated,
+)
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, settle_ranges
 from csaw.engine.analytics.rows_in_memory import Block
@@ -136,7 +144,7 @@ class _Share:
         for other in shares:
             if other is not self:
                 places = (other.lists, other.noted.there, other.distance)
-                there = (np.uint64(one.data.ptr) for one in places)
+                there = map(address_of, places)
                 blocks = TAKE_BLOCKS * self.kernels.device.processors
                 self.kernels.launch("take_lowered", blocks, BLOCK, *self.heard, *self.owners, *there, *own)
         self.noted.ask()
@@ -153,4 +161,4 @@ class _Share:
             copy_range(other.distance, self.distance, other.seat.first, other.seat.last)
         else:
             vertices = self.distance.size
-            self.kernels.over("merge", vertices, vertices, np.uint64(other.distance.data.ptr), self.distance)
+            self.kernels.over("merge", vertices, vertices, address_of(other.distance), self.distance)

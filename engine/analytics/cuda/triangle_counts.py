@@ -73,7 +73,8 @@ def many_neighbors(network: DeviceNetwork) -> int:
 def dense_parts(network: DeviceNetwork, lists: Lists, ranks: int, each: bool, most: int) -> dict[int, Array]:
     """Make the bit matrices of the dense parts, by their sizes, of the ``lists`` of the vertices of highest degree.
 
-    Of sizes that these lists hold, this GPU can multiply, and ``most`` bytes have room for. ``ranks``: of all vertices.
+    Of sizes that these lists hold, this GPU can multiply, and ``most`` bytes have room for. ``ranks``: the number of
+    all.
     """
     shared = cupy.cuda.runtime.deviceGetAttribute(MOST_SHARED, network.gpu.number)
     if int(network.gpu.architecture.removeprefix("sm_")) < SINCE or lists.first > 0:

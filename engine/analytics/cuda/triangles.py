@@ -23,7 +23,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     """Count the triangles of the graph, and of ``each`` vertex if that is asked for.
 
     BudgetError where the GPU memory that may be used does not hold the parts of a graph that is streamed; DeviceError
-    where 2^32 vertices or more have two neighbors.
+    where 2^32 vertices or more have two neighbors or more.
 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.

@@ -207,12 +207,12 @@ class Networks:
         )
 
     def _has_room(self, one: Measure) -> bool:
-        """Whether the GPU has room for a measure that needs all rows there."""
+        """Whether the GPU has room for a measure that needs all rows there, or for what is kept of 2^32 vertices."""
         from csaw.engine.analytics.cuda.device_room import has_room
 
         network = self._on_gpus(one)
         needing = [module.more_bytes for module in one.memory_of(network) if hasattr(module, "more_bytes")]
-        if not needing:
+        if not needing and self.store.id_dtype.itemsize < 8:
             return True
         try:
             one.set_aside(network)

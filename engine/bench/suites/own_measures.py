@@ -4,6 +4,7 @@ The classes are those of the guide on writing one's own (engine/bench/own_classe
 and others, PPoPP 2016). Rates are entries of rows in a second, of PageRank in all its rounds; hooks are compiled
 before. A search begins at the vertex of largest degree, PageRank ends at a change of 1e-6, and the 3-core is beside all
 core numbers. With several GPUs, each class is measured on all of them, too, and on the graph spread over them.
+Those that csaw leaves to the first GPU are measured there.
 """
 
 from collections.abc import Callable, Iterator
