@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from csaw.engine.analytics.kept import Enough, Kept
 from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import meant, quoted
-from csaw.partition.errors import UnknownNameError
+from csaw.partition.errors import OptionError, UnknownNameError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,6 +133,11 @@ class Measure:
     """Of a class in a file that the user has named: FILE.py:CLASS, the path in full, and the SHA-256 of the file."""
 
     def __init__(self, **values: object) -> None:
+        if other := sorted(values.keys() - self.options().keys()):
+            has = ", ".join(self.options()) or "none"
+            raise OptionError(
+                f"{self.name()}: no option {other[0]}; it has {has}{meant(other[0], list(self.options()))}"
+            )
         for name, declared in self.options().items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))
 

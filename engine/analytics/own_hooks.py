@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from csaw.engine.analytics.network import Network
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import Rewriter, expression
 from csaw.engine.api.hooks import TREES, Hook, written_out
@@ -83,9 +82,6 @@ class Hooked(Protocol):
 
     def hooks(self, *, real: bool) -> dict[str, Hook]:
         """The hooks of the class, rewritten for values that are floats or integers."""
-
-    def parameters_of(self, network: Network) -> tuple[float, ...]:
-        """The numbers of ``params[k]`` in a network."""
 
     @classmethod
     def name(cls) -> str:

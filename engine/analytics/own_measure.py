@@ -18,7 +18,7 @@ from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.own_hooks import COMBINES, FIELDS, VertexOption, nothing, numbers, rewritten
-from csaw.engine.analytics.rounds import Rounds
+from csaw.engine.analytics.rounds import Asked, Rounds
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.option import Option, flag_of
@@ -146,15 +146,20 @@ class Measure(measure.Measure):
         """Whether nothing but its value decides what a vertex passes along."""
         return self._reads.get("edge", frozenset()) <= OF_VALUE
 
-    def parameters_of(self, network: Network) -> tuple[float, ...]:
-        """The numbers of ``params[k]``: options, and the vertices that vertex options name in this network."""
+    def parameters_of(self, store: GraphStore, graph: Network) -> tuple[float, ...]:
+        """The numbers of ``params[k]``: options, and the vertices that vertex options name.
+
+        ``store`` has the ids, unlike those that are made of it; ``graph`` the vertex of largest degree, the default.
+        """
         declared = self.options()
-        return tuple(
-            start_vertex(network, getattr(self, name), flag_of(name))
-            if isinstance(declared[name], VertexOption)
-            else getattr(self, name)
-            for name in numbers(self)
-        )
+
+        def number(name: str) -> float:
+            value, flag = getattr(self, name), flag_of(name)
+            if isinstance(declared[name], VertexOption):
+                return start_vertex(graph, None, flag) if value is None else vertex_of(store, value, flag)
+            return value
+
+        return tuple(map(number, numbers(self)))
 
     def kept_by(self) -> list[object]:
         rules = [getattr(self, rule) for rule in RULES]
@@ -204,7 +209,8 @@ class Measure(measure.Measure):
             raise OptionError(f"{self.name()}: {network.store.path} has no vertices, so there is nothing to measure")
         if self.over == "reversed":
             graph = network.incoming
-        found: Rounds = graph.compute("rounds", measure=self, backward=lambda: self._backward(network, graph))
+        asked = Asked(self, self.parameters_of(network.store, graph), network.store)
+        found: Rounds = graph.compute("rounds", asked=asked, backward=lambda: self._backward(network, graph))
         return found
 
     def findings(self, network: Network) -> Findings:

@@ -16,6 +16,7 @@ import numpy as np
 from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.api.hook_place import placed
 from csaw.engine.plan.contracts import Array
+from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 AnyNetwork = TypeVar("AnyNetwork", bound="Network")
 CHUNK = 1 << 14  # vertices whose numbers are added in one order, so that a sum has the same bits by any threads
 MARK_SHARE = 4  # marking ends of changed rows reads rows: with more than this share of all entries, all are pulled
+
+
+class Asked(NamedTuple):
+    """A measure of the user's own, the numbers of its ``params[k]``, and the store that ids of vertices are of."""
+
+    measure: Hooked
+    params: tuple[float, ...]
+    store: GraphStore
 
 
 @dataclass(frozen=True)
@@ -58,11 +67,11 @@ def refuse_endless(measure: Hooked, number: int, changed: int) -> None:
         )
 
 
-def refuse_fault(measure: Hooked, network: "Network", hook: str, vertex: int, number: int) -> None:
+def refuse_fault(asked: Asked, hook: str, vertex: int, number: int) -> None:
     """OptionError about a hook that gave NaN at a vertex, if there is one."""
     if vertex < 0:
         return
-    known = network.store.original_ids(np.array([vertex]))[0]
+    measure, known = asked.measure, asked.store.original_ids(np.array([vertex]))[0]
     said = f"{measure.name()}.{hook}: expected a number, found NaN (not a number) at vertex {known}"
     error = OptionError(f"{said}{f' in round {number}' * (number > 0)}; such as 0 / 0 or inf - inf gives")
     raise placed(error, getattr(type(measure), hook)) if measure.has(hook) else error

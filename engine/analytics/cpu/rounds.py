@@ -14,10 +14,10 @@ from csaw.engine.analytics.cpu.kernels import adjacency
 from csaw.engine.analytics.cpu.memory.rounds import CHECK_BYTES, WEIGHT_BYTES, both_directions_bytes
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.typed_rounds import compiled
-from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.passes import any_active
 from csaw.engine.analytics.rounds import (
     CHUNK,
+    Asked,
     BestRounds,
     CombinedRounds,
     Rounds,
@@ -35,20 +35,21 @@ PULL_SHARE = 15
 NO_WEIGHTS = np.empty(0, np.float32)
 
 
-def compute(network: HostNetwork, *, measure: Hooked, backward: Callable[[], HostNetwork]) -> Rounds:
+def compute(network: HostNetwork, *, asked: Asked, backward: Callable[[], HostNetwork]) -> Rounds:
     """Run the rounds of a measure over a network; ``backward()`` is the one with the rows of the other direction.
 
     State: 16 bytes a vertex for values, and some flags. From disk, a round reads the blocks that it needs.
     """
-    return (_Best if measure.keeps_best else _Combined)(network, measure, backward).run()
+    return (_Best if asked.measure.keeps_best else _Combined)(network, asked, backward).run()
 
 
 class _State:
     """The values of vertices and their flags, as a measure begins."""
 
-    def __init__(self, network: HostNetwork, measure: Hooked, backward: Callable[[], HostNetwork]) -> None:
-        self.network, self.measure, self.backward = network, measure, backward
-        self.params = measure.parameters_of(network)
+    def __init__(self, network: HostNetwork, asked: Asked, backward: Callable[[], HostNetwork]) -> None:
+        self.network, self.asked, self.backward = network, asked, backward
+        measure, self.params, _ = asked
+        self.measure = measure
         self.weighted = measure.reads_weights
         self.spans = network.spans(network.vertices)
         made = self.made = compiled(measure, self.params, weighted=self.weighted)
@@ -58,14 +59,14 @@ class _State:
 
     def refuse(self, hook: str, faults: list[int], number: int) -> None:
         """Raise OptionError if one of the ranges has a vertex at which a hook gave NaN."""
-        refuse_fault(self.measure, self.network, hook, max(faults, default=-1), number)
+        refuse_fault(self.asked, hook, max(faults, default=-1), number)
 
 
 class _Best(_State, BestRounds[HostNetwork]):
     """Rounds of a measure whose values are the best of all that has come."""
 
-    def __init__(self, network: HostNetwork, measure: Hooked, backward: Callable[[], HostNetwork]) -> None:
-        super().__init__(network, measure, backward)
+    def __init__(self, network: HostNetwork, asked: Asked, backward: Callable[[], HostNetwork]) -> None:
+        super().__init__(network, asked, backward)
         self.following, self.reached = self.values.copy(), self.active
         self.few, self.pull_share = FEW, PULL_SHARE
 
@@ -117,8 +118,9 @@ class _Best(_State, BestRounds[HostNetwork]):
 class _Combined(_State, CombinedRounds[HostNetwork]):
     """Rounds in which vertices combine all that comes to them, and make a value of it."""
 
-    def __init__(self, network: HostNetwork, measure: Hooked, backward: Callable[[], HostNetwork]) -> None:
-        super().__init__(network, measure, backward)
+    def __init__(self, network: HostNetwork, asked: Asked, backward: Callable[[], HostNetwork]) -> None:
+        super().__init__(network, asked, backward)
+        measure = self.measure
         self.following = np.empty_like(self.values)
         self.changed = np.zeros(network.vertices, np.uint8)
         self.sent = np.empty(network.vertices if measure.sends_alike else 0, self.made.types.combined)

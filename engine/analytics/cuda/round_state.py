@@ -12,10 +12,10 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.typed_rounds import compiled, typed
-from csaw.engine.analytics.own_hooks import Hooked
 from csaw.engine.analytics.passes import any_active
 from csaw.engine.analytics.rounds import (
     CHUNK,
+    Asked,
     BestRounds,
     CombinedRounds,
     Settled,
@@ -41,13 +41,14 @@ COUNTED = 4  # numbers that kernels count in a round; two faults come after them
 class State:
     """The values of vertices and their flags, as a measure begins.
 
-    ``params``: those of the measure. ``found``: numbers of a round, int64: four that kernels count, then a vertex at
+    ``found``: numbers of a round, int64: four that kernels count, then a vertex at
     which ``edge`` gave NaN and one at which ``vertex`` or ``start`` did, or -1: ``read("start")`` says so first.
     """
 
-    def __init__(self, network: DeviceNetwork, measure: Hooked, params: tuple[float, ...]) -> None:
-        self.network, self.measure, self.weighted = network, measure, measure.reads_weights
-        made = typed(measure, params, network.id_dtype)
+    def __init__(self, network: DeviceNetwork, asked: Asked) -> None:
+        self.network, self.asked, self.measure = network, asked, asked.measure
+        measure, self.weighted = self.measure, self.measure.reads_weights
+        made = typed(measure, asked.params, network.id_dtype)
         gpu, self.types = network.gpu, made.types
         self.kernels = network.loaded.of(
             made.name, gpu, lambda: Kernels(compiled(measure, made.unit, gpu.architecture), gpu)
@@ -114,7 +115,7 @@ class State:
 def refuse_faults(state: State, at_vertices: str, found: Sequence[np.ndarray]) -> None:
     """OptionError about a hook that gave NaN, ``edge`` or ``at_vertices``, by what was found on one GPU or several."""
     for number, hook in enumerate(("edge", at_vertices), COUNTED):
-        refuse_fault(state.measure, state.network, hook, max(int(one[number]) for one in found), state.number)
+        refuse_fault(state.asked, hook, max(int(one[number]) for one in found), state.number)
 
 
 class Best(State, BestRounds[DeviceNetwork]):
@@ -123,14 +124,8 @@ class Best(State, BestRounds[DeviceNetwork]):
     ``backward()``: the network with the rows of the other direction.
     """
 
-    def __init__(
-        self,
-        network: DeviceNetwork,
-        measure: Hooked,
-        params: tuple[float, ...],
-        backward: Callable[[], DeviceNetwork],
-    ) -> None:
-        super().__init__(network, measure, params)
+    def __init__(self, network: DeviceNetwork, asked: Asked, backward: Callable[[], DeviceNetwork]) -> None:
+        super().__init__(network, asked)
         self.backward, self.active, self.reached = backward, self._flags(), self.active
         self.few, self.pull_share = FEW, PULL_SHARE
 
@@ -202,10 +197,10 @@ class Best(State, BestRounds[DeviceNetwork]):
 class Combined(State, CombinedRounds[DeviceNetwork]):
     """Rounds in which vertices combine all that comes to them along ``rows``, and make a value of it."""
 
-    def __init__(self, network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], rows: DeviceNetwork) -> None:
-        super().__init__(network, measure, params)
+    def __init__(self, network: DeviceNetwork, asked: Asked, rows: DeviceNetwork) -> None:
+        super().__init__(network, asked)
         self.rows, self.changed = rows, self._flags()
-        self.sent = cupy.empty(network.vertices, self.types.combined) if measure.sends_alike else None
+        self.sent = cupy.empty(network.vertices, self.types.combined) if self.measure.sends_alike else None
 
     @property
     def _marks_in_turn(self) -> bool:

@@ -8,7 +8,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.round_state import Best, Combined
 from csaw.engine.analytics.cuda.single_thread_gpus import reach_all, told_how
 from csaw.engine.analytics.own_hooks import Hooked
-from csaw.engine.analytics.rounds import Rounds
+from csaw.engine.analytics.rounds import Asked, Rounds
 from csaw.partition.errors import BudgetError
 
 # Entries of rows of a graph from where on several GPUs are taken to be quicker, as for core numbers: of 1.05 G, two go
@@ -29,22 +29,22 @@ def pays(network: DeviceNetwork, measure: Hooked) -> bool:
     return bool(network.others) and network.resident and network.edges >= LARGE and reach_all(network)
 
 
-def compute(network: DeviceNetwork, *, measure: Hooked, backward: Callable[[], DeviceNetwork]) -> Rounds:
+def compute(network: DeviceNetwork, *, asked: Asked, backward: Callable[[], DeviceNetwork]) -> Rounds:
     """Run the rounds of a measure over a network; ``backward()`` is the one with the rows of the other direction.
 
     State: 16 bytes a vertex for values, 8 for what each passes along, and some flags. A graph that does not fit is
     streamed: a round reads the blocks that it needs. Several GPUs share the rounds of a large graph in memory, and of
     one that is pooled.
     """
-    params, shared = measure.parameters_of(network), pays(network, measure)
+    measure, shared = asked.measure, pays(network, asked.measure)
     if measure.keeps_best:
         if shared:
-            return rounds_shares.best(network, measure, params, backward)
-        return _run(Best(network, measure, params, backward))
+            return rounds_shares.best(network, asked, backward)
+        return _run(Best(network, asked, backward))
     with _rows_backward(network, measure, backward) as rows:
         if shared and rounds_shares.can_share(network, rows):
-            return rounds_shares.combined(network, measure, params, rows)
-        return _run(Combined(network, measure, params, rows))
+            return rounds_shares.combined(network, asked, rows)
+        return _run(Combined(network, asked, rows))
 
 
 def _run(rounds: Best | Combined) -> Rounds:

@@ -16,34 +16,31 @@ from csaw.engine.analytics.cuda.round_state import COUNTED, Best, Combined, Stat
 from csaw.engine.analytics.cuda.single_thread_gpus import Seat, address_of, meet, seated
 from csaw.engine.analytics.cuda.threaded_gpus import rows_of
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.own_hooks import Hooked
-from csaw.engine.analytics.rounds import BestRounds, CombinedRounds, Rounds, Settled
+from csaw.engine.analytics.rounds import Asked, BestRounds, CombinedRounds, Rounds, Settled
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
 
 
-def best(
-    network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], backward: Callable[[], DeviceNetwork]
-) -> Rounds:
+def best(network: DeviceNetwork, asked: Asked, backward: Callable[[], DeviceNetwork]) -> Rounds:
     """Run the rounds of a measure whose values are the best of all that has come; arguments as of ``Best``."""
     ranges, pulls = network.shares, not network.directed or network.has_incoming
-    networks = network.among(len(ranges), weights=measure.reads_weights)
+    networks = network.among(len(ranges), weights=asked.measure.reads_weights)
     backs = backward().among(len(ranges)) if pulls else networks
     with seated(networks, network.level_ranges) as seats:
         given = zip(seats, backs, ranges, strict=True)
-        shares = [_BestShare(seat, measure, params, back, pushes) for seat, back, pushes in given]
+        shares = [_BestShare(seat, asked, back, pushes) for seat, back, pushes in given]
         return _BestOfAll(network, shares, pulls).run()
 
 
-def combined(network: DeviceNetwork, measure: Hooked, params: tuple[float, ...], rows: DeviceNetwork) -> Rounds:
+def combined(network: DeviceNetwork, asked: Asked, rows: DeviceNetwork) -> Rounds:
     """Run the rounds of a measure that combines what comes along ``rows``; arguments as of ``Combined``."""
     ranges = rows.shares
     marks = _keep_both(network, rows)
-    along = rows.among(len(ranges), weights=measure.reads_weights)
+    along = rows.among(len(ranges), weights=asked.measure.reads_weights)
     networks = network.everywhere if isinstance(network, PooledNetwork) else network.among(len(ranges))
     with seated(networks, ranges) as seats:
-        shares = [_CombinedShare(seat, measure, params, own) for seat, own in zip(seats, along, strict=True)]
+        shares = [_CombinedShare(seat, asked, own) for seat, own in zip(seats, along, strict=True)]
         return _CombinedOfAll(network, rows, shares, marks).run()
 
 
@@ -75,10 +72,10 @@ class _Share(State):
 
     seat: Seat
 
-    def __init__(self, seat: Seat, measure: Hooked, params: tuple[float, ...], *more: Any) -> None:
+    def __init__(self, seat: Seat, asked: Asked, *more: Any) -> None:
         seat.use()
         self.seat, self.blocks = seat, dict[tuple[DeviceNetwork, Range, bool], Block]()
-        super().__init__(seat.network, measure, params, *more)
+        super().__init__(seat.network, asked, *more)
 
     def blocks_of(self, rows: DeviceNetwork, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         """Yield the rows of own vertices, all of them, ``wanted`` or not."""
@@ -106,15 +103,8 @@ class _BestShare(_Share, Best):
     ``pushes``: the range of vertices along whose rows it pushes, with as many entries as those of others.
     """
 
-    def __init__(
-        self,
-        seat: Seat,
-        measure: Hooked,
-        params: tuple[float, ...],
-        back: DeviceNetwork,
-        pushes: Range,
-    ) -> None:
-        super().__init__(seat, measure, params, lambda: back)
+    def __init__(self, seat: Seat, asked: Asked, back: DeviceNetwork, pushes: Range) -> None:
+        super().__init__(seat, asked, lambda: back)
         self.pushes = pushes
 
     def blocks_to_push(self) -> Iterator[Block]:

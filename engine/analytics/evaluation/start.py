@@ -1,5 +1,7 @@
 """The vertex that a search starts from, and vertices drawn for many searches."""
 
+from operator import index
+
 import numpy as np
 
 from csaw.engine.analytics.network import Network
@@ -27,8 +29,10 @@ def start_vertex(network: Network, given: int | str | None, flag: str) -> int:
 def vertex_of(store: GraphStore, given: int | str, flag: str) -> int:
     """Return the vertex with the original id ``given``; OptionError, with the name of the option, for no id of one."""
     try:
-        original = str(given) if store.id_kind == STRING else int(given)
-    except ValueError as error:
+        if isinstance(given, bool):
+            raise TypeError(given)
+        original = str(given) if store.id_kind == STRING else int(given) if isinstance(given, str) else index(given)
+    except (TypeError, ValueError) as error:
         raise OptionError(f"{flag}: expected an integer, the id of a vertex, found {quoted(given)}") from error
     return int(vertices_of(store, [original], flag)[0])
 

@@ -21,6 +21,7 @@ from helpers.own_measures import (
     text_of_the_page,
 )
 
+import csaw
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.typed_rounds import compiled
 from csaw.engine.analytics.own_hooks import nothing
@@ -71,6 +72,29 @@ def test_a_large_search_pulls_pushes_and_queues_alike(tmp_path, page, monkeypatc
         for threads in (1, 3):
             own = found(page("Distance")(source=3999), HostNetwork(store, threads=threads))
             assert np.array_equal(np.where(own == nothing("min", False), -1, own), expected)
+
+
+IDS = "10 20\n20 30\n30 40\n40 13\n13 2\n2 1\n2 2\n"  # of which 2 is a number of another vertex, too
+
+
+@pytest.mark.parametrize("over", ["edges", "reversed", "undirected"])
+@pytest.mark.parametrize("words", [False, True])
+def test_a_vertex_option_is_an_id_of_the_graph_whatever_edges_values_go_along(over, words, tmp_path, page):
+    class Away(page("Distance")):
+        pass
+
+    Away.over = over
+    text = re.sub(r"(\d+)", r"v\1", IDS) if words else IDS
+    (tmp_path / "edges.txt").write_text(text)
+    given = csaw.graph(tmp_path / "edges.txt", directed=True)
+    away = {"edges": {2: 0, 1: 1}, "reversed": {2: 0, 13: 1, 40: 2, 30: 3, 20: 4, 10: 5}}
+    away["undirected"] = away["edges"] | away["reversed"]
+    values = Away(source="v2" if words else 2).findings(HostNetwork(given))["Away"].values
+    known = {
+        str(one).removeprefix("v"): value
+        for one, value in zip(given.original_ids(np.arange(values.size)), values, strict=True)
+    }
+    assert {int(one): value for one, value in known.items() if value < 100} == away[over]
 
 
 def test_labels_are_those_of_components(tmp_path, page):

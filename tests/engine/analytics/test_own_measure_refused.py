@@ -20,6 +20,7 @@ from helpers.own_measures import (
     of_the_page,
 )
 
+import csaw
 from csaw.cli.commands.evaluate import evaluate as command
 from csaw.engine import sample
 from csaw.engine.analytics.cpu.network import HostNetwork
@@ -263,3 +264,28 @@ def test_a_file_that_fails_is_named_before_the_options_of_its_class(tmp_path, mo
             command.make_context("evaluate", ["karate", "--measures", file, *given])
     with pytest.raises(click.NoSuchOption):
         command.make_context("evaluate", ["karate", "--measures", "m.py:Label", "--none-of-these", "3"])
+
+
+class NoNumber(Measure):
+    over = "undirected"
+
+    def start(self, v):
+        return 0.0 / (v.id - 1.0)
+
+
+def test_not_a_number_is_told_of_the_id_of_the_graph(tmp_path):
+    (tmp_path / "edges.txt").write_text("10 20\n20 30\n30 30\n")
+    with pytest.raises(OptionError, match=r"found NaN \(not a number\) at vertex 20"):
+        NoNumber().findings(HostNetwork(csaw.graph(tmp_path / "edges.txt", directed=True)))
+
+
+def test_an_option_that_a_measure_has_not_is_refused():
+    with pytest.raises(OptionError, match=r"Limited: no option round; it has rounds; did you mean rounds\?"):
+        Limited(round=3)
+
+
+@pytest.mark.parametrize("source", [2.5, 2.0, True, "two", [2]])
+def test_a_source_that_is_no_id_is_refused(source, tmp_path):
+    store = store_of(tmp_path / "g.zarr", [(0, 1, 1.0), (1, 2, 1.0)], directed=False)
+    with pytest.raises(OptionError, match="--bfs-source: expected an integer, the id of a vertex, found"):
+        evaluate(store, measures="bfs", bfs_source=source)
