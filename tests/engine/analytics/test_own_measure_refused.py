@@ -1,5 +1,6 @@
 """What of a measure of one's own is refused, with what to do; and what its numbers can hold."""
 
+import random
 import re
 
 import click
@@ -102,6 +103,15 @@ def test_no_end_is_an_error_that_says_what_to_do(tmp_path):
 def test_a_hook_that_cannot_be_is_refused_with_its_line(tmp_path, kind, said):
     with pytest.raises(OptionError, match=said):
         kind().findings(HostNetwork(GRAPHS["square"](tmp_path / "g.zarr")))
+
+
+def test_a_hook_that_draws_is_refused_with_its_line():
+    with pytest.raises(OptionError, match=r"line \d+ of .*: Mine.edge: random.random draws numbers that do not follow"):
+        of(edge=_drawn)()
+
+
+def _drawn(self, e):
+    return e.value + int(2 * random.random())
 
 
 def test_a_vertex_without_edges_starts_a_sum_at_nothing(tmp_path):

@@ -34,7 +34,7 @@ WALKS = {
         "mine.edge_bias cannot be compiled",
     ),
     "now and then": (BIAS + "if e.dst > 3:\n            return 1.0", "found None on one of them"),
-    "an exit": (BIAS + "sys.exit(0)\n        return 1.0", "mine.edge_bias cannot be compiled"),
+    "an exit": (BIAS + "sys.exit(0)\n        return 1.0", "mine.edge_bias: sys.exit cannot be used here"),
     "an error": (BIAS + "raise ValueError('x')", "raise cannot be used here"),
     "a shadow": (BIAS + "graph = 3\n        return e.weight", "a variable cannot be called graph here"),
     "a number": ("    edge_bias = 3", "expected a method written with def, in a file, found 3, which has no source"),
@@ -132,6 +132,40 @@ def test_what_is_wrong_names_its_line(tmp_path, store, line, said):
     with pytest.raises(CsawError) as error:
         arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, text))
     assert said.format(at) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("above", "called"),
+    [
+        ("import random", "random.random()"),
+        ("import random", "random.randint(1, 2)"),
+        ("import random\ndice = random.Random(1)", "dice.random()"),
+        ("from random import random", "random()"),
+        ("import numpy as np", "np.random.random()"),
+        ("import numpy.random as r", "r.rand()"),
+        ("from numpy.random import rand as mine", "mine()"),
+        ("import numba\nimport numpy as np\n@numba.njit\ndef mine(): return np.random.rand()", "mine()"),
+        ("import random\ndraw = random.random\ndef mine(): return draw()", "mine()"),
+    ],
+)
+@pytest.mark.parametrize("hook", ["edge_bias", "update"])
+def test_a_hook_draws_from_no_state_of_its_own(tmp_path, store, above, called, hook):
+    text = f"{above}\nclass Mine(Walk):\n    def {hook}(self, e):\n        return int({called})\n"
+    with pytest.raises(OptionError) as error:
+        arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, text))
+    lines = (HEAD + text).splitlines()
+    drawn = next(n for n, line in enumerate(lines, 1) if "rand()" in line or "draw()" in line or called in line)
+    assert f"line {drawn} of mine.py: mine.{hook}: " in str(error.value)
+    assert "do not follow from the seed of a run" in str(error.value)
+    assert "by e.random()" in str(error.value)
+    assert not (tmp_path / "s.zarr").exists()
+
+
+def test_a_variable_may_be_called_as_a_function_of_random_numbers(tmp_path, store):
+    text = "from random import random\nclass Mine(Walk):\n    walk_length = option(3, help='')\n"
+    text += "    def update(self, e):\n        random: float = e.random()\n        return e.dst if random < 2 else -1\n"
+    arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, text))
+    assert verify(tmp_path / "s.zarr", algo=file_of(tmp_path, text)).ok
 
 
 @pytest.mark.parametrize("text", ["sys.exit(0)", "raise SystemExit", "class Mine(:", "1 / 0"])
