@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from csaw.engine.analytics.kept import Enough, Kept
-from csaw.engine.api.option import Option, option, options_of
+from csaw.engine.api.option import Option, checked, option, options_of
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import UnknownNameError
 
@@ -133,8 +133,8 @@ class Measure:
     """Of a class in a file that the user has named: FILE.py:CLASS, the path in full, and the SHA-256 of the file."""
 
     def __init__(self, **values: object) -> None:
-        for name, declared in self.options().items():
-            setattr(self, name, declared.check(name, values.get(name, declared.default)))
+        for name, value in checked(type(self), values).items():
+            setattr(self, name, value)
 
     def check(self, store: "GraphStore") -> None:
         """Raise OptionError where the graph has not what the measure reads; asked before anything is measured."""

@@ -17,7 +17,8 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
-from csaw.engine.api.option import InUnits, flag_of, in_units
+from csaw.engine.api.option import InUnits, flag_of
+from csaw.engine.api.option_units import in_units
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.translation import translated

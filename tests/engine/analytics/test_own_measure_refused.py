@@ -119,6 +119,10 @@ def test_a_vertex_without_edges_starts_a_sum_at_nothing(tmp_path):
         Endless().findings(HostNetwork.of_arrays(np.zeros(1, np.int64), np.zeros(0, np.uint32), directed=False))
 
 
+def _without_view(self):
+    return 0
+
+
 def of(**body):
     return type("Mine", (Measure,), {"start": Endless.start, **body})
 
@@ -133,6 +137,8 @@ def of(**body):
         ({"tolerance": "no"}, "Mine.tolerance: expected a number of at least 0"),
         ({"combine": "sum"}, r"Mine: a sum needs a method 'def vertex\(self, v\)'"),
         ({"start": Measure.start}, r"Mine: expected a method 'def start\(self, v\)'"),
+        ({"start": _without_view}, r"Mine.start: expected a method 'def start\(self, v\)'"),
+        ({"x": option(3, help="", low=5)}, "Mine.x: its default: expected 5 to .*, found 3"),
         ({"vertx": Unsteady.vertex}, "Mine.vertx: nothing reads it; did you mean vertex?"),
         ({"egde": Below.edge}, r"line \d+ of .*: Mine.egde: nothing reads it; did you mean edge?"),
         ({"combin": "max"}, "Mine.combin: nothing reads it; did you mean combine?"),

@@ -29,6 +29,8 @@ WALKS = {
     "nothing": (BIAS + "return None", "mine.edge_bias: expected a number on every way out, found None"),
     "no return": (BIAS + "pass", "found None"),
     "a dict": (BIAS + "return {}", "mine.edge_bias: a dict cannot be used here"),
+    "no edge": ("    def edge_bias(self):\n        return 1.0", "expected a method 'def edge_bias(self, e)'"),
+    "no vertex": ("    def dead_end(self):\n        return -1", "expected a method 'def dead_end(self, v)'"),
     "two kinds": (
         BIAS + "if e.dst > 3:\n            return 1.0\n        return 'x'",
         "mine.edge_bias cannot be compiled",
@@ -62,12 +64,13 @@ WALKS = {
     "an option of none": ("    x = option(None, help='')", "option(None): expected a default"),
     "an option outside": (
         "    x = option(-1.0, help='', low=0)",
-        "--x: expected a finite number, at least 0, found -1.0",
+        "Mine.x: its default: expected a finite number, at least 0, found -1.0",
     ),
 }
 TRAVERSALS = {
     "text": (SIZES + "'abc'", "mine.sizes: expected a tuple of integers, -1 or more, found 'abc'"),
     "a dict": (SIZES + "{1: 2}", "mine.sizes: expected a tuple"),
+    "no sizes": ("    pass", "Mine: expected a method 'def sizes(self)', the number of neighbors that a vertex draws"),
     "an error": (SIZES + "1 // 0", "mine.sizes failed: line 6 of mine.py: ZeroDivisionError"),
     "a chance of one": (
         SIZES + "(-1,)\n    def geometric(self):\n        return 1.0",
