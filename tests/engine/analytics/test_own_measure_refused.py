@@ -79,6 +79,13 @@ class Fractions(Measure):
         return 1.5
 
 
+class Powers(Measure):
+    combine = "or"
+
+    def start(self, v):
+        return 2**v.id
+
+
 def test_no_end_is_an_error_that_says_what_to_do(tmp_path):
     network = HostNetwork(GRAPHS["square"](tmp_path / "g.zarr"))
     with pytest.raises(OptionError, match="after 50 rounds, the values of 5 vertices still change; .* set rounds"):
@@ -98,6 +105,7 @@ def test_no_end_is_an_error_that_says_what_to_do(tmp_path):
         (Unsteady, r"line \d+ of test_own_measure_refused.py: Unsteady.vertex: start gives an integer"),
         (RealBits, r"RealBits.start: expected an integer, whose bits are combined by or"),
         (Fractions, r"Fractions.start: expected an integer, whose bits are combined by or"),
+        (Powers, r"Powers.start: .*, found a float; a power such as 2\*\*k is one, 1 << k is an integer"),
     ],
 )
 def test_a_hook_that_cannot_be_is_refused_with_its_line(tmp_path, kind, said):
@@ -112,6 +120,17 @@ def test_a_hook_that_draws_is_refused_with_its_line():
 
 def _drawn(self, e):
     return e.value + int(2 * random.random())
+
+
+class Truth(Measure):
+    rounds = 0
+
+    def start(self, v):
+        return v.id == 3
+
+
+def test_a_truth_is_an_integer(tmp_path):
+    assert found(Truth(), HostNetwork(GRAPHS["square"](tmp_path / "g.zarr"))).tolist() == [0, 0, 0, 1, 0]
 
 
 def test_a_vertex_without_edges_starts_a_sum_at_nothing(tmp_path):

@@ -186,6 +186,25 @@ def test_a_vertex_that_is_none_is_named_with_its_place(tmp_path, hook):
         arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, f"class Mine(Walk):\n{hook}\n"))
 
 
+@pytest.mark.parametrize("base", ["Walk", "Traversal"])
+def test_any_number_below_0_is_no_vertex(tmp_path, store, base):
+    text = f"class Mine({base}):\n    end = option(-1, help='')\n    def update(self, e):\n"
+    text += "        return self.end if e.dst > 2 else e.dst\n"
+    text += "    def sizes(self):\n        return (2, 2)\n" if base == "Traversal" else ""
+    algo = file_of(tmp_path, text)
+    one, other = (arrays_of(store, tmp_path / f"{-end}.zarr", algo, end=end) for end in (-1, -7))
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize(
+    ("field", "said"), [("weigt", r"path\(i\); the edge"), ("time", "none; csaw partition --time-c")]
+)
+def test_what_a_bias_may_read_is_named_and_nothing_else(tmp_path, store, field, said):
+    with pytest.raises(OptionError, match=f"no e.{field}; there are .*{said}") as error:
+        arrays_of(store, tmp_path / "s.zarr", edge_bias=f"e.{field}")
+    assert "random" not in str(error.value)
+
+
 RAISING = {
     "a tuple": (BIAS + "return (1.0, 0.5)[e.depth]", "line 5 of mine.py: mine.edge_bias raised IndexError"),
     "a list": (BIAS + "return [1][5]", "line 5 of mine.py: mine.edge_bias raised IndexError"),
