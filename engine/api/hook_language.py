@@ -161,6 +161,7 @@ class Portable(ast.NodeTransformer):
             self.generic_visit(node)
             return node
         node.args = [self.visit(one) for one in node.args]
+        node.keywords = [self.visit(one) for one in node.keywords]
         if name in EXACT:
             return node
         if name in PORTABLE:

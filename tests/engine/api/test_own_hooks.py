@@ -142,6 +142,7 @@ def test_what_is_wrong_names_its_line(tmp_path, store, line, said):
     [
         ("import random", "random.random()"),
         ("import random", "random.randint(1, 2)"),
+        ("import random", "math.floor(x=random.random())"),
         ("import random\ndice = random.Random(1)", "dice.random()"),
         ("from random import random", "random()"),
         ("import numpy as np", "np.random.random()"),
