@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from csaw.engine.analytics.kept import Enough, Kept
-from csaw.engine.api.option import Option, option, options_of
+from csaw.engine.api.option import Option, checked, option, options_of
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
@@ -138,8 +138,8 @@ class Measure:
             raise OptionError(
                 f"{self.name()}: no option {other[0]}; it has {has}{meant(other[0], list(self.options()))}"
             )
-        for name, declared in self.options().items():
-            setattr(self, name, declared.check(name, values.get(name, declared.default)))
+        for name, value in checked(type(self), values).items():
+            setattr(self, name, value)
 
     def check(self, store: "GraphStore") -> None:
         """Raise OptionError where the graph has not what the measure reads; asked before anything is measured."""

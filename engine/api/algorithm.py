@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from csaw.engine.api.option import LARGEST, Option, flag_of, option, options_of
+from csaw.engine.api.option import LARGEST, Option, checked, flag_of, option, options_of
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.views import EdgeView, LawView, VertexView
 from csaw.partition.base.plain_data import Record
@@ -105,8 +105,8 @@ class Algorithm:
 
     def __init__(self, **values: object) -> None:
         self.refuse_unknown(values)
-        for name, declared in self.options().items():
-            setattr(self, name, declared.check(name, values.get(name, declared.default)))
+        for name, value in checked(type(self), values).items():
+            setattr(self, name, value)
 
     @classmethod
     def name(cls) -> str:

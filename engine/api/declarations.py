@@ -255,6 +255,11 @@ def _said(algorithm: Algorithm, name: str) -> str:
 
 def _check_sizes(algorithm: Traversal) -> None:
     """OptionError if ``sizes`` are none, or others than the rules of the traversal ask for."""
+    if type(algorithm).sizes is Traversal.sizes:
+        raise OptionError(
+            f"{type(algorithm).__name__}: expected a method 'def sizes(self)', the number of neighbors that a vertex "
+            "draws at each depth, such as (10, 5)"
+        )
     with users_code(f"{algorithm.name()}.sizes failed:"):
         found = algorithm.sizes()
     if not (isinstance(found, (tuple, list)) and all(_is_whole(n, -1, LARGEST) for n in found)):

@@ -201,14 +201,18 @@ class _Allowed(ast.NodeVisitor):
             self.visit(node)
 
 
-def no_field(view: str, name: str, columns: Sequence[str] | None = None, further: Sequence[str] = ()) -> str:
+def no_field(
+    view: str, name: str, columns: Sequence[str] | None = None, further: Sequence[str] = (), *, draws: bool = False
+) -> str:
     """Say that hooks have no field ``name``. ``columns``: names of the edge columns of the graph, where it is known;
-    ``further``: fields that these hooks have beside those of all.
+    ``further``: fields that these hooks have beside those of all; ``draws``: whether they may draw random numbers.
     """
-    fields = ", ".join((*FIELDS, *further))
-    there = f"no {view}.{name}; there are {fields}, is_neighbor(a, b), column(name, a), path(i), random(), "
-    of_graph = "" if columns is None else f"; the edge columns of the graph: {', '.join(columns) or 'none'}"
-    return f"{there}random_vertex(){of_graph}"
+    calls = ("is_neighbor(a, b)", "column(name, a)", "path(i)", *(("random()", "random_vertex()") if draws else ()))
+    there = f"no {view}.{name}; there are {', '.join((*FIELDS, *further, *calls))}"
+    if columns is None:
+        return there
+    timed = "; csaw partition --time-column gives each edge a time" if name == "time" else ""
+    return f"{there}; the edge columns of the graph: {', '.join(columns) or 'none'}{timed}"
 
 
 def _name(node: ast.expr) -> str:

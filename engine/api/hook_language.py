@@ -112,6 +112,39 @@ class Portable(ast.NodeTransformer):
     def __init__(self, scope: Scope, where: str) -> None:
         self.scope, self.where = scope, where
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Rewrite what it computes, where variables hide what the module calls so; decorators and types are left."""
+        names = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+        local = {one.id for one in names} | {one.arg for one in node.args.args}
+        node.args.defaults = [self.visit(one) for one in node.args.defaults]
+        self.scope = {name: value for name, value in self.scope.items() if name not in local}
+        node.body = [self.visit(one) for one in node.body]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if _has_state(self.scope.get(node.id)):
+            raise self._draws(node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Of modules, numbers alone: what a function of another file does is not seen here."""
+        owner, value = self._value(node.value), self._value(node)
+        if any(map(_has_state, (owner, value))):
+            raise self._draws(node)
+        if isinstance(owner, ModuleType) and not isinstance(value, (bool, int, float)):
+            raise HookError(
+                node,
+                f"{self.where}: {ast.unparse(node)} cannot be used here; a hook may call functions of math, "
+                "and functions of your own that are imported by name, as in from mine import bias",
+            )
+        self.generic_visit(node)
+        return node
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
         return call_of("csaw_power", node.left, node.right) if isinstance(node.op, ast.Pow) else node
@@ -123,15 +156,33 @@ class Portable(ast.NodeTransformer):
         return ast.Assign([node.target], call_of("csaw_power", ast.Name(node.target.id, ast.Load()), node.value))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
         name = self._library_function(node.func)
-        if name is None or name in EXACT:
+        if name is None:
+            self.generic_visit(node)
+            return node
+        node.args = [self.visit(one) for one in node.args]
+        node.keywords = [self.visit(one) for one in node.keywords]
+        if name in EXACT:
             return node
         if name in PORTABLE:
             return call_of(PORTABLE[name], *node.args)
         if name in BASES and len(node.args) == 1:
             return ast.BinOp(call_of(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
         raise HookError(node, rounded_apart(self.where, name))
+
+    def _value(self, node: ast.expr) -> object:
+        """What a name, or an attribute of a module, stands for; None for anything else."""
+        if isinstance(node, ast.Name):
+            return self.scope.get(node.id)
+        owner = self._value(node.value) if isinstance(node, ast.Attribute) else None
+        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None  # type: ignore[attr-defined]
+
+    def _draws(self, node: ast.expr) -> HookError:
+        return HookError(
+            node,
+            f"{self.where}: {ast.unparse(node)} draws numbers that do not follow from the seed of a run, so samples "
+            "would differ; only update and dead_end of a sampler may draw, by e.random()",
+        )
 
     def _library_function(self, function: ast.expr) -> str | None:
         """The name of a called function of math or NumPy; None for any other call."""
@@ -143,6 +194,13 @@ class Portable(ast.NodeTransformer):
             known = value is pow or getattr(value, "__module__", None) == "math"
             return value.__name__ if value is not None and known else None
         return None
+
+
+def _has_state(value: object) -> bool:
+    """Whether a value is, or is of, a module of random numbers."""
+    owner = value if isinstance(value, ModuleType) else getattr(value, "__self__", value)
+    module = owner.__name__ if isinstance(owner, ModuleType) else type(owner).__module__
+    return f"{module}.".startswith(("random.", "numpy.random."))
 
 
 def call_of(name: str, *arguments: ast.expr) -> ast.Call:

@@ -152,7 +152,7 @@ class Rewriter(ast.NodeTransformer):
         names = [column.name for column in self.columns or ()]
         if name not in names and (self.columns is not None or name.startswith("_")):
             further = TIMES if getattr(self.algorithm, "timed", False) else ()
-            raise OptionError(f"{self.where}: {no_field(self.view, name, names, further)}")
+            raise OptionError(f"{self.where}: {no_field(self.view, name, names, further, draws=self.random)}")
         if self.of_vertex:
             raise OptionError(f"{self.where}: no {self.view}.{name}; a vertex is not an edge: it has id and degree")
         self.columns_read.add(name)

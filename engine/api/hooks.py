@@ -33,6 +33,7 @@ ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "
 # Hold this while making syntax trees: in Python 3.11, two threads that make some at once get a SystemError (CPython
 # issue 106905).
 TREES = threading.RLock()
+OF_EDGES = ("edge_bias", "update", "edge")  # hooks of samplers and of measures that get an edge, not a vertex
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices", "column"})
 ENGINE = (
     "degree",
@@ -173,7 +174,8 @@ def written_out(
     """
     tree = ast.parse(source_of(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
-        raise OptionError(f"{owner}.{name}: expected a method 'def {name}(self, e)'")
+        view = "e" if name in OF_EDGES else "v"
+        raise OptionError(f"{owner}.{name}: expected a method 'def {name}(self, {view})'")
     where = f"{owner}.{getattr(method, 'csaw_name', name)}"
     refuse_foreign(tree.body, where)
     _refuse_shadows(tree, where, arguments)

@@ -248,45 +248,6 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
     return cast("T", Option(default, help, kind, **limits))  # hooks read the value, not its declaration
 
 
-def _reading(options: Mapping[str, Option], given: Mapping[str, OptionValue], name: str) -> str:
-    """Find what an option ``reads`` beside the others, as they are given or by default."""
-    if (declared := options.get(name)) is None or declared.reads_beside is None:
-        return declared.reads if declared else ""
-    other, wanted = declared.reads_beside
-    value = given[other] if other in given else getattr(options.get(other), "default", None)
-    return declared.reads if value == wanted else ""
-
-
-def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], units: str | None) -> Values:
-    """The options that are ``given``, with times and lengths of time in the ``units`` of a graph; None: it has none.
-
-    OptionError for what is none in these units.
-    """
-    found = dict(given)
-    for name, value in given.items():
-        kind, flag = _reading(options, given, name), flag_of(name)
-        none = value is None or (isinstance(value, str) and value == NONE)
-        if isinstance(value, InUnits):
-            if units is not None and value.units not in ("", units):
-                raise OptionError(
-                    f"{flag}: expected a time for this graph, whose times are in {units}, found {value} "
-                    f"{value.units} of an algorithm that was built for another; build it anew"
-                )
-        elif kind and units is not None and not none:
-            from csaw.partition.ingestion.time_value import length_of, scale_of, time_of
-
-            if (
-                getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biuf"
-            ):  # NumPy's and PyTorch's
-                value = value.item()
-            if kind == "scale":
-                found[name] = scale_of(flag, value, units)
-                continue
-            read = time_of(flag, value, units) if kind == "time" else length_of(flag, value, units, least=0)
-            found[name] = InUnits(read, units)
-    return found
-
-
 def options_of(cls: type) -> dict[str, Option]:
     """The options that a class declares, those of its base classes first.
 
@@ -298,3 +259,20 @@ def options_of(cls: type) -> dict[str, Option]:
         for name, value in vars(base).items()
         if isinstance(value, Option) and isinstance(getattr(cls, name), Option)
     }
+
+
+def checked(cls: type, given: Mapping[str, OptionValue]) -> Values:
+    """The values of all options of a class, those that are ``given`` and the defaults of others.
+
+    OptionError names an option whose value, or whose default, it does not take.
+    """
+    found = {}
+    for name, declared in options_of(cls).items():
+        try:
+            found[name] = declared.check(name, given.get(name, declared.default))
+        except OptionError as error:
+            if name in given:
+                raise
+            said = str(error).removeprefix(f"{flag_of(name)}: ")
+            raise OptionError(f"{cls.__name__}.{name}: its default: {said}") from error
+    return found

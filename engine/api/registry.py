@@ -5,6 +5,7 @@ import inspect
 import linecache
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import decode_source
@@ -16,7 +17,8 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
-from csaw.engine.api.option import InUnits, flag_of, in_units
+from csaw.engine.api.option import InUnits, flag_of
+from csaw.engine.api.option_units import in_units
 from csaw.engine.api.termination import refuse_endless
 from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.translation import translated
@@ -30,6 +32,11 @@ from csaw.partition.errors import OptionError, UnknownNameError
 Algo: TypeAlias = str | type[Algorithm] | Algorithm
 """An algorithm, as a caller has it: a name, FILE.py:CLASS, or a class or an instance, shipped or of the user's own."""
 SET_BY_RUNS = {"vertex_columns", "file_digest", "in_units"}  # attributes of an instance that are no options
+OF_COMMANDS = frozenset(
+    ("graph", "out", "algo", "option", "own", "directed", "virtual", "virtual_from", "resume", "overwrite", "progress")
+    + ("policy", "measure", "json", "as_json", "dry_run", "cluster", "shard", "moved_to", "quiet", "verbose", "help")
+)
+"""What csaw sample, and its function in Python, take beside the options of runs and algorithms."""
 
 
 def names() -> list[str]:
@@ -128,16 +135,23 @@ def build(
 ) -> Algorithm:
     """Make the algorithm with its options and the columns that its hooks read, and check all.
 
-    ``of_the_run``: names of the options beside them, one of which a misspelled name may mean. ``units``: of the times
-    of the graph, None where it has none.
+    ``of_the_run``: names of the options beside them, which no option of the algorithm may have, and one of which a
+    misspelled name may mean. ``units``: of the times of the graph, None where it has none.
 
     Raises UnknownNameError or OptionError.
     """
     kind, digest = load(name)
+    _refuse_taken(kind, {*of_the_run, *OF_COMMANDS})
     if kind.__init__ is Algorithm.__init__:
         kind.refuse_unknown(parameters, partial(_hint, of_the_run))
     parameters = in_units(kind.options(), parameters, units)
     return make(kind if edge_bias is None else with_edge_bias(kind, edge_bias), digest, parameters, columns)
+
+
+def _refuse_taken(kind: type[Algorithm], of_the_run: AbstractSet[str]) -> None:
+    """OptionError about an option of a user's own class that could never be given, because runs have one so called."""
+    if taken := sorted(kind.options().keys() & of_the_run):
+        raise OptionError(f"{kind.__name__}.{taken[0]}: every run has an option of this name; choose another one")
 
 
 def _hint(of_the_run: Iterable[str], flag: str, known: list[str]) -> str:

@@ -103,7 +103,11 @@ def types_of(measure: Hooked, params: tuple[float, ...]) -> Types:
     real_bits = isinstance(combined, types.Float)
     if measure.combine == "or" and (real_bits or (real and not measure.has("vertex"))):
         hook = "edge" if measure.has("edge") and real_bits else "start"
-        raise one.error(hook, "expected an integer, whose bits are combined by or, found a number with a fraction")
+        raise one.error(
+            hook,
+            "expected an integer, whose bits are combined by or, found a float; a power such as 2**k is one, 1 << k is "
+            "an integer",
+        )
     return Types(*map(_dtype, (value, combined, total)))
 
 

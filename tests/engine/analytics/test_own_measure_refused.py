@@ -1,5 +1,6 @@
 """What of a measure of one's own is refused, with what to do; and what its numbers can hold."""
 
+import random
 import re
 
 import click
@@ -79,6 +80,13 @@ class Fractions(Measure):
         return 1.5
 
 
+class Powers(Measure):
+    combine = "or"
+
+    def start(self, v):
+        return 2**v.id
+
+
 def test_no_end_is_an_error_that_says_what_to_do(tmp_path):
     network = HostNetwork(GRAPHS["square"](tmp_path / "g.zarr"))
     with pytest.raises(OptionError, match="after 50 rounds, the values of 5 vertices still change; .* set rounds"):
@@ -98,6 +106,7 @@ def test_no_end_is_an_error_that_says_what_to_do(tmp_path):
         (Unsteady, r"line \d+ of test_own_measure_refused.py: Unsteady.vertex: start gives an integer"),
         (RealBits, r"RealBits.start: expected an integer, whose bits are combined by or"),
         (Fractions, r"Fractions.start: expected an integer, whose bits are combined by or"),
+        (Powers, r"Powers.start: .*, found a float; a power such as 2\*\*k is one, 1 << k is an integer"),
     ],
 )
 def test_a_hook_that_cannot_be_is_refused_with_its_line(tmp_path, kind, said):
@@ -105,9 +114,33 @@ def test_a_hook_that_cannot_be_is_refused_with_its_line(tmp_path, kind, said):
         kind().findings(HostNetwork(GRAPHS["square"](tmp_path / "g.zarr")))
 
 
+def test_a_hook_that_draws_is_refused_with_its_line():
+    with pytest.raises(OptionError, match=r"line \d+ of .*: Mine.edge: random.random draws numbers that do not follow"):
+        of(edge=_drawn)()
+
+
+def _drawn(self, e):
+    return e.value + int(2 * random.random())
+
+
+class Truth(Measure):
+    rounds = 0
+
+    def start(self, v):
+        return v.id == 3
+
+
+def test_a_truth_is_an_integer(tmp_path):
+    assert found(Truth(), HostNetwork(GRAPHS["square"](tmp_path / "g.zarr"))).tolist() == [0, 0, 0, 1, 0]
+
+
 def test_a_vertex_without_edges_starts_a_sum_at_nothing(tmp_path):
     with pytest.raises(OptionError, match="has no vertices"):
         Endless().findings(HostNetwork.of_arrays(np.zeros(1, np.int64), np.zeros(0, np.uint32), directed=False))
+
+
+def _without_view(self):
+    return 0
 
 
 def of(**body):
@@ -124,6 +157,8 @@ def of(**body):
         ({"tolerance": "no"}, "Mine.tolerance: expected a number of at least 0"),
         ({"combine": "sum"}, r"Mine: a sum needs a method 'def vertex\(self, v\)'"),
         ({"start": Measure.start}, r"Mine: expected a method 'def start\(self, v\)'"),
+        ({"start": _without_view}, r"Mine.start: expected a method 'def start\(self, v\)'"),
+        ({"x": option(3, help="", low=5)}, "Mine.x: its default: expected 5 to .*, found 3"),
         ({"vertx": Unsteady.vertex}, "Mine.vertx: nothing reads it; did you mean vertex?"),
         ({"egde": Below.edge}, r"line \d+ of .*: Mine.egde: nothing reads it; did you mean edge?"),
         ({"combin": "max"}, "Mine.combin: nothing reads it; did you mean combine?"),

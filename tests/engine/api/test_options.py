@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
 
+import csaw
 from csaw.cli.commands.sample import sample as command
 from csaw.cli.main import cli
 from csaw.engine import prepare
@@ -121,6 +122,20 @@ def test_an_option_of_ones_own_algorithm_is_on_the_command_line(tmp_path):
         cli, ["sample", "karate", "o.zarr", "--algo", algo, "--strength", "2", "--dry-run", "--json", "--device", "cpu"]
     )
     assert '"strength": 2.0' in done.output
+
+
+@pytest.mark.parametrize("name", ["seed", "memory", "threads", "sources", "overwrite", "out", "json"])
+def test_an_option_of_ones_own_algorithm_has_a_name_of_its_own(tmp_path, store, name):
+    (tmp_path / "mine.py").write_text(OWN.replace("strength", name))
+    said = f"Mine.{name}: every run has an option of this name; choose another one"
+    with pytest.raises(OptionError, match=said):
+        prepare(store, f"{tmp_path / 'mine.py'}:Mine", device="cpu")
+
+
+def test_names_of_commands_are_those_of_the_command():
+    given = {param.name for param in command.params} | {*inspect.signature(csaw.sample).parameters}
+    shipped = {name for one in registry.names() for name in registry.find(one).options()}
+    assert given - {*options(), *shipped, "options"} <= registry.OF_COMMANDS
 
 
 def test_prepare_says_what_each_option_means():

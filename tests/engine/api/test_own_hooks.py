@@ -29,12 +29,14 @@ WALKS = {
     "nothing": (BIAS + "return None", "mine.edge_bias: expected a number on every way out, found None"),
     "no return": (BIAS + "pass", "found None"),
     "a dict": (BIAS + "return {}", "mine.edge_bias: a dict cannot be used here"),
+    "no edge": ("    def edge_bias(self):\n        return 1.0", "expected a method 'def edge_bias(self, e)'"),
+    "no vertex": ("    def dead_end(self):\n        return -1", "expected a method 'def dead_end(self, v)'"),
     "two kinds": (
         BIAS + "if e.dst > 3:\n            return 1.0\n        return 'x'",
         "mine.edge_bias cannot be compiled",
     ),
     "now and then": (BIAS + "if e.dst > 3:\n            return 1.0", "found None on one of them"),
-    "an exit": (BIAS + "sys.exit(0)\n        return 1.0", "mine.edge_bias cannot be compiled"),
+    "an exit": (BIAS + "sys.exit(0)\n        return 1.0", "mine.edge_bias: sys.exit cannot be used here"),
     "an error": (BIAS + "raise ValueError('x')", "raise cannot be used here"),
     "a shadow": (BIAS + "graph = 3\n        return e.weight", "a variable cannot be called graph here"),
     "a number": ("    edge_bias = 3", "expected a method written with def, in a file, found 3, which has no source"),
@@ -62,12 +64,13 @@ WALKS = {
     "an option of none": ("    x = option(None, help='')", "option(None): expected a default"),
     "an option outside": (
         "    x = option(-1.0, help='', low=0)",
-        "--x: expected a finite number, at least 0, found -1.0",
+        "Mine.x: its default: expected a finite number, at least 0, found -1.0",
     ),
 }
 TRAVERSALS = {
     "text": (SIZES + "'abc'", "mine.sizes: expected a tuple of integers, -1 or more, found 'abc'"),
     "a dict": (SIZES + "{1: 2}", "mine.sizes: expected a tuple"),
+    "no sizes": ("    pass", "Mine: expected a method 'def sizes(self)', the number of neighbors that a vertex draws"),
     "an error": (SIZES + "1 // 0", "mine.sizes failed: line 6 of mine.py: ZeroDivisionError"),
     "a chance of one": (
         SIZES + "(-1,)\n    def geometric(self):\n        return 1.0",
@@ -134,6 +137,41 @@ def test_what_is_wrong_names_its_line(tmp_path, store, line, said):
     assert said.format(at) in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("above", "called"),
+    [
+        ("import random", "random.random()"),
+        ("import random", "random.randint(1, 2)"),
+        ("import random", "math.floor(x=random.random())"),
+        ("import random\ndice = random.Random(1)", "dice.random()"),
+        ("from random import random", "random()"),
+        ("import numpy as np", "np.random.random()"),
+        ("import numpy.random as r", "r.rand()"),
+        ("from numpy.random import rand as mine", "mine()"),
+        ("import numba\nimport numpy as np\n@numba.njit\ndef mine(): return np.random.rand()", "mine()"),
+        ("import random\ndraw = random.random\ndef mine(): return draw()", "mine()"),
+    ],
+)
+@pytest.mark.parametrize("hook", ["edge_bias", "update"])
+def test_a_hook_draws_from_no_state_of_its_own(tmp_path, store, above, called, hook):
+    text = f"{above}\nclass Mine(Walk):\n    def {hook}(self, e):\n        return int({called})\n"
+    with pytest.raises(OptionError) as error:
+        arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, text))
+    lines = (HEAD + text).splitlines()
+    drawn = next(n for n, line in enumerate(lines, 1) if "rand()" in line or "draw()" in line or called in line)
+    assert f"line {drawn} of mine.py: mine.{hook}: " in str(error.value)
+    assert "do not follow from the seed of a run" in str(error.value)
+    assert "by e.random()" in str(error.value)
+    assert not (tmp_path / "s.zarr").exists()
+
+
+def test_a_variable_may_be_called_as_a_function_of_random_numbers(tmp_path, store):
+    text = "from random import random\nclass Mine(Walk):\n    walk_length = option(3, help='')\n"
+    text += "    def update(self, e):\n        random: float = e.random()\n        return e.dst if random < 2 else -1\n"
+    arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, text))
+    assert verify(tmp_path / "s.zarr", algo=file_of(tmp_path, text)).ok
+
+
 @pytest.mark.parametrize("text", ["sys.exit(0)", "raise SystemExit", "class Mine(:", "1 / 0"])
 def test_a_file_that_ends_or_fails_is_no_algorithm(tmp_path, text):
     with pytest.raises(CsawError, match="mine.py cannot be imported: (line 4 of mine.py: )?[A-Z]"):
@@ -147,6 +185,25 @@ def test_a_vertex_that_is_none_is_named_with_its_place(tmp_path, hook):
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (1, 2, 1)], directed=True)
     with pytest.raises(CsawError, match=r"at \d: expected a vertex below e.vertices = 3, or -1 for none, found"):
         arrays_of(store, tmp_path / "s.zarr", file_of(tmp_path, f"class Mine(Walk):\n{hook}\n"))
+
+
+@pytest.mark.parametrize("base", ["Walk", "Traversal"])
+def test_any_number_below_0_is_no_vertex(tmp_path, store, base):
+    text = f"class Mine({base}):\n    end = option(-1, help='')\n    def update(self, e):\n"
+    text += "        return self.end if e.dst > 2 else e.dst\n"
+    text += "    def sizes(self):\n        return (2, 2)\n" if base == "Traversal" else ""
+    algo = file_of(tmp_path, text)
+    one, other = (arrays_of(store, tmp_path / f"{-end}.zarr", algo, end=end) for end in (-1, -7))
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize(
+    ("field", "said"), [("weigt", r"path\(i\); the edge"), ("time", "none; csaw partition --time-c")]
+)
+def test_what_a_bias_may_read_is_named_and_nothing_else(tmp_path, store, field, said):
+    with pytest.raises(OptionError, match=f"no e.{field}; there are .*{said}") as error:
+        arrays_of(store, tmp_path / "s.zarr", edge_bias=f"e.{field}")
+    assert "random" not in str(error.value)
 
 
 RAISING = {
