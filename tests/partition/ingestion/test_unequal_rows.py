@@ -82,6 +82,21 @@ def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text,
 
 
 @pytest.mark.parametrize(
+    ("text", "columns", "kept"),
+    [
+        ("1 2\n2 3 4\n", 2, [(1, 2)]),
+        ("2 3 4\n1 2\n", 3, [(2, 3, 4.0)]),
+        ("1 2 3\n2 3\n3 4 5\n3 4\n4 5\n", 2, [(2, 3), (3, 4), (4, 5)]),
+        ("7\n8\n1 2\n", 2, [(1, 2)]),
+    ],
+)
+def test_rows_as_most_of_the_first_are_kept_and_the_error_says_how_long_they_are(tmp_path, text, columns, kept):
+    with pytest.raises(FormatError, match=f"--on-error skip to keep only rows of {columns} columns"):
+        read(tmp_path, text, ids="int")
+    assert rows(read(tmp_path, text, on_error="skip", ids="int")) == kept
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ('"1","2"\n"2","3"\n', [(1, 2), (2, 3)]),
