@@ -28,6 +28,7 @@ def test_counts_in_the_first_row_are_warned_of_and_can_be_skipped(tmp_path):
     text = "4 3\n0 1\n1 2\n2 3\n"
     assert "looks like counts" in read(tmp_path, text).report["warnings"][0]
     assert read(tmp_path, "4 3 9\n0 1 5\n1 2 5\n2 3 5\n").report["warnings"] == []  # rows of counts have two cells
+    assert read(tmp_path, "1 2\n2 3\n3 4\n").report["warnings"] == []  # of two edges, but not of one vertex
     skipped = read(tmp_path, text, skip_lines=1)
     assert (entries(skipped), skipped.report["warnings"]) == ([(0, 1), (1, 2), (2, 3)], [])
 
