@@ -8,7 +8,7 @@ import numpy as np
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text import numbers, plain
 from csaw.partition.ingestion.text import text as parser
-from csaw.partition.ingestion.text.cells import empty_cell, row_shown
+from csaw.partition.ingestion.text.cells import empty_cell, refuse_comma, row_shown
 from csaw.partition.ingestion.text.pieces import Bounds, Piece
 from csaw.partition.ingestion.text.records import Record
 from csaw.partition.ingestion.text.shape import Shape
@@ -195,6 +195,7 @@ class NumberRows:
             )
         if status == NOT_OF_COLUMN:
             raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[plain.ERROR_FOUND]], row)}")
+        refuse_comma(where, row)
         raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
 
     def _check_bounds(self, bounds: Bounds) -> None:

@@ -40,8 +40,8 @@ class Found(NamedTuple):
 class Record:
     """The counts of a reader, and what it has found odd, for the report and warnings.
 
-    ``first``: the first edge of numbers; ``largest``: the largest id behind it; ``bad_weights``: that no store takes; ``like_rows``: comments that look like
-    rows.
+    ``first``: the first edge of numbers; ``largest``: the largest id behind it; ``bad_weights``: that no store takes;
+    ``like_rows``: comments that look like rows.
     """
 
     counts: dict[str, int]

@@ -57,7 +57,9 @@ MATRIX = "%%MatrixMarket matrix coordinate real general\n"
         ('a,"b\nc,d\n', ":1: quotes"),
         ('a,b\nc,"d" e\n', ":2: quotes"),
         ("a,b\n" * 40 + 'c,"d" e\n', ":41: quotes"),
-        ("1;2;0,5\n2;3;1,5\n", ":1: expected integers as ids, and a number in each other column"),
+        ("1;2;0,5\n2;3;1,5\n", ":1: expected a point in decimals, found the comma of 0,5 .*; write 0.5"),
+        ("s\tt\tweight\n1\t2\t-1,25\n", ":2: expected a point in decimals, found the comma of -1,25 .*; write -1.25"),
+        ("source;target;weight\nu;v;0,5\n", ":2: expected a point in decimals, found the comma of 0,5"),
     ],
 )
 def test_a_row_that_differs_is_an_error_by_its_line(tmp_path, text, message):
