@@ -13,9 +13,9 @@ from typing import BinaryIO, ClassVar, TypeVar
 import numpy as np
 
 from csaw.datasets.spec import Rmat, parse_spec
-from csaw.partition.arrays.replace import FILE, check, new_file
+from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
 from csaw.partition.base.parallel import processors
-from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.errors import BudgetError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.ingest_options import IngestOptions
@@ -163,11 +163,16 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
     names = ["FromNodeId", "ToNodeId", *["Weight"] * rows.weighted, *["Time"] * is_timed(spec)]
     head = f"# {kind} graph: {spec}\n# " + "\t".join(names) + "\n"
     written = 0
-    with new_file(Path(out), overwrite=overwrite) as plain, _packed(plain, Path(out)) as file:
-        file.write(head.encode())
-        for text, count in rows.each(as_text, TEXT_BLOCK, processors()):
-            file.write(text)
-            written += count
+    try:
+        with new_file(Path(out), overwrite=overwrite) as plain, _packed(plain, Path(out)) as file:
+            file.write(head.encode())
+            for text, count in rows.each(as_text, TEXT_BLOCK, processors()):
+                file.write(text)
+                written += count
+    except StoreError:
+        raise
+    except OSError as error:
+        raise cannot_be_written(out, error) from error
     return written
 
 

@@ -100,7 +100,7 @@ def is_graph_argument(argument: str) -> bool:
 
 
 def refuse_name(argument: str) -> None:
-    """Refuse a name of :func:`resolve` where a file of edges is expected and none is called so.
+    """Refuse a name of :func:`resolve` where a file or a store is expected and none is called so.
 
     StoreError with the command that makes or fetches the graph.
     """

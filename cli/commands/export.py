@@ -73,9 +73,10 @@ def export(
 
     A .npz or .pt file of a sample is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index
     (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array
-    n_id has the ids of your file; where those are strings, it has numbers, and original_id has the strings. The file
-    also has batch, batch_size (seeds come first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, if the
-    graph is there, e_id: the place of each edge in the rows of the graph store.
+    n_id has the ids of your file; where those are words, it has numbers, and the words are original_id in .pt files,
+    original_id_text and original_id_offsets in .npz. The file also has batch, batch_size (seeds come first), input_id,
+    num_sampled_nodes, num_sampled_edges, num_nodes and, if the graph is there, e_id: the place of each edge in the rows
+    of the graph store.
 
     \b
     Example:

@@ -39,8 +39,10 @@ def info(store: str, full: bool, graph: str | None, algo: str | None, as_json: b
     """
     from csaw.cli.console import print_json
     from csaw.cli.reports.sections import print_report
+    from csaw.datasets.resolve import refuse_name
     from csaw.engine.samples.describe import describe_store
 
+    refuse_name(store)
     shown = describe_store(store, full, algo, graph)
     if as_json:
         print_json(shown)

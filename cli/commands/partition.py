@@ -127,7 +127,7 @@ GROUPS = {
     "--on-error",
     type=click.Choice(["stop", "skip"]),
     default="stop",
-    help="On a malformed row: stop, or skip and count it.",
+    help="On a malformed row: stop, or skip and count it. Rows must have as many columns as most of the first ones.",
 )
 @click.option("--partitions", type=int, help="Number of partitions [default: as many as --partition-size asks for].")
 @click.option(

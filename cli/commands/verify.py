@@ -41,7 +41,9 @@ def verify(
         csaw verify walks.zarr
     """
     from csaw.cli.reports.closing_lines import of_checks
+    from csaw.datasets.resolve import refuse_name
 
+    refuse_name(store)
     with console.progress(f"verifying {store}", enabled=not as_json):
         from csaw.engine.verify import verify as check
         from csaw.engine.verify import verify_graph

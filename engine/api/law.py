@@ -123,6 +123,12 @@ def edge_biases(
     return biases
 
 
+def of_largest(biases: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """The positive biases as shares of the largest, whose sum is finite where theirs may not be."""
+    largest = max((bias for _, bias in biases), default=1.0)
+    return [(dst, bias / largest) for dst, bias in biases]
+
+
 def squared_entries(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, normalize: str) -> np.ndarray:
     """float64 [edges]: the bias of each edge by ``MatrixEntries``, the square of its entry, for all edges at once."""
     degree = np.diff(indptr)
@@ -146,10 +152,10 @@ def edge_law(
     path: Sequence[int] = (),
 ) -> dict[int, float]:
     """Chance of each neighbor of v to be selected next; empty at a dead end. Repeated edges count together."""
+    biases = edge_biases(view, algorithm, v, prev, source, depth, instance, path)
     merged: dict[int, float] = {}
-    for dst, bias in edge_biases(view, algorithm, v, prev, source, depth, instance, path):
-        if bias > 0.0 and dst not in visited:
-            merged[dst] = merged.get(dst, 0.0) + bias
+    for dst, bias in of_largest([one for one in biases if one[1] > 0.0 and one[0] not in visited]):
+        merged[dst] = merged.get(dst, 0.0) + bias
     total = sum(merged.values())
     return {dst: bias / total for dst, bias in merged.items()}
 

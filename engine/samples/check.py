@@ -82,7 +82,7 @@ def _check_there(path: Path) -> None:
             raise StoreError(
                 f"{path} is not finished: only {done} groups are complete; run the same csaw sample again with --resume"
             )
-        raise StoreError(f"{path} does not exist; make one with csaw sample")
+        raise StoreError(f"{path} does not exist; csaw sample makes a sample, csaw partition a graph store")
     if not (path / "zarr.json").is_file():
         raise StoreError(f"{path}: not a sample store; expected a folder that `csaw sample` wrote")
 

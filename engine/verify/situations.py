@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from csaw.engine.api.law import of_largest
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.sets import Pool, set_tests
 from csaw.engine.verify.statistics import Choices
@@ -48,7 +49,7 @@ class Situations:
             here = order[start[number] : start[number] + counts[number]]
             vertices, possible = self.pools[number]
             picks = np.array([self.picks[i] for i in here], np.int64).reshape(here.size, -1)
-            return Pool(f"v = {', '.join(map(str, vertices))}", possible, picks, here)
+            return Pool(f"v = {', '.join(map(str, vertices))}", of_largest(possible), picks, here)
 
         sizes = np.array([len(possible) for _, possible in self.pools])
         add_sets(checks, set_tests(sets, sizes, pool, self.subject.budget // 2), self.what)
@@ -59,7 +60,7 @@ class Situations:
 
         def law(number: int) -> dict[int, float]:
             chances: dict[int, float] = defaultdict(float)
-            for label, bias in self.pools[number][1]:
+            for label, bias in of_largest(self.pools[number][1]):
                 chances[label] += bias
             total = sum(chances.values())
             return {label: chance / total for label, chance in chances.items()}

@@ -52,7 +52,8 @@ class TimeLaws:
         depth = named.get("depth", 1 - named["first"])
         clock = named["previous_time"], named.get("start_time", named["previous_time"])
         biases = edge_biases(self.view, self.walk, named["at"], depth=depth, clock=clock, **others)
-        return [biases[edge - row.start][1] for edge in self.rows.order[row].tolist()]
+        largest = max((bias for _, bias in biases), default=0.0) or 1.0  # of which shares have a finite sum
+        return [biases[edge - row.start][1] / largest for edge in self.rows.order[row].tolist()]
 
     def _by_time(self, times: list[int], named: dict[str, int]) -> list[float]:
         """The biases that options give, in the order by time."""

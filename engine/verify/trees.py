@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, Traversal
-from csaw.engine.api.law import edge_biases, edge_law
+from csaw.engine.api.law import edge_biases, edge_law, of_largest
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.kernels import multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
@@ -170,7 +170,7 @@ def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: n
         v = named.pop("v")
         biases = [one for one in edge_biases(subject.view, subject.algorithm, v, **named) if one[1] > 0.0]
         here = order[start[number] : start[number] + counts[number]]
-        return Pool(f"v = {v}", biases, chosen[here, : rows[number, -1]], here)
+        return Pool(f"v = {v}", of_largest(biases), chosen[here, : rows[number, -1]], here)
 
     add_sets(checks, set_tests(sets, subject.degree[rows[:, 0]], pool, subject.budget // 2))
 

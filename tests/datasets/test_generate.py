@@ -2,6 +2,7 @@
 counts.
 """
 
+import errno
 import gzip
 import itertools
 import os
@@ -15,12 +16,13 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from csaw.datasets import generate as maker
+from csaw.datasets import text
 from csaw.datasets.generate import RmatRows, generate, write_text
 from csaw.datasets.rmat import edge_times, edges, scrambled, symmetric_weights
 from csaw.datasets.spec import Integers, Rmat, parse_spec, with_options
 from csaw.datasets.text import rows_as_text
 from csaw.partition import IngestOptions, ingest
-from csaw.partition.errors import CsawError
+from csaw.partition.errors import CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,6 +149,16 @@ def test_the_number_of_threads_and_the_cut_into_blocks_change_no_byte_of_a_text(
         text = gzip.decompress(data) if name.endswith("gz") else data
         assert text.count(b"\n") == rows + 2
     assert texts[0] == texts[1] == texts[2]
+
+
+def test_a_full_disk_is_told_of_with_the_name_of_the_file(tmp_path, monkeypatch):
+    def fail(*columns):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(text, "rows_as_text", fail)
+    with pytest.raises(StoreError, match=r"x\.txt cannot be written: No space left on device; nothing is left"):
+        write_text("karate", tmp_path / "x.txt")
+    assert list(tmp_path.glob("*x.txt*")) == []
 
 
 def test_generation_keeps_a_few_blocks_ahead_and_no_more(monkeypatch):

@@ -11,6 +11,7 @@ BLANKS = re.compile(rb" *")
 QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"')
 WORD = re.compile(rb'"(?:[^"]|"")*"(?![^\s,;])|[^\s,;]+')
 BLANK_WORD = re.compile(rb'"(?:[^"]|"")*"(?!\S)|\S+')
+DECIMAL_COMMA = re.compile(rb"(?<=[;\t])[-+]?[0-9]+,[0-9]+(?=\s*([;\t]|$))")
 INTEGER = re.compile(rb"[-+]?[0-9]+(\.0*)?")
 NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -74,6 +75,16 @@ def width(rows: list[list[bytes]]) -> int:
 
 def is_blank(line: bytes) -> bool:
     return not line.strip(b" \t\r\n,;")
+
+
+def refuse_comma(where: str, row: bytes) -> None:
+    """Raise FormatError for a number with a decimal comma among the cells that semicolons or tabs end."""
+    if found := DECIMAL_COMMA.search(row):
+        number = found[0].decode()
+        raise FormatError(
+            f"{where}: expected a point in decimals, found the comma of {number} in {row_shown(row)}; write "
+            f"{number.replace(',', '.')}"
+        )
 
 
 def row_shown(line: bytes) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text import numbers, plain
 from csaw.partition.ingestion.text import text as parser
-from csaw.partition.ingestion.text.cells import empty_cell, row_shown
+from csaw.partition.ingestion.text.cells import empty_cell, refuse_comma, row_shown
 from csaw.partition.ingestion.text.pieces import Bounds, Piece
 from csaw.partition.ingestion.text.records import Record
 from csaw.partition.ingestion.text.shape import Shape
@@ -171,9 +171,18 @@ class NumberRows:
             )
         if self.shape.exact and parsed.bounds:
             self._check_bounds(parsed.bounds)
-        elif said.first is None and parsed.src.size:
-            said.first = int(parsed.src[0]), int(parsed.dst[0])
+        elif parsed.bounds:
+            self._note_ids(parsed.src, parsed.dst, parsed.bounds)
         return Piece(parsed.src, parsed.dst, ((parsed.weights,) * self.weighted) + parsed.further, parsed.bounds)
+
+    def _note_ids(self, src: np.ndarray, dst: np.ndarray, bounds: Bounds) -> None:
+        """Note the first edge of the file, and the largest id behind it: they tell whether it is a row of counts."""
+        if self.said.first is None:
+            self.said.first = int(src[0]), int(dst[0])
+            largest = max((int(ids[1:].max()) for ids in (src, dst) if ids.size > 1), default=-1)
+        else:
+            largest = bounds[1]
+        self.said.largest = max(self.said.largest, largest)
 
     def _raise(self, row: bytes, line: int, status: int, counts: np.ndarray) -> None:
         where = f"{self.path}:{line}"
@@ -186,6 +195,7 @@ class NumberRows:
             )
         if status == NOT_OF_COLUMN:
             raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[plain.ERROR_FOUND]], row)}")
+        refuse_comma(where, row)
         raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
 
     def _check_bounds(self, bounds: Bounds) -> None:

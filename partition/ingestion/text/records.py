@@ -40,12 +40,13 @@ class Found(NamedTuple):
 class Record:
     """The counts of a reader, and what it has found odd, for the report and warnings.
 
-    ``first``: the first edge of numbers; ``bad_weights``: that no store takes; ``like_rows``: comments that look like
-    rows.
+    ``first``: the first edge of numbers; ``largest``: the largest id behind it; ``bad_weights``: that no store takes;
+    ``like_rows``: comments that look like rows.
     """
 
     counts: dict[str, int]
     first: tuple[int, int] | None = None
+    largest: int = -1
     bad_weights: Found = field(default_factory=Found)
     like_rows: Found = field(default_factory=Found)
 
@@ -69,7 +70,9 @@ class Recorded:
         """Take over the record of the next span, whose lines count from its begin."""
         said = self.said
         before = said.counts["lines"] if self.continued else 0
+        behind = record.first if said.first and record.first else ()
         self.continued, said.first = True, said.first or record.first
+        said.largest = max(said.largest, record.largest, *behind)
         said.bad_weights = said.bad_weights.then(record.bad_weights, before)
         said.like_rows = said.like_rows.then(record.like_rows, before)
         said.counts["lines"] = before + record.counts["lines"]

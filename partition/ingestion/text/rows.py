@@ -156,7 +156,7 @@ class TextRows(Recorded):
     def _check_counts(self) -> None:
         """Raise FormatError where a Matrix Market file has other counts than it declares.
 
-        Warn about a first row 'vertices edges'.
+        Warn about a first row 'vertices edges' that fits the rows behind it.
         """
         rows, declared = self.counts["edges"] + self.counts["skipped"], self.shape.declared
         if self.shape.exact and rows != declared["edges"]:
@@ -165,7 +165,7 @@ class TextRows(Recorded):
                 "the file again"
             )
         first = self.said.first if self.shape.columns in (0, 2) else None  # a row of counts has two columns
-        if first and rows > 2 and first[1] == rows - 1:
+        if first and rows > 2 and first[1] == rows - 1 and self.said.largest <= first[0]:
             self.warnings.append(
                 f"the first row, {first[0]} {first[1]}, looks like counts of vertices and edges; "
                 "if so, pass --skip-lines 1"

@@ -86,7 +86,7 @@ def _columns(name: str, layout: Layout, skip: int, options: IngestOptions) -> in
     gap = next((line for line in lines if layout.separator is None and has_gap(line.text)), None)
     if gap and options.on_error == "stop":  # before rows are called longer or shorter than others for it
         raise empty_cell(f"{name}:{gap.number}", gap.text)
-    columns = sizes[0] if options.on_error == "stop" else max(Counter(sizes).items(), key=lambda item: item[::-1])[0]
+    columns = sizes[0] if options.on_error == "stop" else _usual(sizes)
     other = next((k for k, size in enumerate(sizes) if size != columns), None)
     if other is not None and options.on_error == "stop" and options.weight_column != "none":
         raise _unequal(name, lines, sizes, other)
@@ -97,6 +97,11 @@ def _columns(name: str, layout: Layout, skip: int, options: IngestOptions) -> in
             f"{row_shown(lines[0].text)}"
         )
     return columns
+
+
+def _usual(sizes: list[int]) -> int:
+    """The number of cells that most rows have, of equally frequent ones the first; one cell is no edge."""
+    return Counter([size for size in sizes if size > 1] or sizes).most_common(1)[0][0]
 
 
 def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> FormatError:
@@ -110,5 +115,5 @@ def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> Form
     return FormatError(
         f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found "
         f"{sizes[other]}: {row_shown(odd.text)}; an edge list has one "
-        f"edge in each row; pass --on-error skip to skip rows that differ"
+        f"edge in each row; pass --on-error skip to keep only rows of {_usual(sizes)} columns"
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.weight_range import LEAST_DOUBLE, are_weights
-from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, row_shown
+from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, refuse_comma, row_shown
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.plain import BLANK, LINES, ROWS
 from csaw.partition.ingestion.text.records import Record
@@ -129,6 +129,8 @@ class WordRows:
             weight = float(word.replace(b"_", b"?"))
         except ValueError:
             where = f"{self.path}:{self.counts['lines']}"
+            if not self.skip_errors:
+                refuse_comma(where, line)
             self._bad(
                 FormatError(f"{where}: expected a number as weight, found {row_shown(word)} in {row_shown(line)}")
             )

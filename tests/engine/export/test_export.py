@@ -19,6 +19,7 @@ from helpers.small_samples import python
 from csaw.cli.commands.export import export as command
 from csaw.engine.export import export, formats
 from csaw.engine.samples import ahead, files, open_samples
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
 
@@ -578,3 +579,14 @@ def test_the_command_reports_what_it_wrote(tmp_path):
     assert said["bytes"] == (tmp_path / "out.txt").stat().st_size
     again = CliRunner().invoke(command, [str(path), str(tmp_path / "out.txt"), "--overwrite"])
     assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "txt"])
+def test_edges_beside_lone_vertices_make_a_graph_as_the_guide_says(tmp_path, format):
+    samples, file = slow.write(tmp_path / "s", SAID, "subgraphs", SUBGRAPHS), tmp_path / f"edges.{format}"
+    export(samples, file)
+    if format == "txt":
+        file.write_text("".join(line for line in file.read_text().splitlines(True) if len(line.split()) > 2))
+    options = IngestOptions(source_column="2", target_column="3", weight_column="none", on_error="skip")
+    graph = ingest(str(file), tmp_path / "g.zarr", options)
+    assert (graph.vertices, graph.edges, graph.report["skipped"]) == (4, 3, format != "txt")

@@ -349,3 +349,15 @@ def test_sets_that_tell_nothing_have_one_reason(tmp_path, size, said):
     sample(store, tmp_path / "s.zarr", "random-node", device="cpu", frontier_size=size, instances=1)
     details = {one.name: one.details for one in verify(tmp_path / "s.zarr").checks}
     assert details["vertices"] == details["sets"] == said
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [("deepwalk", {"num_walks": 40, "walk_length": 2}), ("neighbor", {"instances": 1200, "fanout": [2]})],
+)
+def test_biases_whose_sum_is_beyond_float64_are_checked_as_shares_of_the_largest(tmp_path, store, algorithm, options):
+    huge = "1.7e308 / (1 + e.dst % 3)"
+    sample(store, tmp_path / "s.zarr", algorithm, edge_bias=huge, seed=1, **options)
+    report = verify(tmp_path / "s.zarr")
+    assert report.ok
+    assert any(check.tested and check.p_value is not None for check in report.checks)

@@ -8,6 +8,7 @@ from helpers.ingested import read, rows
 
 from csaw.partition import IngestOptions
 from csaw.partition.errors import CsawError, OptionError
+from csaw.partition.ingestion.text.records import NOTHING_READ, Record, Recorded
 
 
 def entries(store):
@@ -28,8 +29,17 @@ def test_counts_in_the_first_row_are_warned_of_and_can_be_skipped(tmp_path):
     text = "4 3\n0 1\n1 2\n2 3\n"
     assert "looks like counts" in read(tmp_path, text).report["warnings"][0]
     assert read(tmp_path, "4 3 9\n0 1 5\n1 2 5\n2 3 5\n").report["warnings"] == []  # rows of counts have two cells
+    assert read(tmp_path, "1 2\n2 3\n3 4\n").report["warnings"] == []  # of two edges, but not of one vertex
     skipped = read(tmp_path, text, skip_lines=1)
     assert (entries(skipped), skipped.report["warnings"]) == ([(0, 1), (1, 2), (2, 3)], [])
+
+
+def test_the_largest_id_behind_the_first_edge_is_that_of_all_spans():
+    whole = Recorded()
+    whole.said = Record(dict(NOTHING_READ))
+    for first, largest in [(None, -1), ((4, 3), 2), ((1, 9), 5), ((7, 8), -1)]:
+        whole.add(Record(dict(NOTHING_READ), first=first, largest=largest))
+    assert (whole.said.first, whole.said.largest) == ((4, 3), 9)
 
 
 def test_weights_that_sum_beyond_float32_are_refused_and_the_largest_one_is_kept(tmp_path):

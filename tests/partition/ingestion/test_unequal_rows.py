@@ -57,7 +57,9 @@ MATRIX = "%%MatrixMarket matrix coordinate real general\n"
         ('a,"b\nc,d\n', ":1: quotes"),
         ('a,b\nc,"d" e\n', ":2: quotes"),
         ("a,b\n" * 40 + 'c,"d" e\n', ":41: quotes"),
-        ("1;2;0,5\n2;3;1,5\n", ":1: expected integers as ids, and a number in each other column"),
+        ("1;2;0,5\n2;3;1,5\n", ":1: expected a point in decimals, found the comma of 0,5 .*; write 0.5"),
+        ("s\tt\tweight\n1\t2\t-1,25\n", ":2: expected a point in decimals, found the comma of -1,25 .*; write -1.25"),
+        ("source;target;weight\nu;v;0,5\n", ":2: expected a point in decimals, found the comma of 0,5"),
     ],
 )
 def test_a_row_that_differs_is_an_error_by_its_line(tmp_path, text, message):
@@ -79,6 +81,21 @@ def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text,
     store = read(tmp_path, text, on_error="skip", ids="int")
     assert [row[:2] for row in rows(store)] == [(1, 2), (2, 3), (3, 4)]
     assert store.report["skipped"] == skipped
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "kept"),
+    [
+        ("1 2\n2 3 4\n", 2, [(1, 2)]),
+        ("2 3 4\n1 2\n", 3, [(2, 3, 4.0)]),
+        ("1 2 3\n2 3\n3 4 5\n3 4\n4 5\n", 2, [(2, 3), (3, 4), (4, 5)]),
+        ("7\n8\n1 2\n", 2, [(1, 2)]),
+    ],
+)
+def test_rows_as_most_of_the_first_are_kept_and_the_error_says_how_long_they_are(tmp_path, text, columns, kept):
+    with pytest.raises(FormatError, match=f"--on-error skip to keep only rows of {columns} columns"):
+        read(tmp_path, text, ids="int")
+    assert rows(read(tmp_path, text, on_error="skip", ids="int")) == kept
 
 
 @pytest.mark.parametrize(
