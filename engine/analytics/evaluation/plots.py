@@ -118,7 +118,7 @@ def lines_of(graph: str, profile: Findings, samples: Sequence[Compared], names: 
 
 def _shown(finding: Finding, name: str) -> Finding:
     """The finding of the graph as it is drawn: of a column its distribution."""
-    return distribution(finding.values, label=name) if isinstance(finding, Column) else finding
+    return distribution(finding.values[finding.known], label=name) if isinstance(finding, Column) else finding
 
 
 def _contents(lines: Lines, title: str, size: tuple[float, float]) -> tuple[bytes, bytes, bytes, bytes]:

@@ -45,5 +45,5 @@ class Bfs(Measure):
             "reached": Number(int(counts.sum())),
             "share reached": Number(float(counts.sum() / network.vertices)),
             "eccentricity": Number(counts.size - 1),
-            "bfs": Column(distance, kind="value"),
+            "bfs": Column(distance, kind="value", none=-1),
         }
