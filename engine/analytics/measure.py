@@ -145,6 +145,9 @@ class Measure:
     reads_weights: bool = False
     """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
 
+    finds_columns: bool = True
+    """Whether it gives a number for each vertex."""
+
     csaw_file: ClassVar[tuple[str, str] | None] = None
     """Of a class in a file that the user has named: FILE.py:CLASS, the path in full, and the SHA-256 of the file."""
 

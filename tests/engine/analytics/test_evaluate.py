@@ -12,6 +12,7 @@ from csaw.engine import open_samples, sample
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.analytics.evaluation import distances, profiles, sampled
+from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.evaluation.measuring import Measuring
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
@@ -411,6 +412,16 @@ def test_a_measure_of_weights_is_of_the_graph_alone(tmp_path):
     assert "reached by weight" not in rows
     assert {"eccentricity", "components"} <= rows
     assert not {"bfs", "sssp", "component"} & rows  # numbers of vertices by which none ranks first
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [*((name, {}) for name in measure.names()), ("triangles", {"approximate": 9})]
+)
+def test_a_measure_says_whether_it_finds_columns(tmp_path, name, options):
+    store = random_store(tmp_path / "g.zarr", vertices=30, edges=90)
+    [one] = chosen([name], options)
+    found = one.findings(HostNetwork(store))
+    assert one.finds_columns is any(isinstance(each, Column) for each in found.values())
 
 
 def test_measures_that_draw_share_one_seed(tmp_path):
