@@ -85,11 +85,18 @@ def compared(path: str, profile: Findings, found: list[tuple[Findings, np.ndarra
                 own,
                 standard_error(apart),
                 _error_of(graph),
-                graph.method,
+                _methods(graph, [one.method for one, _ in mine]),
                 path,
             )
         )
     return rows
+
+
+def _methods(graph: Finding, mine: Sequence[str]) -> str:
+    """How the graph's finding was found, and that of the sample where that is one and was found in another way."""
+    if len(mine) > 1 or mine[0] == graph.method:
+        return graph.method
+    return "; of the sample ".join(filter(None, [graph.method, mine[0]]))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -20,6 +20,7 @@ from csaw.engine.analytics.evaluation.visits import distribution, gelman_rubin
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Number, find
 from csaw.engine.analytics.measures.degree import Degree
 from csaw.engine.measure import Measure, vertex_option
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import OptionError, StoreError, UnknownNameError
 
 ALPHA = 1e-4
@@ -412,6 +413,21 @@ def test_a_measure_of_weights_is_of_the_graph_alone(tmp_path):
     assert "reached by weight" not in rows
     assert {"eccentricity", "components"} <= rows
     assert not {"bfs", "sssp", "component"} & rows  # numbers of vertices by which none ranks first
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp", "personalized-pagerank"])
+def test_the_vertex_of_largest_degree_is_named(tmp_path, name):
+    """Vertex 3 has most neighbors in the graph, vertex 6 in the sample, and ids are ten times these numbers."""
+    (tmp_path / "edges.txt").write_text("30 10 1\n30 20 1\n30 40 1\n60 50 1\n60 70 1\n")
+    ingest(tmp_path / "edges.txt", tmp_path / "g.zarr", IngestOptions(directed=False))
+    sample(tmp_path / "g.zarr", tmp_path / "s.zarr", "deepwalk", sources=[50], walk_length=40, weighted=False)
+    beside = [] if name == "sssp" else [tmp_path / "s.zarr"]  # which reads weights, of the graph alone
+    found = evaluate(tmp_path / "g.zarr", beside, measures=[name])
+    assert all(one.method.startswith("from vertex 30") for one in found.profile.values() if one.method)
+    assert found.as_dict()["profile"][name.replace("-", " ")]["method"].startswith("from vertex 30")
+    said = [row.method for row in found.rows() if row.method]
+    assert said
+    assert all("; of the sample from vertex 60" in one for one in said if beside)
 
 
 @pytest.mark.parametrize(
