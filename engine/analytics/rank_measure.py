@@ -29,7 +29,7 @@ class RankMeasure(Measure):
 
 
 def found(name: str, ranks: Ranks, begun: str = "") -> Findings:
-    """Return the findings of a measure by ranks. ``begun``: words about where walks begin that csaw has chosen."""
+    """Return the findings of a measure by ranks. ``begun``: words about the one vertex that walks begin at."""
     method = "; ".join(filter(None, [begun, ranks.method]))
     units = on_host(ranks.units)
     largest = int(units.max(initial=0)) / UNITS

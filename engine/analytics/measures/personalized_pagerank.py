@@ -47,7 +47,7 @@ class PersonalizedPagerank(RankMeasure):
         first = np.array([start_vertex(network, None, FLAG)]) if given is None else _dense(network.store, given)
         sources = network.xp.asarray(first)
         ranks = network.compute("pagerank", damping=self.damping, tolerance=self.tolerance, sources=sources)
-        return found("personalized pagerank", ranks, begun(network, int(first[0])) if given is None else "")
+        return found("personalized pagerank", ranks, begun(network, int(first[0])) if first.size == 1 else "")
 
 
 def _ids(given: str) -> list[str]:
