@@ -142,15 +142,16 @@ def evaluate(
     _check_plot(plot, plot_size, plot_title)
     if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
         raise click.UsageError("--save and --plot are for one window; name it with --until or --between")
-    columns = _to_save(save, overwrite, wanted)
+    names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
         planned = plan(resolve(graph, directed=directed), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
     found = _measured(run, graph, directed, samples, wanted)
+    columns = saved.columns_of(found.by_measure, names)
     if save:
-        saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
+        saved.save_columns(columns, found.store, save[1], overwrite=overwrite)
     if as_json:
         console.print_json(found.as_dict())
     elif format_ in ("csv", "latex"):
@@ -161,7 +162,8 @@ def evaluate(
         title = PLOT_TITLE if plot_title is None else plot_title
         found.plot(plot, size=plot_size or PLOT_INCHES, title=title, overwrite=overwrite)
     if not (as_json or format_ in ("csv", "latex")):
-        console.say(*of_evaluation(graph, save, plot))
+        readable = save is not None and saved.for_sampling(save[1], columns)
+        console.say(*of_evaluation(graph, save, plot, for_sampling=readable))
 
 
 def _measured(
@@ -211,7 +213,8 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
     """The measures to save, which are found beside those that the user names."""
     from csaw.engine.analytics.evaluation import saved
-    from csaw.engine.analytics.evaluation.chosen import name_of
+    from csaw.engine.analytics.evaluation.chosen import chosen, name_of
+    from csaw.engine.analytics.evaluation.options import EvaluateOptions
 
     if save is None:
         return []
@@ -219,7 +222,10 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> 
     saved.check_name(Path(save[1]), overwrite=overwrite)
     named = [name.strip() for text in (wanted["measures"], save[0]) if text for name in text.split(",")]
     wanted["measures"] = ",".join(dict.fromkeys(named))
-    return [name_of(one.strip()) for one in save[0].split(",")]
+    names = [name_of(one.strip()) for one in save[0].split(",")]
+    wish, values = EvaluateOptions.of(dict(given(wanted)))
+    saved.check_measures(chosen(wish.measures, values), names)
+    return names
 
 
 def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":

@@ -162,12 +162,12 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     ]
 
 
-def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None) -> list[str]:
-    """The lines after the tables of ``csaw evaluate``: what it has written."""
+def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None, *, for_sampling: bool) -> list[str]:
+    """The lines after the tables of ``csaw evaluate``: what it has written, and whether samples can read it."""
     written = [f"{save[0]} of each vertex: {save[1]}."] if save else []
     written += [f"Plots: {plot}."] if plot else []
-    columns = save is not None and Path(save[1]).suffix == ".npz"
-    return [" ".join(written), next_is("sample", graph, "walks.zarr", "--columns", save[1]) if save and columns else ""]
+    following = next_is("sample", graph, "walks.zarr", "--columns", save[1]) if save and for_sampling else ""
+    return [" ".join(written), following]
 
 
 def of_export(summary: Facts, out: str) -> list[str]:

@@ -5,6 +5,7 @@ four kinds. Numbers are compared by their relative error, distributions by the D
 distance between them, and columns, a number for each vertex, by the vertices that rank first in both.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -63,9 +64,12 @@ class Distribution:
 
     @cached_property
     def mean(self) -> float:
-        """Mean of the values; NaN where there is none."""
+        """Mean of the values; NaN where there is none, infinite where their sum is no float."""
+        import numpy as np
+
         total = self.counts.sum()
-        return float(self.values @ self.counts / total) if total else float("nan")
+        with np.errstate(over="ignore", invalid="ignore"):  # of infinite sums of both signs
+            return float(self.values.astype(np.float64) @ self.counts / total) if total else float("nan")
 
 
 @dataclass(frozen=True)
@@ -86,18 +90,30 @@ class Column:
     distribution over visits alone; a ``label``, which names a group of vertices, is not compared.
 
     ``ends``: the least and the largest number, where they alone are kept and ``values`` are empty.
+
+    ``none``: the value of a vertex that has no number, such as one that a search does not reach. A vertex whose value
+    is not finite has none either. Means, distributions and ends leave these vertices out.
     """
 
     values: "np.ndarray"
     method: str = ""
     kind: str = "rank"
     ends: tuple[float, float] | None = None
+    none: float = math.inf
+
+    @property
+    def known(self) -> "np.ndarray":
+        """bool [V]: whether each vertex has a number."""
+        import numpy as np
+
+        return np.isfinite(self.values) & (self.values != self.none)
 
     def shortened(self) -> "Column":
         """The column with its ends alone."""
         if not self.values.size:
             return self
-        ends = (self.values.min().item(), self.values.max().item())
+        known = self.values[self.known]
+        ends = (known.min().item(), known.max().item()) if known.size else None
         return replace(self, values=self.values[:0].copy(), ends=ends)
 
 
@@ -128,6 +144,9 @@ class Measure:
 
     reads_weights: bool = False
     """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
+
+    finds_columns: bool = True
+    """Whether it gives a number for each vertex."""
 
     csaw_file: ClassVar[tuple[str, str] | None] = None
     """Of a class in a file that the user has named: FILE.py:CLASS, the path in full, and the SHA-256 of the file."""

@@ -221,7 +221,7 @@ class Measure(measure.Measure):
         finite, counts = map(on_host, network.xp.unique(known, return_counts=True))
         numbers = {f"smallest {name}": finite[0], f"largest {name}": finite[-1]} if finite.size else {}
         return {
-            name: Column(on_host(values), found.method, self.kind),
+            name: Column(on_host(values), found.method, self.kind, none=none),
             f"distribution of {name}": Distribution(finite, counts, name),
             **{said: Number(number.item()) for said, number in numbers.items()},
             f"rounds of {name}": Number(found.rounds),

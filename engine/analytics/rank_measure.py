@@ -28,14 +28,15 @@ class RankMeasure(Measure):
     )
 
 
-def found(name: str, ranks: Ranks) -> Findings:
-    """Return the findings of a measure by ranks."""
+def found(name: str, ranks: Ranks, begun: str = "") -> Findings:
+    """Return the findings of a measure by ranks. ``begun``: words about the one vertex that walks begin at."""
+    method = "; ".join(filter(None, [begun, ranks.method]))
     units = on_host(ranks.units)
     largest = int(units.max(initial=0)) / UNITS
     return {
-        name: Column(units / UNITS, ranks.method),
+        name: Column(units / UNITS, method),
         f"distribution of {name}": binned(units, f"{name}, multiples of the mean"),
-        f"largest {name}": Number(largest, ranks.method),
+        f"largest {name}": Number(largest, method),
     }
 
 

@@ -99,9 +99,18 @@ def _checked(name: object, given: object, store: GraphStore, flag: str) -> np.nd
             f"{flag}: {name}: expected a number for each of the {store.vertices:,} vertices, found an "
             f"array of the shape {column.shape}"
         )
-    integer = column.dtype.kind in "iu"
-    bad = np.flatnonzero((column > EXACT) | (column < -EXACT) if integer else ~np.isfinite(column))
+    bad = unreadable(column)
     if bad.size:
+        integer = column.dtype.kind in "iu"
         wanted = "integers of at most 2^53, which 64-bit floats hold exactly" if integer else "finite numbers"
-        raise OptionError(f"{flag}: {name}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}")
+        raise OptionError(
+            f"{flag}: {name}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}; put a number for vertices "
+            f"that have none, {bad.size:,} in all, or leave the column out"
+        )
     return column
+
+
+def unreadable(column: np.ndarray) -> np.ndarray:
+    """int64: the entries that are no finite numbers, or integers that a 64-bit float does not hold for certain."""
+    integer = column.dtype.kind in "iu"
+    return np.flatnonzero((column > EXACT) | (column < -EXACT) if integer else ~np.isfinite(column))

@@ -170,6 +170,38 @@ def test_measures_to_save_are_found_beside_the_others(stores):
     assert "largest core" in found.stdout
 
 
+def test_what_gives_no_number_for_each_vertex_is_not_saved_and_not_measured(stores, monkeypatch):
+    monkeypatch.setattr(Degree, "findings", lambda *_: pytest.fail("it was measured"))
+    for given, known in (
+        (("--save", "hops", "h.npz"), "degree"),
+        (("--measures", "core,diameter", "--save", "degree,hops", "h.npz", "--dry-run"), "core, degree"),
+        (("--save", "degree,triangles", "h.npz", "--approximate", "9"), "degree"),
+    ):
+        refused = csaw("g.zarr", *given, "--refresh")
+        assert refused.exit_code == 1
+        last = "triangles" if "--approximate" in given else "hops"
+        wanted = f"--save: expected measures that give a number for each vertex, such as {known}, found '{last}'"
+        assert str(refused.exception) == wanted
+    assert not Path("h.npz").exists()
+
+
+@pytest.mark.parametrize(("source", "reads"), [(0, True), (3, False)])
+def test_a_sample_is_proposed_where_it_can_read_the_saved_columns(tmp_path, monkeypatch, source, reads):
+    """Sums of weights are infinite where no path leads."""
+    monkeypatch.chdir(tmp_path)
+    Path("edges.txt").write_text("0 1 2\n1 2 2\n2 3 1\n")
+    assert CliRunner().invoke(cli, ["partition", "edges.txt", "g.zarr", "--directed"]).exit_code == 0
+    found = csaw("g.zarr", "--save", "sssp", "far.npz", "--sssp-source", str(source))
+    assert found.exit_code == 0, found.output
+    assert ("--columns far.npz" in found.output) is reads
+    how = ["--algo", "deepwalk", "--walk-length", "2", "--edge-bias", "e.column('sssp', e.dst)"]
+    done = CliRunner().invoke(cli, ["sample", "g.zarr", "w.zarr", *how, "--columns", "far.npz"])
+    said = str(done.exception)
+    assert (done.exit_code == 0) is reads
+    wanted = "put a number for vertices that have none, 3 in all, or leave the column out"
+    assert reads or said == f"--columns: sssp: expected finite numbers, found inf at entry 0; {wanted}"
+
+
 def test_the_table_as_csv_has_all_digits_and_the_mean_of_the_d_statistics(stores):
     given = (
         "g.zarr",

@@ -66,16 +66,14 @@ class OverTime(Evaluation):
             [*ends, f"{one.store.edges:,}", *(tables.number(value) for value in values)]
             for one, ends, values in zip(self.windows, self._ends(), self._values(), strict=True)
         ]
-        if any(row[0] for row in rows):
-            return tables.Table([self.title], self._names, rows, self._names)
-        return tables.Table([self.title], self._names[1:], [row[1:] for row in rows], self._names)
+        return tables.Table([self.title], self._names, rows, self._names)
 
     @property
     def _names(self) -> list[str]:
         return ["from", "to", "edges", *self.findings]
 
     def _ends(self) -> list[tuple[str, str]]:
-        """The first and the last time of each window; empty for no first one."""
+        """The first and the last time of each window; empty for a first one that is the least there is."""
         said = [record_of(one.store)["window"] for one in self.windows]
         texts = [[("" if one[end] is None else text_of(one[end], one["units"])) for end in ENDS] for one in said]
         return [(first, last) for first, last in texts]
@@ -165,8 +163,7 @@ def _cut(store: GraphStore, wish: EvaluateOptions) -> list[Window]:
         begin = first - first % length if wish.between is None else first
         end = LAST_TIME if wish.between is None and wish.until is None else last
         each = [Window(max(one.first, LEAST_TIME), min(one.last, end)) for one in _long(begin, last, length)]
-    begin = LEAST_TIME if wish.between is None else each[0].first
-    return [Window(begin, one.last) for one in each] if wish.cumulative else each
+    return [Window(each[0].first, one.last) for one in each] if wish.cumulative else each
 
 
 def _equal(first: int, last: int, count: int) -> list[Window]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,7 @@ FEW, MANY, BINS = 40, 60, 10
 ten.
 """
 SEEN = 2000  # places along the axis x, of which one point each is drawn
+TICKS = 7  # of an axis with values of both signs, whose labels are wide, about
 KINDS = ("pdf", "png", "svg", "csv")
 SHARE = "share with at least this"
 
@@ -118,7 +119,7 @@ def lines_of(graph: str, profile: Findings, samples: Sequence[Compared], names: 
 
 def _shown(finding: Finding, name: str) -> Finding:
     """The finding of the graph as it is drawn: of a column its distribution."""
-    return distribution(finding.values, label=name) if isinstance(finding, Column) else finding
+    return distribution(finding.values[finding.known], label=name) if isinstance(finding, Column) else finding
 
 
 def _contents(lines: Lines, title: str, size: tuple[float, float]) -> tuple[bytes, bytes, bytes, bytes]:
@@ -170,8 +171,10 @@ def _figure(lines: Lines, title: str, size: tuple[float, float]) -> "Figure":
     x_label, y_label = drawn[0][1].labels
     axis.set(xlabel=_sentence(x_label), ylabel=_sentence(y_label))
     axis.set_title(title, loc="left", fontweight="bold", wrap=True)
-    axis.set_xscale(_scale(np.concatenate([line.x for _, line in drawn])))
-    axis.set_yscale(_scale(np.concatenate([line.y for _, line in drawn])))
+    axis.set_xscale(**_scale(np.concatenate([line.x for _, line in drawn])))
+    axis.set_yscale(**_scale(np.concatenate([line.y for _, line in drawn])))
+    if axis.get_xscale() == "symlog":
+        axis.locator_params(axis="x", numticks=TICKS)
     for number, (label, line) in enumerate(drawn):
         _draw(axis, number, label, line)
     axis.grid(visible=True)
@@ -221,9 +224,17 @@ def _share(finding: Distribution) -> np.ndarray:
     return above / max(above[0] if above.size else 1.0, 1.0)
 
 
-def _scale(values: np.ndarray) -> str:
-    """The scale of an axis: logarithmic where positive values span more than a factor of 50."""
+def _scale(values: np.ndarray) -> dict[str, Any]:
+    """The scale of an axis: logarithmic where positive values span more than a factor of 50.
+
+    Beside negative values, -1, 0 and 1 are a decade apart, or a sixth of all, so that their labels have room.
+    """
     positive = values[values > 0]
     if not positive.size or positive.max() <= 50 * positive.min():
-        return "linear"
-    return "symlog" if values.min() <= 0 else "log"
+        return {"value": "linear"}
+    if values.min() > 0:
+        return {"value": "log"}
+    if values.min() == 0:
+        return {"value": "symlog"}
+    decades = np.log10(max(-float(values.min()), float(values.max())))
+    return {"value": "symlog", "linthresh": 1, "linscale": max(1.0, decades / 6)}

@@ -12,7 +12,7 @@ from csaw.engine.analytics.unfinished import DAMAGED, Unfinished, write
 from csaw.engine.analytics.unfinished import read as read_arrays
 from csaw.partition.base.cache import cache_dir
 
-VERSION = 4
+VERSION = 5
 """Raised when findings change, so that those of before are not taken."""
 
 KINDS: dict[str, Callable[..., Finding]] = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}

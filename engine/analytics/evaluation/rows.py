@@ -85,22 +85,34 @@ def compared(path: str, profile: Findings, found: list[tuple[Findings, np.ndarra
                 own,
                 standard_error(apart),
                 _error_of(graph),
-                graph.method,
+                _methods(graph, [one.method for one, _ in mine]),
                 path,
             )
         )
     return rows
 
 
+def _methods(graph: Finding, mine: Sequence[str]) -> str:
+    """How the graph's finding was found, and that of the sample where that is one and was found in another way."""
+    if len(mine) > 1 or mine[0] == graph.method:
+        return graph.method
+    return "; of the sample ".join(filter(None, [graph.method, mine[0]]))
+
+
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None and not math.isnan(value)]
-    return float(np.mean(known)) if known else None
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.mean(known)) if known else None
 
 
 def standard_error(values: Sequence[float | None]) -> float | None:
     """Of the mean of independent values; None of fewer than two."""
     known = [value for value in values if value is not None and not math.isnan(value)]
-    return float(np.std(known, ddof=1) / math.sqrt(len(known))) if len(known) > 1 and np.isfinite(known).all() else None
+    if len(known) < 2 or not np.isfinite(known).all():
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = float(np.std(known, ddof=1) / math.sqrt(len(known)))
+    return error if math.isfinite(error) else None
 
 
 def as_plain(finding: Finding) -> dict[str, object]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from csaw.engine.analytics.measure import Column, Findings
-from csaw.engine.sources.given_columns import IDS
+from csaw.engine.analytics.measure import Column, Findings, Measure
+from csaw.engine.sources.given_columns import IDS, unreadable
 from csaw.partition import GraphStore
 from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
 from csaw.partition.arrays.words import ERRORS, Words
@@ -68,15 +68,31 @@ def columns_of(by_measure: Mapping[str, Findings], wanted: Sequence[str]) -> dic
     for measure in wanted:
         columns = {name: one.values for name, one in by_measure.get(measure, {}).items() if isinstance(one, Column)}
         if not columns:
-            known = ", ".join(
-                name for name, found in by_measure.items() if any(isinstance(one, Column) for one in found.values())
-            )
-            raise OptionError(
-                "--save: expected measures that give a number for each vertex, such as "
-                f"{known or 'degree'}, found {quoted(measure)}"
+            raise _without_columns(
+                measure,
+                [name for name, found in by_measure.items() if any(isinstance(one, Column) for one in found.values())],
             )
         out |= {name.removesuffix(" of vertices"): values for name, values in columns.items()}
     return out
+
+
+def for_sampling(out: str | Path, columns: Mapping[str, np.ndarray]) -> bool:
+    """Whether ``csaw sample --columns`` reads the file: an .npz of finite numbers, and integers that floats hold."""
+    return Path(out).suffix == ".npz" and not any(unreadable(column).size for column in columns.values())
+
+
+def check_measures(measures: Sequence[Measure], wanted: Sequence[str]) -> None:
+    """OptionError about a measure in ``wanted`` that finds no column, before anything is measured."""
+    known = [one.name() for one in measures if one.finds_columns]
+    if other := next((name for name in wanted if name not in known), None):
+        raise _without_columns(other, known)
+
+
+def _without_columns(measure: str, known: Sequence[str]) -> OptionError:
+    return OptionError(
+        "--save: expected measures that give a number for each vertex, such as "
+        f"{', '.join(known) or 'degree'}, found {quoted(measure)}"
+    )
 
 
 def check_name(out: Path, *, overwrite: bool) -> Write:

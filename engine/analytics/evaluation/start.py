@@ -26,6 +26,12 @@ def start_vertex(network: Network, given: int | str | None, flag: str) -> int:
     return int(network.degrees.argmax()) if given is None else vertex_of(network.store, given, flag)
 
 
+def begun(network: Network, vertex: int) -> str:
+    """The words for the method of findings of a search: the original id of the vertex that it starts from."""
+    [original] = network.store.original_ids(np.array([vertex])).tolist()
+    return f"from vertex {original}"
+
+
 def vertex_of(store: GraphStore, given: int | str, flag: str) -> int:
     """Return the vertex with the original id ``given``; OptionError, with the name of the option, for no id of one."""
     try:

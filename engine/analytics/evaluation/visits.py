@@ -30,6 +30,8 @@ BATCHES = 100
 BURN_IN_SHARE = 10  # of the longest walk
 MIXED = 1.05
 """Ratio of Gelman and Rubin up to which walks count as mixed."""
+Estimated = tuple[float, float | None]
+"""A number and its standard error, None of fewer than two batches."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +39,22 @@ class Batches:
     """Sums over the visits of each batch of instances, float64 [batches].
 
     ``weights``: of 1 / pi; ``inverse``: of pi; ``squares``: of squared numbers of visits; ``columns`` [batches,
-    columns]: of each column over pi.
+    columns]: of each column over pi; ``known`` [batches, columns]: of 1 / pi where the vertex has a number.
     """
 
     weights: np.ndarray
     inverse: np.ndarray
     squares: np.ndarray
     columns: np.ndarray
+    known: np.ndarray
 
-    def means(self) -> np.ndarray:
-        """float64 [columns]."""
-        return self.columns.sum(axis=0) / self.weights.sum()
+    def means(self) -> list[Estimated]:
+        """The mean of each column, NaN where no visited vertex has a number."""
+        return ratios(self.columns, self.known)
 
-    def errors(self) -> list[float | None]:
-        """Standard error of each mean; None of fewer than two batches."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            left_out = (self.columns.sum(axis=0) - self.columns) / (self.weights.sum() - self.weights)[:, None]
-        return [jackknife(column) for column in left_out.T]
+    def shares(self) -> list[Estimated]:
+        """The share of the visits whose vertex has a number in each column."""
+        return ratios(self.known, self.weights[:, None])
 
 
 class Visits:
@@ -61,10 +62,10 @@ class Visits:
 
     def __init__(self, samples: Samples, host: HostNetwork, profile: Findings, wish: EvaluateOptions) -> None:
         self.samples, self.host, self.estimate = samples, host, wish.estimate
+        taken = {name: one for name, one in profile.items() if isinstance(one, Column) and one.kind != "label"}
+        self.known = {name: one.known for name, one in taken.items()}
         self.columns = {
-            name: one.values.astype(np.float64)
-            for name, one in profile.items()
-            if isinstance(one, Column) and one.kind != "label"
+            name: np.where(self.known[name], one.values, 0).astype(np.float64) for name, one in taken.items()
         }
         if not self.columns:
             raise OptionError(
@@ -103,15 +104,18 @@ class Visits:
 
     def _sums(self) -> Batches:
         table = np.array(list(self.columns.values())).reshape(len(self.columns), -1)
-        rows = []
+        rows, columns, known = [], [], []
         for visits in self.batches():
             here = np.bincount(visits, minlength=self.host.vertices)
             self.counts += here
             weighted = here * self.weight
-            rows.append((weighted.sum(), here @ self.chance, here.astype(np.float64) @ here, table @ weighted))
-        columns = np.array([row[3] for row in rows]).reshape(len(rows), -1)
-        weights, inverse, squares = np.array([row[:3] for row in rows], np.float64).reshape(-1, 3).T
-        return Batches(weights, inverse, squares, columns)
+            with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest float have infinite sums
+                columns.append(table @ weighted)
+            known.append([weighted.sum(where=one) for one in self.known.values()])
+            rows.append((weighted.sum(), here @ self.chance, here.astype(np.float64) @ here))
+        weights, inverse, squares = np.array(rows, np.float64).reshape(-1, 3).T
+        size = (len(rows), len(table))
+        return Batches(weights, inverse, squares, np.reshape(columns, size), np.reshape(known, size))
 
     @cached_property
     def method(self) -> str:
@@ -151,25 +155,26 @@ class Visits:
         return gelman_rubin(np.concatenate(means), np.concatenate(variances), longest + 1 - self.skipped)
 
     def distributions(self) -> dict[str, Distribution]:
-        """The distribution of each column over the visits."""
-        return {name: distribution(values, self.counts * self.weight, name) for name, values in self.columns.items()}
+        """The distribution of each column over the visits of vertices that have a number."""
+        weights = self.counts * self.weight
+        return {
+            name: distribution(values[known], weights[known], name)
+            for (name, values), known in zip(self.columns.items(), self.known.values(), strict=True)
+        }
 
     def rows(self) -> list[Row]:
-        """A row for each column: mean and distribution over visits; of an estimate also the number of vertices."""
-        found, errors = self.distributions(), self.sums.errors()
-        rows = [
-            Row(
-                name,
-                float(values.mean()),
-                float(mean),
-                d_statistic(distribution(values), found[name]),
-                KINDS[Distribution],
-                error,
-                method=self.method,
-                of=str(self.samples.path),
-            )
-            for (name, values), mean, error in zip(self.columns.items(), self.sums.means(), errors, strict=True)
-        ]
+        """A row for each column: mean and distribution over visits; of an estimate also the number of vertices.
+
+        Of a column in which vertices of the graph have no number, also the share of the visits that have one.
+        """
+        rows = []
+        found = zip(self.distributions().items(), self.sums.means(), self.sums.shares(), strict=True)
+        for (name, mine), (mean, error), share in found:
+            all_of_them = distribution(self.columns[name][self.known[name]])
+            apart = d_statistic(all_of_them, mine)
+            rows.append(self._row(name, all_of_them.mean, mean, None if math.isnan(apart) else apart, error))
+            if not self.known[name].all():
+                rows.append(self._number(f"share with {name}", float(self.known[name].mean()), *share))
         return rows + (self._vertices() if self.estimate else [])
 
     def _vertices(self) -> list[Row]:
@@ -184,28 +189,36 @@ class Visits:
         pairs = (sums.weights.sum() - sums.weights) * (sums.inverse.sum() - sums.inverse) - (own.sum() - own)
         with np.errstate(invalid="ignore", divide="ignore"):
             error = jackknife(pairs / (meetings - 2.0 * (shared - sums.squares)))
-        known = self.host.vertices
-        return [
-            Row(
-                "vertices",
-                known,
-                estimate,
-                relative_error(known, estimate),
-                KINDS[Number],
-                error,
-                method=self.method,
-                of=str(self.samples.path),
-            )
-        ]
+        return [self._number("vertices", self.host.vertices, estimate, error)]
+
+    def _number(self, name: str, graph: float, mine: float, error: float | None) -> Row:
+        row = self._row(name, graph, mine, relative_error(graph, mine), error)
+        return row._replace(kind=KINDS[Number])
+
+    def _row(self, name: str, graph: float, mine: float, apart: float | None, error: float | None) -> Row:
+        of = str(self.samples.path)
+        return Row(name, graph, mine, apart, KINDS[Distribution], error, method=self.method, of=of)
+
+
+def ratios(above: np.ndarray, below: np.ndarray) -> list[Estimated]:
+    """The ratio of two sums over batches, [batches, columns], of each column."""
+    with np.errstate(all="ignore"):  # a ratio may be undefined, or infinite
+        whole = above.sum(axis=0) / below.sum(axis=0)
+        left_out = (above.sum(axis=0) - above) / (below.sum(axis=0) - below)
+        return [(float(one), jackknife(column)) for one, column in zip(whole, left_out.T, strict=True)]
 
 
 def jackknife(left_out: np.ndarray) -> float | None:
     """The standard error of an estimate, from estimates that leave out one batch each.
 
-    None of fewer than two, or where one is not finite.
+    None of fewer than two, or where one is not finite, or the error itself.
     """
     n = left_out.size
-    return float(math.sqrt((n - 1) * left_out.var())) if n > 1 and np.isfinite(left_out).all() else None
+    if n < 2 or not np.isfinite(left_out).all():
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = math.sqrt((n - 1) * left_out.var())
+    return error if math.isfinite(error) else None
 
 
 def gelman_rubin(means: np.ndarray, variances: np.ndarray, steps: int) -> float:

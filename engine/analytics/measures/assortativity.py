@@ -24,6 +24,7 @@ class Assortativity(Measure):
 
     directions = ("undirected",)
     KEEPS: ClassVar = {"cpu": Kept(34), "cuda": Kept(68)}
+    finds_columns = False
     paper = "Newman 2002"
 
     def keeps(self, device: str, directed: bool) -> Kept:

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
+from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertex_of
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
@@ -37,13 +37,14 @@ class Bfs(Measure):
         return ("bfs",)
 
     def findings(self, network: Network) -> Findings:
-        distance = on_host(network.compute("bfs", source=start_vertex(network, self.bfs_source, "--bfs-source")))
+        source = start_vertex(network, self.bfs_source, "--bfs-source")
+        distance, method = on_host(network.compute("bfs", source=source)), begun(network, source)
         counts = np.bincount(distance[distance >= 0])
-        found = Distribution(np.arange(counts.size), counts, "edges from the source")
+        found = Distribution(np.arange(counts.size), counts, "edges from the source", method)
         return {
             "distance from source": found,
-            "reached": Number(int(counts.sum())),
-            "share reached": Number(float(counts.sum() / network.vertices)),
-            "eccentricity": Number(counts.size - 1),
-            "bfs": Column(distance, kind="value"),
+            "reached": Number(int(counts.sum()), method),
+            "share reached": Number(float(counts.sum() / network.vertices), method),
+            "eccentricity": Number(counts.size - 1, method),
+            "bfs": Column(distance, method, "value", none=-1),
         }

@@ -23,6 +23,7 @@ class Diameter(Measure):
 
     directions = ("undirected", "incoming")
     KEEPS: ClassVar = {"cpu": Kept(60)}
+    finds_columns = False
     paper = (
         "Crescenzi et al., Theoretical Computer Science 514, 2013; Takes and Kosters, Algorithms 6(1), 2013; Borassi "
         "et al., Theoretical Computer Science 586, 2015"

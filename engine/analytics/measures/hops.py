@@ -43,6 +43,7 @@ class Hops(Measure):
 
     directions = ("undirected",)
     KEEPS: ClassVar = {"cpu": Kept(50), "cuda": Kept(70)}
+    finds_columns = False
     paper = (
         "Leskovec, Kleinberg and Faloutsos, KDD 2005; Then et al., PVLDB 8(4), 2014; Boldi, Rosa and Vigna, WWW 2011"
     )

@@ -33,6 +33,7 @@ class Patterns(Measure):
 
     directions = ("undirected",)
     KEEPS: ClassVar = {"cpu": Kept(42, ids=3, entries=1, fixed=1 << 19), "cuda": Kept(48, fixed=1 << 19)}
+    finds_columns = False
     paper = "Grochow and Kellis, RECOMB 2007"
     by_default = False
     pattern: str = option(

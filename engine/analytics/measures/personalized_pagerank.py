@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertices_of
+from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertices_of
 from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rank_measure import RankMeasure, found
@@ -47,7 +47,7 @@ class PersonalizedPagerank(RankMeasure):
         first = np.array([start_vertex(network, None, FLAG)]) if given is None else _dense(network.store, given)
         sources = network.xp.asarray(first)
         ranks = network.compute("pagerank", damping=self.damping, tolerance=self.tolerance, sources=sources)
-        return found("personalized pagerank", ranks)
+        return found("personalized pagerank", ranks, begun(network, int(first[0])) if first.size == 1 else "")
 
 
 def _ids(given: str) -> list[str]:

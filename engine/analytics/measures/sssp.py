@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics import pieces
-from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
+from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertex_of
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
@@ -46,14 +46,15 @@ class Sssp(Measure):
         return ("sssp",)
 
     def findings(self, network: Network) -> Findings:
-        distance = on_host(network.compute("sssp", source=start_vertex(network, self.sssp_source, "--sssp-source")))
+        source = start_vertex(network, self.sssp_source, "--sssp-source")
+        distance, method = on_host(network.compute("sssp", source=source)), begun(network, source)
         reached = (
             part[np.isfinite(part)] for part in (distance[low:high] for low, high in pieces.spans(distance.size))
         )
         values, counts = pieces.occurrences(np.unique(part, return_counts=True) for part in reached)
         return {
-            "weight from source": Distribution(values, counts, "weight of the path from the source"),
-            "reached by weight": Number(int(counts.sum())),
-            "largest weight from source": Number(float(values[-1])),
-            "sssp": Column(distance, kind="value"),
+            "weight from source": Distribution(values, counts, "weight of the path from the source", method),
+            "reached by weight": Number(int(counts.sum()), method),
+            "largest weight from source": Number(float(values[-1]), method),
+            "sssp": Column(distance, method, "value"),
         }

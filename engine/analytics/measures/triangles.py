@@ -58,6 +58,10 @@ class Triangles(Measure):
     )
     seed: int = seed_option()
 
+    def __init__(self, **values: object) -> None:
+        super().__init__(**values)
+        self.finds_columns = not self.approximate
+
     def keeps(self, device: str, directed: bool) -> Kept:
         if self.approximate:
             return DRAWING

@@ -12,6 +12,7 @@ from csaw.engine import open_samples, sample
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.analytics.evaluation import distances, profiles, sampled
+from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.evaluation.measuring import Measuring
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
@@ -19,6 +20,7 @@ from csaw.engine.analytics.evaluation.visits import distribution, gelman_rubin
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Number, find
 from csaw.engine.analytics.measures.degree import Degree
 from csaw.engine.measure import Measure, vertex_option
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import OptionError, StoreError, UnknownNameError
 
 ALPHA = 1e-4
@@ -350,6 +352,58 @@ def test_visits_are_counted_as_often_as_they_were(tmp_path):
     assert row.distance == pytest.approx(ks_2samp(met, degree).statistic)
 
 
+class Near(Measure):
+    def start(self, v):
+        return 0 if v.id == 2 else v.nothing  # the largest integer
+
+    def edge(self, e):
+        return e.value + 1
+
+
+@pytest.mark.parametrize("how", [{"as_": "visits"}, {"estimate": True, "burn_in": 0}])
+def test_vertices_without_a_number_are_in_no_mean_and_the_share_of_visits_that_have_one_is_said(tmp_path, how):
+    """Two components, and a search that begins in the first."""
+    edges = [(0, 1, 1), (1, 2, 2), (2, 0, 1), (2, 3, 4), (4, 5, 1), (5, 6, 3)]
+    store = store_of(tmp_path / "g.zarr", edges, directed=False)
+    sample(store, tmp_path / "s.zarr", "deepwalk", walk_length=6, num_walks=3, weighted=False)
+    found = evaluate(store, [tmp_path / "s.zarr"], measures=["bfs", "sssp", Near], **how)
+    rows = {row.finding: row for row in found.rows()}
+    samples, degree = open_samples(tmp_path / "s.zarr"), np.diff(store.read_indptr())
+    met = samples.dense(samples.walks[:]).ravel()
+    weight = 1 / degree[met] if "estimate" in how else np.ones(met.size)
+    reached = met < 4
+    for name, numbers in {"bfs": [1, 1, 0, 1], "sssp": [1, 2, 0, 4], "Near": [1, 1, 0, 1]}.items():
+        row, share = rows[name], rows[f"share with {name}"]
+        mine = np.array(numbers)[met[reached]]
+        assert row.graph == np.mean(numbers)
+        assert row.sample == pytest.approx(np.average(mine, weights=weight[reached]))
+        below = [
+            abs(np.mean(np.array(numbers) <= x) - weight[reached][mine <= x].sum() / weight[reached].sum())
+            for x in numbers
+        ]
+        assert row.distance == pytest.approx(max(below))
+        assert (share.graph, share.kind) == (4 / 7, "relative error")
+        assert share.sample == pytest.approx(weight[reached].sum() / weight.sum())
+        assert found.as_dict()["profile"][name].items() >= {"min": min(numbers), "max": max(numbers)}.items()
+
+
+class Tall(Measure):
+    def start(self, v):
+        return 1e308 - v.id
+
+
+@pytest.mark.parametrize("how", [{}, {"as_": "visits"}, {"estimate": True}, {"instances": "each"}])
+def test_numbers_near_the_largest_float_have_an_infinite_mean_and_no_warning(tmp_path, how):
+    store = random_store(tmp_path / "g.zarr", vertices=80, edges=700)
+    sample(store, tmp_path / "s.zarr", "deepwalk", walk_length=5)
+    rows = evaluate(store, [tmp_path / "s.zarr"], measures=Tall, **how).rows()
+    assert np.inf in [row.graph for row in rows]
+
+
+def test_large_integers_have_the_mean_that_they_have():
+    assert Distribution(np.array([2**62, 2**62 + 2**61]), np.array([3, 3])).mean == 2.0**62 + 2.0**60
+
+
 def test_a_measure_of_weights_is_of_the_graph_alone(tmp_path):
     store = random_store(tmp_path / "g.zarr", vertices=80, edges=700)
     sample(store, tmp_path / "s.zarr", "deepwalk", walk_length=5)
@@ -359,6 +413,31 @@ def test_a_measure_of_weights_is_of_the_graph_alone(tmp_path):
     assert "reached by weight" not in rows
     assert {"eccentricity", "components"} <= rows
     assert not {"bfs", "sssp", "component"} & rows  # numbers of vertices by which none ranks first
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp", "personalized-pagerank"])
+def test_the_vertex_of_largest_degree_is_named(tmp_path, name):
+    """Vertex 3 has most neighbors in the graph, vertex 6 in the sample, and ids are ten times these numbers."""
+    (tmp_path / "edges.txt").write_text("30 10 1\n30 20 1\n30 40 1\n60 50 1\n60 70 1\n")
+    ingest(tmp_path / "edges.txt", tmp_path / "g.zarr", IngestOptions(directed=False))
+    sample(tmp_path / "g.zarr", tmp_path / "s.zarr", "deepwalk", sources=[50], walk_length=40, weighted=False)
+    beside = [] if name == "sssp" else [tmp_path / "s.zarr"]  # which reads weights, of the graph alone
+    found = evaluate(tmp_path / "g.zarr", beside, measures=[name])
+    assert all(one.method.startswith("from vertex 30") for one in found.profile.values() if one.method)
+    assert found.as_dict()["profile"][name.replace("-", " ")]["method"].startswith("from vertex 30")
+    said = [row.method for row in found.rows() if row.method]
+    assert said
+    assert all("; of the sample from vertex 60" in one for one in said if beside)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [*((name, {}) for name in measure.names()), ("triangles", {"approximate": 9})]
+)
+def test_a_measure_says_whether_it_finds_columns(tmp_path, name, options):
+    store = random_store(tmp_path / "g.zarr", vertices=30, edges=90)
+    [one] = chosen([name], options)
+    found = one.findings(HostNetwork(store))
+    assert one.finds_columns is any(isinstance(each, Column) for each in found.values())
 
 
 def test_measures_that_draw_share_one_seed(tmp_path):

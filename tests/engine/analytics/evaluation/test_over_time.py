@@ -17,7 +17,6 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.evaluation.over_time import _equal, _long, evaluate_windows
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.windowed import LEAST_TIME
 
 WISH = {"measures": "degree,triangles", "device": "cpu"}
 
@@ -64,7 +63,7 @@ def test_windows_of_a_length_follow_each_other(length):
         ({"every": 40}, [(-80, -41), (-40, -1), (0, 39), (40, 79)]),
         ({"every": 40, "between": "-30,20"}, [(-30, 9), (10, 20)]),
         ({"every": 40, "until": 5}, [(-80, -41), (-40, -1), (0, 5)]),
-        ({"every": "40", "cumulative": True}, [(LEAST_TIME, last) for last in (-41, -1, 39, 79)]),
+        ({"every": "40", "cumulative": True}, [(-80, last) for last in (-41, -1, 39, 79)]),
         ({"windows": 2, "between": (-3, 6), "cumulative": True}, [(-3, 1), (-3, 6)]),
     ],
 )
@@ -72,8 +71,7 @@ def test_each_window_is_what_it_is_alone(store, options, wanted):
     found = evaluate_windows(store, **WISH, **options)
     assert spans(found) == wanted
     for (first, last), one in zip(wanted, found.windows, strict=True):
-        window = {"until": last} if first == LEAST_TIME else {"between": (first, last)}
-        alone = evaluate(store, refresh=True, **WISH, **window).by_measure
+        alone = evaluate(store, refresh=True, **WISH, between=(first, last)).by_measure
         assert same(one.by_measure, {name: profiles.shortened(findings) for name, findings in alone.items()})
 
 
@@ -101,14 +99,14 @@ def test_the_table_has_a_line_for_each_window(store):
     assert plain["windows"][0]["profile"]["triangles"]["value"] == found.windows[0].profile["triangles"].value
 
 
-def test_a_graph_that_grows_has_no_first_times(store):
+def test_a_graph_that_grows_begins_with_its_first_edge(store):
     found = evaluate_windows(store, **WISH, windows=4, cumulative=True)
-    assert found.shown.names[0] == "to"
+    assert found.shown.names[:2] == ["from", "to"]
     edges = [one.store.edges for one in found.windows]
     assert edges == sorted(edges)
     assert edges[-1] == store.edges
-    assert found.as_dict()["windows"][0]["first"] is None
-    assert found.table("csv").splitlines()[1].startswith(",-26,")
+    assert [one["first"] for one in found.as_dict()["windows"]] == [-50] * 4
+    assert [line.startswith("-50,") for line in found.table("csv").splitlines()[1:]] == [True] * 4
 
 
 def test_a_window_is_kept_without_the_values_of_vertices(store, tmp_path, monkeypatch):

@@ -1,13 +1,16 @@
 """Plots of an evaluation take the place of earlier ones alone, and have the look that was asked for."""
 
 import csv
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from helpers.graphs import random_store
 
 from csaw.engine import sample
+from csaw.engine.analytics.evaluation import plots
 from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.measure import Distribution
 from csaw.partition.errors import OptionError, StoreError
 
 pytest.importorskip("matplotlib")
@@ -71,3 +74,19 @@ def test_sizes_have_bounds(found, tmp_path, size):
     with pytest.raises(OptionError, match="expected a width and a height from 1 to 40 inches, found"):
         found.plot(tmp_path / "plots", size=size)
     assert not (tmp_path / "plots").exists()
+
+
+@pytest.mark.parametrize("largest", [60, 1e6, 1e15])
+def test_labels_of_values_of_both_signs_have_room(largest):
+    from matplotlib import rc_context
+
+    values = np.unique(np.outer([-1, 1], np.geomspace(1, largest, 50)))
+    lines = [("g.zarr", Distribution(values, np.ones(values.size, int), "value"))]
+    with rc_context(plots.LOOK):
+        figure = plots._figure(lines, "title", (6.4, 4.2))
+        figure.draw_without_rendering()
+        labels = [one for one in figure.axes[0].get_xticklabels() if one.get_text()]
+        boxes = [one.get_window_extent() for one in labels]
+    shown = [box for box in boxes if box.x0 >= 0 and box.x1 <= figure.bbox.x1]
+    assert len(shown) >= 5
+    assert all(one.x1 < two.x0 for one, two in pairwise(sorted(shown, key=lambda box: box.x0)))
