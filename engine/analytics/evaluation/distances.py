@@ -43,18 +43,22 @@ def curve_distance(one: Curve, other: Curve) -> float:
     return float(np.abs(one.y[at] - other.y[there]).max()) if shared.size else float("nan")
 
 
-def overlap(graph: np.ndarray, sample: np.ndarray, vertices: np.ndarray) -> float:
-    """The share of the vertices with the largest values of the graph that are among those of the sample, too.
+def overlap(graph: Column, sample: Column, vertices: np.ndarray) -> float:
+    """The share of the vertices with the largest numbers of the graph that are among those of the sample, too.
 
-    ``graph`` [V] and ``sample`` [n]: values; ``vertices`` [n]: the graph's numbers of the sample's vertices. Of equal
-    values the vertex with the smaller number is first.
+    ``vertices`` [n]: the graph's numbers of the sample's vertices. Vertices without a number are left out; of equal
+    numbers the vertex with the smaller id is first. NaN where no vertex of the graph has one.
     """
-    most = min(TOP, graph.size)
-    if not most:
-        return float("nan")
-    first = np.lexsort((np.arange(graph.size), -graph))[:most]
-    mine = vertices[np.lexsort((vertices, -sample))[:most]]
-    return np.intersect1d(first, mine).size / most
+    everywhere = np.arange(graph.values.size)
+    first = _largest(graph, everywhere, min(TOP, int(np.count_nonzero(graph.known))))
+    mine = _largest(sample, vertices, first.size)
+    return np.intersect1d(first, mine).size / first.size if first.size else float("nan")
+
+
+def _largest(column: Column, vertices: np.ndarray, most: int) -> np.ndarray:
+    """The ``most`` of these vertices with the largest numbers of a column, which is of them."""
+    known, values = vertices[column.known], column.values[column.known]
+    return known[np.lexsort((known, -values))[:most]]
 
 
 def distance(graph: Finding, sample: Finding, vertices: np.ndarray) -> float:
@@ -67,4 +71,4 @@ def distance(graph: Finding, sample: Finding, vertices: np.ndarray) -> float:
         return curve_distance(graph, sample)
     assert isinstance(graph, Column)
     assert isinstance(sample, Column)
-    return overlap(graph.values, sample.values, vertices)
+    return overlap(graph, sample, vertices)

@@ -58,8 +58,11 @@ def test_other_distances():
     )
     assert distances.curve_distance(one, other) == pytest.approx(0.3)
     graph = np.arange(1000.0)
-    assert distances.overlap(graph, graph[950:], np.arange(950, 1000)) == 0.5
-    assert distances.overlap(graph, -graph[950:], np.arange(950, 1000)) == 0.5  # its only 50 are all in the top 100
+    last = np.arange(950, 1000)
+    assert distances.overlap(Column(graph), Column(graph[950:]), last) == 0.5
+    assert distances.overlap(Column(graph), Column(-graph[950:]), last) == 0.5  # its only 50 are all in the top 100
+    far = np.where(np.arange(graph.size) < 10, graph, 2**62)
+    assert distances.overlap(Column(far, none=2**62), Column(far[8:], none=2**62), np.arange(8, graph.size)) == 0.2
     assert np.isnan(distances.d_statistic(distribution(np.empty(0)), distribution(np.ones(1))))
 
 
