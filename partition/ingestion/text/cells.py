@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from itertools import pairwise
 
 from csaw.partition.errors import FormatError
 
@@ -36,14 +35,6 @@ def cells(line: bytes, separator: bytes | None) -> list[bytes]:
         cell, place = _cell(line, place, separator)
         found.append(cell)
     return found
-
-
-def has_gap(line: bytes) -> bool:
-    """Whether two words of a line, before its comment, have two tabs between them: an empty cell."""
-    words = list(WORD.finditer(line))
-    end = next((k for k, word in enumerate(words) if k > 1 and word[0][:1] == b"#"), None)
-    between = (line[one.end() : other.start()] for one, other in pairwise(words[:end]))
-    return any(gap.count(b"\t") > 1 and not gap.strip() for gap in between)
 
 
 def _cell(line: bytes, place: int, separator: bytes) -> tuple[bytes, int]:
@@ -106,9 +97,7 @@ def empty_cell(where: str, line: bytes) -> FormatError:
     place = "before the first separator" if row.startswith(gaps) else "between two separators"
     if row.endswith(gaps) and not row.startswith(gaps) and not re.search(rb"([,;])\s*[,;]|\t\t", row):
         place = "after the last separator"
-    tabs = " (where several tabs only align columns, put one)" if re.search(rb"\t *\t", row) else ""
-    way_out = f"fill the empty cell{tabs}, or pass --on-error skip"
-    return FormatError(f"{where}: expected a value {place}, found {row_shown(line)}; {way_out}")
+    return FormatError(f"{where}: expected a value {place}, found {row_shown(line)}")
 
 
 def _unquoted(word: bytes, separator: bytes | None) -> bytes:

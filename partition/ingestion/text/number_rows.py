@@ -70,7 +70,6 @@ class NumberRows:
         self.room, self.weighted, further = Room(room_bytes), shape.read.weight >= 0, shape.read.further
         self.slots = np.full(max(further, default=-1) + 1, -1)
         self.slots[list(further)] = np.arange(len(further))
-        self.marks = parser.marks_of_separators(tabs_are_blanks=shape.exact)
 
     def cut(self, block: bytes | memoryview) -> Parsed:
         """The rows of a block."""
@@ -92,7 +91,6 @@ class NumberRows:
                 done,
                 shape.newline,
                 ord(shape.separator or b"\0"),
-                self.marks,
                 shape.columns,
                 min(read.source, read.target),
                 max(read.source, read.target),

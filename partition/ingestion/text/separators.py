@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import Wishes, is_number, named_ends
-from csaw.partition.ingestion.text.cells import BLANK, INTEGER, cells, fitted, has_gap, quote_error, width
+from csaw.partition.ingestion.text.cells import BLANK, INTEGER, cells, fitted, quote_error, width
 from csaw.partition.ingestion.text.head import Line
 
 if TYPE_CHECKING:  # which brings Numba
@@ -64,8 +64,7 @@ def laid_out_as_words(lines: list[Line]) -> Layout:
         return found
     layout = cut(lines, BLANK, strings=True)
     loose = any(cell[:1] in (b",", b";") or cell[-1:] in (b",", b";") for row in layout.rows for cell in row)
-    gaps = b"\t" in used and any(has_gap(line.text) for line in lines)
-    return cut(lines, used[0], strings=True) if used and (loose or gaps) else layout
+    return cut(lines, used[0], strings=True) if used and loose else layout
 
 
 def cut(lines: list[Line], separator: bytes | None, strings: bool) -> Layout:

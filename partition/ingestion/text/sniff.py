@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import choose, named_ends, notes
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.cells import empty_cell, has_gap, row_shown
+from csaw.partition.ingestion.text.cells import row_shown
 from csaw.partition.ingestion.text.formats import matrix_market, refuse_foreign
 from csaw.partition.ingestion.text.head import Head, Line
 from csaw.partition.ingestion.text.header import is_header, names_in_comment, refuse_digits
@@ -80,12 +80,9 @@ def _describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: 
 def _columns(name: str, layout: Layout, skip: int, options: IngestOptions) -> int:
     """The number of cells of each row.
 
-    FormatError for the first row with another number or an empty cell, unless malformed rows are skipped.
+    FormatError for the first row with another number, unless malformed rows are skipped.
     """
     lines, sizes = layout.lines[skip:], [len(row) for row in layout.rows[skip:]]
-    gap = next((line for line in lines if layout.separator is None and has_gap(line.text)), None)
-    if gap and options.on_error == "stop":  # before rows are called longer or shorter than others for it
-        raise empty_cell(f"{name}:{gap.number}", gap.text)
     columns = sizes[0] if options.on_error == "stop" else _usual(sizes)
     other = next((k for k, size in enumerate(sizes) if size != columns), None)
     if other is not None and options.on_error == "stop" and options.weight_column != "none":

@@ -37,18 +37,6 @@ from csaw.partition.ingestion.text.plain import (
     parse_weighted_rows,
 )
 
-COMMA = 1 << 30  # more than the tabs of a line
-
-
-def marks_of_separators(tabs_are_blanks: bool) -> np.ndarray:
-    """Return the mark of each byte, int64 [256]: their sum counts the commas and semicolons between two cells, COMMA
-    each, and the tabs, 1 each, unless these are no more than blanks.
-    """
-    marks = np.zeros(256, np.int64)
-    marks[[44, 59]] = COMMA
-    marks[9] = not tabs_are_blanks
-    return marks
-
 
 @njit(nogil=True)
 def parse_block(
@@ -56,7 +44,6 @@ def parse_block(
     start,
     newline,
     separator,
-    marks,
     columns,
     first,
     second,
@@ -72,13 +59,13 @@ def parse_block(
     """Parse a block.
 
     Fills ``ones`` and ``others`` (uint64 bits of the ids in columns first < second), ``weights``, and ``counts`` by the
-    names above. Stops at the first malformed row unless such rows are skipped.
+    names above. Stops at the
+    first malformed row unless such rows are skipped.
 
     Begins at byte ``start`` and row ``counts[ROWS]``. ``columns`` is the number each row must have, 0 for any above the
     needed ones; all columns count from 0, a weight_column of -1 is none; ``separator`` is the only byte that ends a
-    cell, or 0 for blanks, tabs, commas and semicolons as they come, which ``marks`` tells apart. Where
-    ``slots[column]`` is from 0 on, the begin and the end of each of its cells go to ``cells[slots[column]]``, which is
-    [2, rows].
+    cell, or 0 for blanks, commas and semicolons as they come. Where ``slots[column]`` is from 0 on, the begin and the
+    end of each of its cells go to ``cells[slots[column]]``, [2, rows].
     """
     position, size, rows, wide = (
         np.int64(start),
@@ -90,7 +77,6 @@ def parse_block(
     ends_first = first == 0 and second == 1 and slots.size == 0
     plain = ends_first and weight_column < 0 and (columns == 2 or columns == 0) and separator == 0
     weighted = ends_first and weight_column == 2 and columns == 3
-    comma = COMMA if separator == 0 else 1
     while position < size:
         if plain and 48 <= text[position] <= 57:
             position, read, bits = parse_plain_rows(text, position, newline, ones, others, rows)
@@ -111,14 +97,14 @@ def parse_block(
         a = b = np.uint64(0)
         negative = big = False
         while True:  # what lies before a cell, then the cell; no calls, each would count references to ``text``
-            separators = np.int64(0)
+            separators = 0
             while position < size and is_space(text[position], newline):
                 if separator == 0:
-                    separators += marks[text[position]]
+                    separators += text[position] == 44 or text[position] == 59
                 elif text[position] == separator:
                     if separators or column == 0:
                         break
-                    separators = np.int64(1)
+                    separators = 1
                 elif text[position] == 44 or text[position] == 59:
                     break
                 position += 1
@@ -129,19 +115,16 @@ def parse_block(
                 if separator and text[position] == separator and is_blank(text, position, newline):
                     ends = True
                     break
-                if separators >= COMMA:
+                if separators:
                     status = EMPTY
             else:
-                if separator == 0 and (separators >= 2 * COMMA or (separators >= COMMA and ends)):
+                if separator == 0 and (separators > 1 or (separators and ends)):
                     status = EMPTY
                 if ends and (separator == 0 or separators == 0 or (separator == 9 and column >= columns > 0)):
                     break
-                if separators < comma and text[position] == 35 and column > max(1, second):  # a comment behind a row
+                if separators == 0 and text[position] == 35 and column > max(1, second):  # a comment behind a row
                     break
-                if separator == 0:
-                    if 1 < separators < COMMA:
-                        status = EMPTY
-                elif separators == 0:  # more than a value in a cell
+                if separator and separators == 0:  # more than a value in a cell
                     status = NOT_A_NUMBER
                     while position < size and text[position] != newline and text[position] != separator:
                         position += 1
