@@ -12,7 +12,7 @@ from csaw.engine.analytics.rounds import Asked, Rounds
 from csaw.partition.errors import BudgetError
 
 # Entries of rows of a graph from where on several GPUs are taken to be quicker, as for core numbers: of 1.05 G, two go
-# through in .61 to .71 of the time of one (docs/contributing/tuning.md).
+# through in .6 to .7 of the time of one (docs/contributing/tuning.md).
 LARGE = 500_000_000
 WEIGHED_BYTES = 64  # for each edge while rows with weights are made by sorting
 
