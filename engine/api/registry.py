@@ -36,7 +36,7 @@ OF_COMMANDS = frozenset(
     ("graph", "out", "algo", "option", "own", "directed", "virtual", "virtual_from", "resume", "overwrite", "progress")
     + ("policy", "measure", "json", "as_json", "dry_run", "cluster", "shard", "moved_to", "quiet", "verbose", "help")
 )
-"""What csaw sample, and its function in Python, take beside the options of runs and algorithms."""
+"""Names that csaw sample, and its function in Python, take beside the options of runs and algorithms."""
 
 
 def names() -> list[str]:

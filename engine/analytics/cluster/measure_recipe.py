@@ -20,19 +20,19 @@ from csaw.partition.errors import OptionError, StoreError
 class MeasureRecipe:
     """A measure of the user's own, as plain data.
 
-    ``name``: FILE.py:CLASS, the path in full; ``digest``: the SHA-256 of the file; ``kept_by``: what findings depend on
-    where the evaluation was started.
+    ``name``: FILE.py:CLASS, the path in full; ``digest``: the SHA-256 of the file; ``depends``: on what findings depend
+    where the evaluation was started, beside the name of the measure, which may be that of a module.
     """
 
     name: str
     digest: str
     options: Values
-    kept_by: list[object]
+    depends: list[object]
 
     @classmethod
     def of(cls, one: Measure) -> Self:
         """The recipe of a measure; OptionError where its class is in no file."""
-        return cls(*_place_of(type(one)), one.parameters(), one.kept_by())
+        return cls(*_place_of(type(one)), one.parameters(), one.kept_by()[1:])
 
     def made(self) -> Measure:
         """The measure, of the file that is here.
@@ -41,7 +41,7 @@ class MeasureRecipe:
         """
         refuse_other_file(Path(self.name.rpartition(":")[0]), self.digest, FLAG)
         one = class_of(self.name)(**self.options)
-        if one.kept_by()[1:] != self.kept_by[1:]:  # by what its file imports, or what a program has set in the class
+        if one.kept_by()[1:] != self.depends:  # by what its file imports, or what a program has set in the class
             raise StoreError(
                 f"{self.name} is another measure here than where the evaluation was started; put the same modules "
                 "there that its file imports, write into the class what a program sets in it, and start again where "

@@ -48,11 +48,10 @@ class _State:
 
     def __init__(self, network: HostNetwork, asked: Asked, backward: Callable[[], HostNetwork]) -> None:
         self.network, self.asked, self.backward = network, asked, backward
-        measure, self.params, _ = asked
-        self.measure = measure
-        self.weighted = measure.reads_weights
+        self.measure, self.params, _ = asked
+        self.weighted = self.measure.reads_weights
         self.spans = network.spans(network.vertices)
-        made = self.made = compiled(measure, self.params, weighted=self.weighted)
+        made = self.made = compiled(self.measure, self.params, weighted=self.weighted)
         self.values, self.active = np.empty(network.vertices, made.types.value), np.empty(network.vertices, np.uint8)
         given = (self.params, network.vertices, network.degrees, self.values, self.active)
         self.refuse("start", network.each(made.kernels.begin, self.spans, *given), 0)
@@ -120,10 +119,9 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
 
     def __init__(self, network: HostNetwork, asked: Asked, backward: Callable[[], HostNetwork]) -> None:
         super().__init__(network, asked, backward)
-        measure = self.measure
         self.following = np.empty_like(self.values)
         self.changed = np.zeros(network.vertices, np.uint8)
-        self.sent = np.empty(network.vertices if measure.sends_alike else 0, self.made.types.combined)
+        self.sent = np.empty(network.vertices if self.measure.sends_alike else 0, self.made.types.combined)
         self.rows = incoming_with_weights(network) if self.weighted and network.directed else self.backward()
 
     def pull(self, number: int, total: float, some: bool) -> tuple[int, int]:

@@ -46,8 +46,8 @@ class State:
     """
 
     def __init__(self, network: DeviceNetwork, asked: Asked) -> None:
-        self.network, self.asked, self.measure = network, asked, asked.measure
-        measure, self.weighted = self.measure, self.measure.reads_weights
+        measure = asked.measure
+        self.network, self.asked, self.measure, self.weighted = network, asked, measure, measure.reads_weights
         made = typed(measure, asked.params, network.id_dtype)
         gpu, self.types = network.gpu, made.types
         self.kernels = network.loaded.of(

@@ -6,7 +6,7 @@ others learn that. Kernels read it where it is, in the memory of the GPU that ha
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -72,10 +72,10 @@ class _Share(State):
 
     seat: Seat
 
-    def __init__(self, seat: Seat, asked: Asked, *more: Any) -> None:
+    def take(self, seat: Seat) -> None:
+        """Take the seat, before the state is made: it is there that arrays are made."""
         seat.use()
         self.seat, self.blocks = seat, dict[tuple[DeviceNetwork, Range, bool], Block]()
-        super().__init__(seat.network, asked, *more)
 
     def blocks_of(self, rows: DeviceNetwork, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         """Yield the rows of own vertices, all of them, ``wanted`` or not."""
@@ -104,7 +104,8 @@ class _BestShare(_Share, Best):
     """
 
     def __init__(self, seat: Seat, asked: Asked, back: DeviceNetwork, pushes: Range) -> None:
-        super().__init__(seat, asked, lambda: back)
+        self.take(seat)
+        super().__init__(seat.network, asked, lambda: back)
         self.pushes = pushes
 
     def blocks_to_push(self) -> Iterator[Block]:
@@ -130,6 +131,12 @@ class _BestShare(_Share, Best):
 
 
 class _CombinedShare(_Share, Combined):
+    """A part of rounds of ``Combined`` along ``rows``, of the same GPU."""
+
+    def __init__(self, seat: Seat, asked: Asked, rows: DeviceNetwork) -> None:
+        self.take(seat)
+        super().__init__(seat.network, asked, rows)
+
     def learn(self, shares: "Sequence[_CombinedShare]", everything: bool) -> None:
         """Learn the values after the round of the others' vertices: of those that changed, or of ``everything``."""
         for other in self.others(shares):

@@ -128,7 +128,7 @@ def test_a_checkpoint_that_is_damaged_is_drawn_again(tmp_path, monkeypatch, slow
 
 
 def test_of_checkpoints_that_begin_alike_the_longest_counts(tmp_path):
-    """As where a slow worker of a cluster and the one that has overtaken it draw the same group."""
+    """A slow worker of a cluster and one that has overtaken it may draw the same group."""
     for first, last in ((40, 43), (40, 45), (43, 44), (45, 47), (48, 50)):
         counts = checkpoints.Counts(first, last - first, edges=1, dead_ends=0)
         checkpoints.write(tmp_path, 4, counts, {"lengths": np.arange(first, last)})
