@@ -53,7 +53,14 @@ CASES = {
     "layer": ("layer", {"neighbor_size": 9, "time_strategy": "uniform", "frontier_size": 8, "depth": 3}),
     "layer without limits": (
         "layer",
-        {"neighbor_size": 40, "time_strategy": "uniform", "depth": None, "time_against": "previous", "total": 500},
+        {
+            "neighbor_size": 40,
+            "time_strategy": "uniform",
+            "depth": None,
+            "time_against": "previous",
+            "total": 200,
+            "sources": {name: column[:120] for name, column in SOURCES.items()},
+        },
     ),
     "all of a layer": ("layer", {"neighbor_size": 10**6, "time_strategy": "uniform", "time_window": 9}),
     "batches": ("minibatch", BATCHES | {"time_strategy": "uniform"}),

@@ -11,7 +11,7 @@ from csaw.engine.analytics.network import on_host
 
 DEVICE = device_or_skip()
 
-from csaw.engine.analytics.cuda import bfs, search_state  # they import CuPy
+from csaw.engine.analytics.cuda import search_state  # they import CuPy
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 
 

@@ -1,4 +1,4 @@
-"""Three ways to count triangles, compared with one thread: figures 5 and 6 of Gunrock's paper (Wang and others, IA3 2016).
+"""Three ways to count triangles, compared with one thread: figures 5 and 6 of Wang and others (IA3 2016, Gunrock).
 
 All three ways run on the device that is measured. Figure 5 shows the speed-up of each way over a sequential baseline:
 here one thread of the CPU that intersects, whose time stands in the notes. Figure 6 shows times over the sum of the
