@@ -129,6 +129,7 @@ def test_ids_of_64_bits(tmp_path, stores, case):
     assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", algo, device="cuda", **options))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("residency", "in_place"), [("streamed", False), ("streamed", True), ("disk", False)])
 @every_case
 def test_a_streamed_graph(tmp_path, stores, case, residency, in_place):

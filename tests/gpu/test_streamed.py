@@ -24,7 +24,7 @@ from csaw.engine.cuda.graphs import single_rows as cuda_rows
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 5), ("in place", 4), ("disk", 3)])
 @every_case
 def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options, partitions, residency):
