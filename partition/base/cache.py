@@ -61,7 +61,7 @@ def own_file(path: Path, variable: str = VARIABLE) -> bool:
 
 def write_own(path: Path, data: bytes) -> None:
     """Write a file as a whole, for this user alone."""
-    _make(path.parent)
+    make_own(path.parent)
     draft = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -76,7 +76,7 @@ def write_own(path: Path, data: bytes) -> None:
 def _own(folder: Path, variable: str) -> Path:
     place = Path(os.path.abspath(folder))
     try:
-        _make(place)
+        make_own(place)
         found = place.stat()
         if found.st_uid == os.geteuid() and found.st_mode & OTHERS:
             place.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
@@ -94,10 +94,10 @@ def _own(folder: Path, variable: str) -> Path:
     return folder
 
 
-def _make(folder: Path) -> None:
+def make_own(folder: Path) -> None:
     """Make a folder and those above it that are missing, for this user alone."""
     if not folder.is_dir():
-        _make(folder.parent)
+        make_own(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
