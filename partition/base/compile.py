@@ -12,7 +12,7 @@ from pathlib import Path
 from subprocess import Popen
 from time import sleep
 from types import FunctionType
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, cast
 
 import numba
 from numba import prange, types
@@ -173,13 +173,13 @@ def is_cached(dispatcher: Any) -> bool:
     return bool(dispatcher._cache._cache_file._load_index())
 
 
-def njit(function: FunctionType | None = None, **options: Any) -> Any:
+def njit(function: Callable | None = None, **options: Any) -> Any:
     """``numba.njit`` with the machine code kept on disk: ``@njit`` or ``@njit(nogil=True)``."""
     if function is None:
         return partial(njit, **options)
     options = {"no_cfunc_wrapper": True} | options  # nothing calls it from C
     dispatcher: Any = numba.njit(**options)(function)
-    dispatcher._cache = _Cache(function, options)
+    dispatcher._cache = _Cache(cast(FunctionType, function), options)
     return dispatcher
 
 
