@@ -12,10 +12,10 @@ from pathlib import Path
 from subprocess import Popen
 from time import sleep
 from types import FunctionType
-from typing import IO, Any, ClassVar, cast
+from typing import IO, Any, cast
 
 import numba
-from numba import prange, types
+from numba import prange
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.event import Event, Listener, register
 from numba.core.runtime import rtsys
@@ -96,7 +96,7 @@ class _Place(_CacheLocator):
 
 
 class _Code(CompileResultCacheImpl):
-    _locator_classes: ClassVar = [_Place]
+    _locator_classes: list[Any] = [_Place]
 
 
 class _Cache(FunctionCache):
@@ -144,12 +144,10 @@ class _Cache(FunctionCache):
 
 
 def _fields(kinds: Iterable[Any]) -> Iterator[tuple[str, ...]]:
-    """The names of the fields of all named tuples among some types, and in them."""
+    """The names of the fields of each of some types, and of those in it; only named tuples have some."""
     for kind in kinds:
-        if isinstance(kind, types.BaseNamedTuple):
-            yield kind.fields
-        if isinstance(kind, types.BaseTuple):
-            yield from _fields(kind.types)
+        yield getattr(kind, "fields", ())
+        yield from _fields(getattr(kind, "types", ()))
 
 
 def _load_compiler() -> None:
