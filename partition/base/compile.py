@@ -96,7 +96,7 @@ class _Place(_CacheLocator):
 
 
 class _Code(CompileResultCacheImpl):
-    _locator_classes: list[Any] = [_Place]
+    _locator_classes: list[Any] = [_Place]  # noqa: RUF012  # as Numba declares it
 
 
 class _Cache(FunctionCache):
