@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import pytest
+from helpers.machine import need_root
 
 from csaw.engine.cpu import specialize
 from csaw.partition.base import cache
 from csaw.partition.errors import StoreError
 
-ROOT_ALONE = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 OTHER = 54321  # a user's number
 
 
@@ -61,8 +61,8 @@ def test_own_files_that_others_may_write_are_made_anew(home, open_to):
     assert not (folder / "a.py").exists()
 
 
-@ROOT_ALONE
-def test_folders_and_files_of_others_are_refused_with_the_way_out(home):
+def test_folders_and_files_of_others_are_refused_with_the_way_out(home, tmp_path):
+    need_root(tmp_path)
     folder = cache.code_folder("kernels")
     cache.write_own(folder / "a.py", b"a")
     os.chown(folder / "a.py", OTHER, -1)
@@ -92,8 +92,8 @@ def test_a_folder_above_that_others_may_write_is_refused_unless_it_is_sticky(hom
     assert mode(home.parent) == open_to  # it is not csaw's
 
 
-@ROOT_ALONE
-def test_a_group_of_others_counts_and_that_of_this_user_does_not(home):
+def test_a_group_of_others_counts_and_that_of_this_user_does_not(home, tmp_path):
+    need_root(tmp_path)
     home.parent.mkdir()
     home.parent.chmod(0o775)
     cache.code_folder("kernels")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
+from helpers.machine import need_package
 
 from csaw.cli.commands.partition import partition as command
 from csaw.partition import IngestOptions, ingest, open_graph
@@ -36,7 +37,7 @@ def made(tmp_path, **options):
 @pytest.mark.parametrize("method", ["lp", "random", "metis"])
 def test_clusters_are_of_about_equal_size_and_the_same_again(tmp_path, method):
     if method == "metis":
-        pytest.importorskip("pymetis")
+        need_package("pymetis")
     store = made(tmp_path, clusters=12, method=method)
     clusters = store.read_clusters()
     sizes = np.bincount(clusters, minlength=12)
