@@ -10,6 +10,9 @@ from collections import Counter
 
 import pytest
 from helpers.machine import Lack
+from make_links import make_links
+
+make_links()
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be every process that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

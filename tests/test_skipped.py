@@ -31,7 +31,7 @@ def run(folder, skips, *options, everything=True):
     for number, skip in enumerate(skips):
         for place, text in PLACES.items():
             (folder / f"test_{number}_{place}.py").write_text(HEAD + text.format(skip))
-    paths = os.pathsep.join([str(TESTS), str(TESTS / "_src")])
+    paths = os.pathsep.join([str(TESTS), str(TESTS / "_src"), str(TESTS.parent / "scripts")])
     env = {name: value for name, value in os.environ.items() if not name.startswith(("CSAW_TEST_", "PYTEST"))}
     env |= {"PYTHONPATH": paths} | ({"CSAW_TEST_ALL": "1"} if everything else {})
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)]

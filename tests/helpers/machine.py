@@ -51,7 +51,7 @@ def need_package(name: str) -> ModuleType:
     try:
         return pytest.importorskip(name)
     except pytest.skip.Exception as skipped:
-        lacking(Lack.PACKAGE, f"{skipped}; pip install '.[test]' installs it")
+        lacking(Lack.PACKAGE, f"{skipped}; it comes with pip install '.[test]'")
 
 
 def need_program(name: str) -> str:

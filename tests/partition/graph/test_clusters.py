@@ -79,7 +79,7 @@ def test_impossible_wishes_are_refused(tmp_path, monkeypatch):
     with pytest.raises(OptionError, match="--method: expected metis, lp, random"):
         made(tmp_path, clusters=2, method="kmeans")
     monkeypatch.setitem(__import__("sys").modules, "pymetis", None)
-    with pytest.raises(MissingDependencyError, match="pip install 'csaw\\[metis\\]', or choose lp or random"):
+    with pytest.raises(MissingDependencyError, match="pip install pymetis, or choose lp or random"):
         made(tmp_path, clusters=2)
 
 
