@@ -132,7 +132,7 @@ def check_archives() -> list[str]:
 def uploaded_recipe(text: str, sha256: str) -> str:
     """The recipe of the source distribution on the package index, from the one that builds from a checkout."""
     assert text.count(HERE) == 1, f"{RECIPE}: expected {HERE!r} once"
-    return text.replace(HERE, UPLOADED.format(sha256=sha256))
+    return re.sub(r"\A(#.*\n)+", "", text).replace(HERE, UPLOADED.format(sha256=sha256))
 
 
 def check_recipe() -> list[str]:

@@ -10,9 +10,14 @@ from collections import Counter
 
 import pytest
 from helpers.machine import Lack
+from hypothesis import HealthCheck, settings
 from make_links import make_links
 
 make_links()
+
+# A machine that is slow or busy fails no test.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be every process that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
