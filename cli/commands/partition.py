@@ -148,7 +148,7 @@ GROUPS = {
     type=click.Choice(["range", "random", "biased-random", "metis", "lp", "degree"]),
     default="range",
     help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or "
-    "with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation; or by "
+    "with few edges between partitions, by METIS (pip install pymetis) or label propagation; or by "
     "degree, which makes csaw evaluate faster. All but range hold the whole graph in memory once.",
 )
 @click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range, lp and degree.")
@@ -175,7 +175,7 @@ GROUPS = {
     "--method",
     type=click.Choice(["metis", "lp", "random"]),
     default="metis",
-    help="How clusters are made: by METIS, with few edges between them (pip install 'csaw[metis]'), by label "
+    help="How clusters are made: by METIS, with few edges between them (pip install pymetis), by label "
     "propagation, or at random.",
 )
 @click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")

@@ -20,8 +20,31 @@ CUPY_VARIABLE = "CUPY_CACHE_DIR"
 
 
 def cache_dir() -> Path:
-    """The folder for everything that csaw can make again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``."""
-    return Path(os.environ.get(VARIABLE) or Path.home() / ".cache" / "csaw")
+    """The folder for everything that csaw can make again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``.
+
+    StoreError for a user without a home.
+    """
+    return Path(os.environ.get(VARIABLE) or _home(VARIABLE) / ".cache" / "csaw")
+
+
+def _home(variable: str) -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise StoreError(
+            f"there is no home folder for what csaw keeps (HOME is not set); set {variable} to a folder of your own"
+        ) from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of the cache, for what is only read; StoreError names the way out."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{folder}, where csaw keeps what it can make again, cannot be made ({error.strerror}); "
+            f"set {VARIABLE} to a folder of your own"
+        ) from error
 
 
 def code_folder(name: str) -> Path:
@@ -35,7 +58,7 @@ def code_folder(name: str) -> Path:
 
 def check_cupy() -> None:
     """StoreError where others could have put something into the folder of CuPy's machine code."""
-    folder = Path(os.environ.get(CUPY_VARIABLE) or Path.home() / ".cupy" / "kernel_cache")
+    folder = Path(os.environ.get(CUPY_VARIABLE) or _home(CUPY_VARIABLE) / ".cupy" / "kernel_cache")
     if folder.is_dir():
         _own(folder, CUPY_VARIABLE)
         for entry in os.scandir(folder):

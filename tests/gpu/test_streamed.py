@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from helpers.cases import OPTIONS
-from helpers.gpu import brief, device_or_skip, every_case, on_cpu
+from helpers.gpu import brief, device_or_skip, every_case, need_gpus, on_cpu
 from helpers.graphs import arrays_of, random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 from helpers.rates import pin_row_bytes
@@ -18,7 +18,6 @@ from csaw.partition.graph.views import Coalesced, Split
 
 device_or_skip()
 
-import cupy
 
 from csaw.engine.cuda.graphs import single_rows as cuda_rows
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
@@ -179,8 +178,7 @@ def test_rows_whose_tables_could_not_be_made_are_not_read(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:0,1"])
 def test_a_bad_bias_and_a_lost_file_end_a_run_of_rows(tmp_path, monkeypatch, device):
-    if "," in device and cupy.cuda.runtime.getDeviceCount() < 2:
-        pytest.skip("one GPU")
+    need_gpus(1 + device.count(","))
     pin_row_bytes(monkeypatch, 1e-9)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     given = {"device": device, "residency": "disk", "seed": 5, "instances": 30, "walk_length": 20}

@@ -234,7 +234,7 @@ class TableRows(Recorded):
             import pyarrow.feather
             import pyarrow.parquet
         except ImportError as error:
-            raise MissingDependencyError(f"{self.path} needs pyarrow: pip install 'csaw[tables]'") from error
+            raise MissingDependencyError(f"{self.path} needs pyarrow: pip install pyarrow") from error
         if not Path(self.path).is_file():
             raise StoreError(f"{self.path} does not exist or is not a file")
         try:

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError
@@ -119,8 +120,8 @@ def test_matrix_market_files_may_be_cut(tmp_path):
 
 
 def test_tables_are_read_by_row_groups(tmp_path):
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = need_package("pyarrow")
+    parquet = need_package("pyarrow.parquet")
     names = [tmp_path / f"{k}.parquet" for k in range(3)]
     for k, name in enumerate(names):
         u, v, w = zip(*edges(k + 1), strict=True)
