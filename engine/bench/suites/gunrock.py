@@ -201,7 +201,7 @@ def _row(context: Context, network: Network, name: str, call: Callable[[], int])
         seconds = [taken / turns for taken in timed(call, context.repeats, waiting(context))]
     except CsawError as error:
         return gap(name, error)
-    return timed_row(name, seconds, network.edges)
+    return timed_row(name, seconds, network.edges) | {"ran_on": network.device}
 
 
 def verdict(rows: list[Row]) -> Verdict:
