@@ -15,6 +15,7 @@ Every row has ``suite``. Beside that
 
 import statistics
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import NamedTuple
 
 from csaw.partition.base.plain_data import Record
@@ -207,6 +208,17 @@ def exceeded(rows: list[Row]) -> list[str]:
     ceiling = any(row.get("of_ceiling", 0) >= FULL for row in rows)
     least = any(slowest_limit(row)[0] >= FULL for row in rows)
     return [ABOVE_CEILING] * ceiling + [ABOVE_LEAST] * least
+
+
+def duration(seconds: float) -> str:
+    """``0.0187`` as ``18.7 ms``."""
+    return f"{1e3 * seconds:,.3g} ms" if seconds < 1 else f"{seconds:,.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
+
+
+def day(iso: str) -> str:
+    """``2026-11-26`` as ``26 November 2026``."""
+    one = date.fromisoformat(iso)
+    return f"{one.day} {one:%B %Y}"
 
 
 def spread(row: Row) -> str:
