@@ -111,8 +111,9 @@ def _works_of_pooled(context: Context, pooled: "DeviceNetwork") -> Works:
 
 
 def _one(work: str) -> str:
-    """The work of one GPU that a work is set beside; empty where it is one."""
-    return work.removesuffix(", pooled").rpartition(", ")[0]
+    """The work of one GPU that a work of several is set beside; empty for a work of one GPU."""
+    alone, _, where = work.removesuffix(", pooled").rpartition(", ")
+    return alone if where.endswith(" GPUs") else ""
 
 
 def _row(context: Context, network: Network, work: str, call: Callable[[], Count]) -> Row:
