@@ -3,6 +3,7 @@ mkdocs.yml); the others need no mkdocs.
 
 A line ``<!-- options of the algorithm NAME -->`` or ``<!-- options of the measure NAME -->`` becomes a table of
 options, and a block of ```` ```math ```` becomes MathML, which browsers show without a script and without a network.
+Figures between ``<!-- figure ... -->`` and ``<!-- /figure -->`` are taken from the JSON of their runs.
 The pages of the command line and of changes are made whole.
 """
 
@@ -13,8 +14,10 @@ from typing import Any
 import click
 
 from csaw.cli.manual import commands, groups_of, page, text_of, usage
+from csaw.engine.bench import figures
 
 ROOT = Path(__file__).parents[1]
+FIGURES = ROOT / "docs" / "contributing" / "benchmarks.md"
 MARKED = re.compile(r"<!-- options of the (algorithm|measure) ([a-z0-9-]+) -->")
 MATH = re.compile(r"^```math\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ROLE = re.compile(r":(?:class|func|meth|mod):<code>")
@@ -103,9 +106,10 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fill in tables of options and formulas."""
-    filled = MARKED.sub(lambda found: options_table(*found.groups()), markdown)
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Fill in tables of options, formulas, and the figures of runs."""
+    measured = figures.unmarked(figures.filled(markdown, ROOT / "docs" / page.file.src_uri, FIGURES))
+    filled = MARKED.sub(lambda found: options_table(*found.groups()), measured)
     return MATH.sub(lambda found: mathml(found[1]), filled)
 
 

@@ -16,6 +16,7 @@
 #   GRAPH=web.zarr OUT=walks.zarr OPTIONS="--device cuda:0,1,2,3" sbatch --array=0-15 --gpus-per-node=4 scripts/slurm-array.sh     # nodes with four GPUs
 #
 # OPTIONS follow csaw's own.
+# Tested with stand-ins for Slurm's commands; no Slurm cluster has run it.
 set -euo pipefail
 read -ra options <<< "${OPTIONS:-}"
 shards="${SHARDS:-$SLURM_ARRAY_TASK_COUNT}"

@@ -14,6 +14,7 @@
 #   GRAPH=web.zarr OUT=walks.zarr OPTIONS="--algo node2vec --device cuda" sbatch --nodes=16 --ntasks-per-node=4 --gpus-per-task=1 scripts/slurm-dask.sh
 #
 # THREADS is the number of a worker's threads (default: its processors). OPTIONS follow csaw's own.
+# Tested with stand-ins for Slurm's commands; no Slurm cluster has run it.
 set -euo pipefail
 read -ra options <<< "${OPTIONS:-}"
 file="${PWD}/csaw-scheduler-$SLURM_JOB_ID.json"

@@ -15,6 +15,7 @@
 #
 # OPTIONS follow csaw's own; GPUS=0,1 takes fewer. A bench measures walks and neighbors on the first GPU, one to all GPUs of the node
 # side by side, and a whole run on one and on all of them.
+# Tested with stand-ins for Slurm's commands; no Slurm cluster has run it.
 set -euo pipefail
 gpus="${GPUS:-0,1,2,3,4,5}"
 read -ra options <<< "${OPTIONS:-}"

@@ -78,7 +78,9 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     help="Suites from-disk and out-of-memory: the same for GPU memory.",
 )
 @click.option(
-    "--quick", is_flag=True, help="Run each work once with few instances, to see whether it works, not how fast it is."
+    "--quick",
+    is_flag=True,
+    help="Run each work once with few instances, to see whether it works, not how fast it is: nothing is judged.",
 )
 @click.option(
     "--out",

@@ -6,7 +6,8 @@ Every row has ``suite``. Beside that
                     bytes/s,
                     gathers/s), repeats, and columns of the suite's own
                     goal is the rate to be reached, goal_of says whose if it is another's, met whether it was; limits
-                    has the seconds of the least that the work can take, by name
+                    has the seconds of the least that the work can take, by name; ran_on is the kind of the device that
+                    did the work, cpu or cuda
     a gap           work, graph, not_measured: the reason
     a verdict       claim, holds (true, false, null if it cannot be decided), found
     the machine     the first row, suite ``machine``: csaw, device, threads, command, date
@@ -14,12 +15,14 @@ Every row has ``suite``. Beside that
 
 import statistics
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import NamedTuple
 
 from csaw.partition.base.plain_data import Record
 
 Row = Record
 MACHINE = "machine"  # the suite of the machine's own limits
+GOALS = ("goal", "goal_of", "met")  # columns
 WORTH_SAYING = 0.01  # share of the ceiling below which memory is not the bottleneck
 FULL = 1.005  # share of a limit that is more than all of it, once it is rounded
 ABOVE_CEILING = "above the ceiling: draws find rows in the cache that other draws have brought there"
@@ -205,6 +208,17 @@ def exceeded(rows: list[Row]) -> list[str]:
     ceiling = any(row.get("of_ceiling", 0) >= FULL for row in rows)
     least = any(slowest_limit(row)[0] >= FULL for row in rows)
     return [ABOVE_CEILING] * ceiling + [ABOVE_LEAST] * least
+
+
+def duration(seconds: float) -> str:
+    """``0.0187`` as ``18.7 ms``."""
+    return f"{1e3 * seconds:,.3g} ms" if seconds < 1 else f"{seconds:,.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
+
+
+def day(iso: str) -> str:
+    """``2026-11-26`` as ``26 November 2026``."""
+    one = date.fromisoformat(iso)
+    return f"{one.day} {one:%B %Y}"
 
 
 def spread(row: Row) -> str:

@@ -1,13 +1,13 @@
 """The context of a suite: devices, graphs, how much to measure, and ways to measure it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from csaw.engine.bench.bench_row import Row
-from csaw.engine.bench.graphs import Graph, Named
+from csaw.engine.bench.graphs import GOAL_DEVICE, GOAL_GRAPH, Graph, Named
 from csaw.engine.bench.machine import limits
 from csaw.engine.bench.measure import in_turns
 from csaw.engine.bench.work import Work
@@ -61,6 +61,11 @@ class Context:
         return f"cuda:{self.devices[0].number}" if self.devices else "cpu"
 
     @property
+    def where(self) -> str:
+        """The kind of the devices: cpu or cuda."""
+        return "cuda" if self.devices else "cpu"
+
+    @property
     def kinds(self) -> dict[str, int]:
         """``kind``, and all GPUs together where there are several, each with its number of devices."""
         together = {"cuda:" + ",".join(str(gpu.number) for gpu in self.devices): len(self.devices)}
@@ -96,8 +101,9 @@ class Context:
         return next((row["rate"] for row in self.limits if row["work"] == work), None)
 
     def wanted(self, works: Iterable[Work]) -> list[Work]:
-        """The works that ``--only`` names, shrunk to the size allowed here."""
-        return [self.shrunk(work) for work in works if self.only in work.name]
+        """The works that ``--only`` names, shrunk to the size allowed here; of those that this makes the same, one."""
+        small = (self.shrunk(work) for work in works if self.only in work.name)
+        return list({work.name: work for work in small}.values())
 
     def shrunk(self, work: Work) -> Work:
         """The work, shrunk to the size allowed here."""
@@ -114,9 +120,14 @@ class Context:
         ``repeats``: in place of the context's.
         """
         able = [w for w in self.wanted(works) if graph.store.weighted or not w.options.get("weighted")]
+        able = able if self.has_goals(graph) else [replace(work, goal=None) for work in able]
         for row in in_turns(graph.store, able, device=self.kind, threads=self.threads, repeats=repeats or self.repeats):
             share = {"of_ceiling": row["rate"] / self.ceiling} if row.get("unit") == "edges/s" else {}
             yield self.on(graph) | row | share
+
+    def has_goals(self, graph: Graph) -> bool:
+        """Whether the goals of works are meant for this device and this graph."""
+        return self.device is not None and self.device.name == GOAL_DEVICE and graph.label == GOAL_GRAPH
 
     def on(self, graph: Graph) -> Row:
         """The columns of a bench row that describe its graph."""

@@ -20,6 +20,7 @@ PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler", "gun
 WEIGHTS: dict[str, int | Integers] = {"nextdoor": 5, "gunrock": Integers(0, 64)}
 # Graphs of a paper that are R-MAT themselves: Gunrock's have 2^29 draws each, and its generator's noise.
 MADE = {"gunrock": tuple(Rmat(scale=s, edge_factor=1 << (29 - s), noise=0.05) for s in range(20, 26))}
+GOAL_DEVICE, GOAL_GRAPH = "NVIDIA H200", "rmat:scale=25,edge_factor=32,weights=1"  # for which works have goals
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
 QUICK_GRAPH = "rmat:scale=10,edge_factor=8,weights=1"
 EDGE_BYTES = 40  # of an edge on a GPU, in the widest layout with all arrays beside it

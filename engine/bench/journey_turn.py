@@ -17,7 +17,7 @@ import numpy as np
 
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.journey_stages import MEMBER, MEMBERS, stages
-from csaw.engine.bench.machine import forget, plain_read, plain_write
+from csaw.engine.bench.machine import forget, held_to, plain_read, plain_write
 from csaw.engine.bench.stage import Places, Stage, needed, plan_of, sampling_of
 from csaw.partition.base.cache import CUPY_VARIABLE, VARIABLE
 from csaw.partition.errors import CsawError
@@ -59,7 +59,8 @@ def turn(
             continue
         if stage.name in (MEMBERS, MEMBER):
             write_gzip(places.text, places.gzip(stage.name), context.threads, members=stage.name == MEMBERS)
-        out |= _timed(stage, places)
+        with held_to(context.threads):  # commands without --threads, too
+            out |= _timed(stage, places)
         yield dict(out)
 
 

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,20 @@ def about(device: "Device | None", threads: int, command: str) -> Row:
         "python": platform.python_version(),
         "load": round(os.getloadavg()[0], 1),
     }
+
+
+@contextmanager
+def held_to(threads: int) -> Iterator[None]:
+    """Hold this thread, and all processes that it starts meanwhile, to as many processors as the run has threads.
+
+    So a program that takes all processors that it finds is measured with those that the first row names.
+    """
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[:threads])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def limits(device: "Device | None", threads: int) -> list[Row]:

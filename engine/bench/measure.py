@@ -97,7 +97,8 @@ class Timed:
             "instances": self.work.instances,
             "select": plan.select,
             "layout": plan.graph_layout,
-            "goal": self.work.goal if self.device != "cpu" else None,
+            "goal": self.work.goal,
+            "ran_on": plan.device,
             **self._streaming(),
             **{f"{name}_an_edge": value for name, value in zip(TALLY, counted.tolist(), strict=True) if value},
         }

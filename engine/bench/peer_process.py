@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from csaw.engine.bench.bench_row import Row
+from csaw.engine.bench.machine import held_to
 from csaw.partition.errors import OptionError
 
 LOOP, PEERS = Path(__file__).with_name("peer_loop.py"), Path(__file__).with_name("peers")
@@ -41,7 +42,7 @@ class Child:
         file = (folder or PEERS) / f"{name.replace('-', '_')}.py"
         paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if name == "csaw" else {}
         try:
-            with open(self.errors, "wb") as errors:
+            with open(self.errors, "wb") as errors, held_to(how["threads"]):
                 self.process = subprocess.Popen(
                     [python, str(LOOP), str(file), str(settings)],
                     stdin=subprocess.PIPE,

@@ -2,14 +2,13 @@
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from datetime import date
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from csaw.engine.bench import plot_bars, plot_lines, suites
-from csaw.engine.bench.bench_row import MACHINE, Row, exceeded, measured
+from csaw.engine.bench.bench_row import MACHINE, Row, day, exceeded, measured
 from csaw.engine.bench.files import AUTHOR, check_plot
 from csaw.partition.arrays.earlier_files import new_file
 from csaw.partition.base.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
@@ -114,7 +113,7 @@ def caption(rows: list[Row], found: list[Row], *, lines: bool) -> str:
     """The machine, the date, and what the marks are."""
     first = rows[0]
     said = [first.get("device", ""), f"csaw {first['csaw']}" if "csaw" in first else ""]
-    said += [_day(first["date"])] if "date" in first else []
+    said += [day(first["date"])] if "date" in first else []
     repeats = {row["repeats"] for row in found}
     if max(repeats) > 1:
         said.append("medians, with the slowest and the fastest of the repeats as thin lines")
@@ -134,11 +133,6 @@ def caption(rows: list[Row], found: list[Row], *, lines: bool) -> str:
         said.append("gather ceiling: one random read of memory for each edge")
     said += exceeded(found)
     return textwrap.fill(" · ".join(filter(None, said)), 118)
-
-
-def _day(iso: str) -> str:
-    day = date.fromisoformat(iso)
-    return f"{day.day} {day:%B %Y}"
 
 
 def _bars(figure: "Figure", rows: list[Row], ceiling: float | None) -> float:

@@ -1,8 +1,9 @@
-"""The tables of docs/contributing/benchmarks.md from JSON of real runs: ``python -m csaw.engine.bench.report PAGE``.
+"""The tables of docs/contributing/benchmarks.md, and figures of other pages, from JSON of real runs.
 
-A page has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. The text between them is generated from ``RUN.json``
-and the plot ``RUN-SUITE.svg``, both in the folder beside the page that has the page's name; everything else is written
-by hand.
+``python -m csaw.engine.bench.report PAGE [OTHERS]...`` writes the tables of PAGE, and the figures in the text of all
+these pages (see figures.py). PAGE has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. The text between them is
+generated from ``RUN.json`` and the plot ``RUN-SUITE.svg``, both in the folder beside PAGE that has its name; everything
+else is written by hand.
 """
 
 import re
@@ -10,11 +11,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from csaw.engine.bench import baseline, files, plots
+from csaw.engine.bench import figures, files, plots
 from csaw.engine.bench.bench_row import (
     MACHINE,
     Row,
     ceiling_text,
+    duration,
     exceeded,
     goal_text,
     limits_text,
@@ -35,14 +37,14 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "work": lambda row: row["work"],
     "rate": lambda row: short(row["rate"], row["unit"]),
     "slowest to fastest": spread,
-    "time": lambda row: _duration(row["seconds"]) if "seconds" in row else "",
+    "time": lambda row: duration(row["seconds"]) if "seconds" in row else "",
     "beside the ceiling": lambda row: ceiling_text(row).removesuffix(" of the ceiling").removesuffix(" the ceiling"),
     "goal": lambda row: ", ".join(filter(None, (goal_text(row), met_text(row)))),
     "iterations": lambda row: f"{row['iterations_an_edge']:.2f}" if "iterations_an_edge" in row else "",
     "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
     "efficiency": lambda row: f"{row['efficiency']:.2f}" if row.get("efficiency", 1.0) != 1.0 else "",
     "by seconds of processors": lambda row: f"{row['of_processors']:.2f}" if "of_processors" in row else "",
-    "expected": lambda row: _duration(row["expected_seconds"]) if "expected_seconds" in row else "",
+    "expected": lambda row: duration(row["expected_seconds"]) if "expected_seconds" in row else "",
     "transfers": lambda row: f"{row['transfers']:,.0f}, {short(row['transfer_bytes'])}B" if "transfers" in row else "",
     "of the expected": lambda row: (
         f"{row['of_expected']:.2f} x {short(row['expected_bytes'])}B" if "of_expected" in row else ""
@@ -52,10 +54,6 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "beside": lambda row: _beside(row),
     "peak": lambda row: f"{row['peak_mib']:,} MiB" if "peak_mib" in row else "",
 }
-
-
-def _duration(seconds: float) -> str:
-    return f"{1e3 * seconds:,.3g} ms" if seconds < 1 else f"{seconds:,.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
 
 
 def _beside(row: Row) -> str:
@@ -69,7 +67,7 @@ def filled(page: str, folder: Path) -> str:
 
     def part(found: re.Match) -> str:
         run, suite = found[2], found[3]
-        return found[1] + table(_run(folder, run), suite, f"{folder.name}/{run}-{suite}") + found[4]
+        return found[1] + table(figures.read(folder, run), suite, f"{folder.name}/{run}-{suite}") + found[4]
 
     return PART.sub(part, page)
 
@@ -77,13 +75,6 @@ def filled(page: str, folder: Path) -> str:
 def parts(page: str) -> list[tuple[str, str]]:
     """The (run, suite) of each table that a page has."""
     return [(found[2], found[3]) for found in PART.finditer(page)]
-
-
-def _run(folder: Path, name: str) -> list[Row]:
-    file = folder / f"{name}.json"
-    if not file.exists():
-        raise FormatError(f"{file} does not exist; csaw bench --json {file} writes it")
-    return baseline.read(file)
 
 
 def pictures(rows: list[Row], suite: str, stem: str) -> dict[str, list[Row]]:
@@ -139,16 +130,21 @@ def _graph(graph: str, rows: list[Row]) -> list[str]:
     return lines
 
 
-def main(page: Path) -> None:
-    """Judge the runs' claims as suites do today, write the page's tables, and draw its plots."""
+def main(page: Path, *others: Path) -> None:
+    """Judge the runs' claims as suites do today, write the page's tables, and draw its plots.
+
+    Then take the figures of all pages anew: see figures.py.
+    """
     folder, text = page.with_suffix(""), page.read_text()
     for run in dict.fromkeys(run for run, _ in parts(text)):
-        files.write_rows(judged_again(_run(folder, run)), folder / f"{run}.json")
+        files.write_rows(judged_again(figures.read(folder, run)), folder / f"{run}.json")
     page.write_text(filled(text, folder))
     for run, suite in parts(text):
-        for plot, rows in pictures(_run(folder, run), suite, f"{run}-{suite}").items():
+        for plot, rows in pictures(figures.read(folder, run), suite, f"{run}-{suite}").items():
             plots.save(rows, suite, [folder / plot])
+    for one in (page, *others):
+        one.write_text(figures.filled(one.read_text(), one, page))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

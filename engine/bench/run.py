@@ -1,9 +1,13 @@
-"""A benchmark from end to end: the machine, its limits, then suite after suite with a verdict each."""
+"""A benchmark from end to end: the machine, its limits, then suite after suite with a verdict each.
+
+The first row is the head of all others: none is printed that another kind of device has measured. A quick run measures
+too little to be judged, so it has neither verdicts nor goals.
+"""
 
 from collections.abc import Iterator
 
 from csaw.engine.bench import suites
-from csaw.engine.bench.bench_row import Row
+from csaw.engine.bench.bench_row import GOALS, Row, gap
 from csaw.engine.bench.context import PAPER, Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
 from csaw.engine.bench.judge import judged
@@ -71,16 +75,28 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
     for name in wanted:
         suite, rows = suites.load(name), []
         for row in suite.rows(context):
-            rows.append({"suite": name} | row)
+            rows.append({"suite": name} | _under_head(row, context, machine["device"]))
             yield rows[-1]
-        if rows:
-            found = True
+        found = found or bool(rows)
+        if rows and not context.quick:
             yield judged(name, rows, machine["device"])
     if not found:
         raise OptionError(
             f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without "
             "--only to see the names"
         )
+
+
+def _under_head(row: Row, context: Context, device: str) -> Row:
+    """The row as it may stand below the head of the run: a gap if another kind of device has measured it."""
+    other = row.get("ran_on", context.where)
+    if other != context.where:
+        about = {name: row[name] for name in ("graph", "vertices", "stored_edges", "peer") if name in row}
+        why = row.get(
+            "not_measured", f"{other} has measured it, and this run is of {device}; run with --device {other}"
+        )
+        return about | gap(row["work"], why)
+    return {name: value for name, value in row.items() if not (context.quick and name in GOALS)}
 
 
 def _check_peers(context: Context, wanted: list[str]) -> None:

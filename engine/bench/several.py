@@ -54,6 +54,7 @@ def on_gpus(store: GraphStore, work: Work, devices: "tuple[Device, ...]", *, rep
         "edges": int(statistics.median(edges)),
         "instances": work.instances,
         "gpus": len(devices),
+        "ran_on": job.plan.device,
         "residency": job.plan.residency,
         "select": job.plan.select,
         "layout": job.plan.graph_layout,

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace as Fake
 
@@ -71,12 +72,21 @@ LIMITS = [figure([1.0], "gathers/s") | {"work": "gathers"}, figure([1.0], "bytes
 
 def printed(command: str, threads: int) -> list[tuple[str, str, str]]:
     """(suite, graph, work) of each row that a command prints, figures and gaps alike."""
+    return [(row["suite"], row.get("graph", ""), row["work"]) for row in shown(command, threads)]
+
+
+def shown(command: str, threads: int) -> list[dict]:
+    """Each row of a command, figures and gaps alike, as its suite yields it.
+
+    The figures have ``ran_on``, the kind of the device that the suite told to do the work, and those of sampling
+    ``drawn``, the work itself.
+    """
     given = bench.make_context("bench", shlex.split(command)[2:]).params
     options = {name: value for name, value in given.items() if name not in ("listing", "json_file", "plot", "baseline")}
     wanted = run.chosen(options.pop("suite"))
     opened = run.open_context(**options | {"threads": threads})
     opened.__dict__["limits"] = LIMITS if opened.on_gpu else LIMITS[:1]
-    return [(name, row.get("graph", ""), row["work"]) for name in wanted for row in load(name).rows(opened)]
+    return [{"suite": name} | row for name in wanted for row in load(name).rows(opened)]
 
 
 def in_step(rows: list[dict]) -> list[dict]:
@@ -125,12 +135,26 @@ def _tiny(source: str, folder):
     return open_graph(path)
 
 
-def _row(work: str) -> dict:
-    return ANY | {"work": work} | figure([1.0])
+def _row(work: str, **more) -> dict:
+    return ANY | {"work": work} | figure([1.0]) | more
 
 
-def _in_turns(store, works, **how) -> list[dict]:
-    return [_row(work.name) for work in works]
+def _in_turns(store, works, *, device, **how) -> list[dict]:
+    return [_row(work.name, ran_on=device.partition(":")[0], drawn=work) for work in works]
+
+
+def _on_gpus(store, work, devices, repeats) -> dict:
+    return _row(work.name, ran_on="cuda", drawn=work)
+
+
+def _of_call(context, network, work, call, *_) -> dict:
+    """The row of a work of networks: the one that computes it, or that the suite has given where that is hidden."""
+    computes = call.func.__self__ if isinstance(call, partial) else network
+    return _row(work, ran_on=computes.device)
+
+
+def _prepared(store, algo, *, device, **_) -> Fake:
+    return Fake(plan=Fake(device=device.partition(":")[0]))
 
 
 def _always(value) -> Callable:
@@ -149,6 +173,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
     measures[triangle_ways] = {**shared, "_alone": _always(1.0)}
     measures[own_measures] = {name: _of_networks()[name] for name in ("network_of", "with_gpus", "spread_over")}
     measures[own_measures]["timed"] = _always([1.0])
+    measures[gunrock]["_row"] = lambda context, network, name, call: _row(name, ran_on=network.device)
     workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
     job = Fake(plan=Fake(needs=Fake(edge=Fake(stored=1))))
     return measures | {
@@ -168,8 +193,8 @@ def _constants(folder) -> dict[object, dict[str, object]]:
             "_budgets": _always({}),
             "_row": lambda context, graph, store, work, out: context.on(graph) | _row(work.name),
         },
-        overview: {"prepare": _always(None), "execute": _always(ANY), "plain_write": _always(1.0)},
-        scaling: {"in_turns": _in_turns, "on_gpus": lambda store, work, devices, repeats: _row(work.name)},
+        overview: {"prepare": _prepared, "execute": _always(ANY), "plain_write": _always(1.0)},
+        scaling: {"in_turns": _in_turns, "on_gpus": _on_gpus},
         training: {"_run": _always([ANY, ANY])},
         scale_out: {
             "started": _always(nullcontext(workers)),
@@ -184,6 +209,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
             "_write": _always(None),
             "check_folder": _always(None),
             "_check_law": _always(None),
+            "_too_small": _always(""),
             "open_graph": lambda path: _tiny("", folder),
             "Child": _always(Fake(ask=_always(ANY), end=_always(None))),
         },
@@ -198,7 +224,7 @@ def _of_networks() -> dict[str, object]:
         "spread_over": lambda context, graph: _Network(graph.store, True) if len(context.devices) > 1 else None,
         "copy_rate": _always(1.0),
         "_peers": _always([]),
-        "_row": lambda context, network, work, call, *_: _row(work),
+        "_row": _of_call,
         "with_gpus": lambda network, others: copy(network),
     }
 
@@ -216,6 +242,7 @@ class _Network:
     resident, id_dtype, xp = True, np.dtype(np.uint32), np
 
     def __init__(self, store, on_gpu: bool) -> None:
+        self.threads = None
         self.device, self.undirected = "cuda" if on_gpu else "cpu", self
         self.edges, self.vertices, self.weighted, self.directed = (
             store.edges,
@@ -226,7 +253,10 @@ class _Network:
         degrees = np.ones(store.vertices, np.int64)
         self.degrees = Fake(get=lambda: degrees) if on_gpu else degrees
         self.shares = [(0, store.vertices)]
-        self.compute = self.among = self.close = _always(None)
+        self.among = self.close = _always(None)
+
+    def compute(self, *_, **__) -> None:
+        """Compute nothing."""
 
 
 if __name__ == "__main__":

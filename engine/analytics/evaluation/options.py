@@ -134,7 +134,8 @@ class EvaluateOptions:
         None,
         WHERE,
         "GPUs that hear of a vertex whose numbers changed, where several share a graph: those that need it "
-        "(selective), or all (broadcast) [default: the quicker one, by what was measured and by the bytes that move]",
+        "(selective), or all (broadcast) [default: selective for searches, shortest paths and measures of your own, "
+        "otherwise what moves fewer bytes]",
         choices=tuple(Exchange),
     )
     threads: int | None = declared(

@@ -54,7 +54,7 @@ def measured(
         np.savez(Path(folder, "ends.npz"), source=source, target=target)
         shape = {"vertices": graph.indptr.size - 1, "directed": directed, "threads": context.threads}
         for work, name in asked:
-            row: Row = {"work": f"{work}, {name}", "peer": name}
+            row: Row = {"work": f"{work}, {name}", "peer": name, "ran_on": "cpu"}
             try:
                 seconds = _seconds(name, names[name], how | shape | {"folder": folder, "work": work}, context.repeats)
             except PeerError as error:

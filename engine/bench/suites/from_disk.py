@@ -52,7 +52,13 @@ WORKS = (
 )
 AGAIN_BYTES = 16 << 30  # of a run's reads that are read again alone, about as many; all of them can take minutes
 
-FEW = Work("100 walks of 40 steps", "deepwalk", 100, {"walk_length": 40, "weighted": False})
+FEW = Work(
+    "100 walks of 40 steps",
+    "deepwalk",
+    100,
+    {"walk_length": 40, "weighted": False},
+    sized="{instances} walks of {walk_length} steps",
+)
 WHOLE = "partition by partition"
 READING = "partitions read in order, from the disk"
 GIVEN = "in the given memory"

@@ -1,11 +1,13 @@
-"""Measures of a graph on one to all GPUs, or threads: figures 4 to 6 of Gunrock's paper on several GPUs.
+"""Measures of a graph on one to all GPUs, or threads: figures 2 and 5 of Gunrock's paper on several GPUs.
 
-Pan, Wang, Wu, Yang and Owens, IPDPS 2017: the speed-up of each primitive on each graph (figures 4 and 5), and scaling
-on R-MAT graphs (figure 6): strong, of one graph; weak in edges, of graphs whose edges a vertex grow with the number of
-devices; and weak in vertices, of graphs whose vertices do, for powers of two. Rates are entries of rows in a second,
-of PageRank those of an iteration, of searches and betweenness those of a source; ``efficiency`` is the share of the
-rate of one device times their number. Every GPU has the rows before the clock starts. Works that csaw leaves to the
-first GPU are measured there with any number: they are no faster on more. Tables III to V are in the suite traversal.
+Pan, Wang, Wu, Yang and Owens, IPDPS 2017. Figure 5 is scaling on R-MAT graphs: strong, of one graph; weak in edges, of
+graphs whose edges a vertex grow with the number of devices; and weak in vertices, of graphs whose vertices do, for
+powers of two. Figures 4 and 6 are geometric means of speed-ups over the paper's graphs, which are not computed here:
+each row is of one graph. Tables III to V are in the suite traversal.
+
+Rates are entries of rows in a second, of PageRank those of an iteration, of searches and betweenness those of a source;
+``efficiency`` is the share of the rate of one device times their number. Every GPU has the rows before the clock
+starts. Works that csaw leaves to the first GPU are measured there with any number: they are no faster on more.
 
 Figure 2 is how the partitioner changes searches and PageRank of a graph that is spread over all GPUs: random,
 biased-random, and METIS where pymetis is installed, each beside one GPU that has the graph. ``crossing`` is the share
@@ -201,7 +203,7 @@ def _row(context: Context, network: Network, name: str, call: Callable[[], int])
         seconds = [taken / turns for taken in timed(call, context.repeats, waiting(context))]
     except CsawError as error:
         return gap(name, error)
-    return timed_row(name, seconds, network.edges)
+    return timed_row(name, seconds, network.edges) | {"ran_on": network.device}
 
 
 def verdict(rows: list[Row]) -> Verdict:

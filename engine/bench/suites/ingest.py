@@ -18,6 +18,7 @@ from csaw.datasets.generate import write_text
 from csaw.engine.bench import ingest_child
 from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, measured
 from csaw.engine.bench.context import Context
+from csaw.engine.bench.machine import held_to
 
 CLAIM = "csaw turns text into a checked, synced store 3 times as fast as pandas and SciPy make arrays of it"
 NAMES = {
@@ -35,6 +36,10 @@ def rows(context: Context) -> Iterator[Row]:
     spec = QUICK_SPEC if context.quick else SPEC
     tools = [tool for tool, name in NAMES.items() if context.only in name]
     if not tools:
+        return
+    if context.on_gpu:
+        reason = "text is read by the CPU, and this run is of a GPU; run with --device cpu"
+        yield from ({"graph": f"text of {spec}"} | gap(NAMES[tool], reason) for tool in tools)
         return
     with tempfile.TemporaryDirectory(dir=context.out) as folder:
         file = Path(folder, "edges.txt")
@@ -55,7 +60,8 @@ def _in_turns(context: Context, tools: list[str], file: Path) -> list[Row]:
     for _ in range(context.repeats + 1):
         for tool in [tool for tool in tools if tool not in found]:
             try:
-                runs[tool].append(_once(tool, context.peers.get(tool, sys.executable), file))
+                with held_to(context.threads):
+                    runs[tool].append(_once(tool, context.peers.get(tool, sys.executable), file))
             except subprocess.CalledProcessError as error:
                 said = (error.stderr.strip().splitlines() or ["it ended without a word"])[-1]
                 found[tool] = gap(NAMES[tool], f"{said}; --peer {tool}=PYTHON names another interpreter")
@@ -71,6 +77,7 @@ def _row(tool: str, runs: dict[str, list[Row]]) -> Row:
         "process_seconds": statistics.median(run["process_seconds"] for run in each),
         "edges": each[0]["edges"],
         "peak_mib": max(run["peak_mib"] for run in each),
+        "ran_on": "cpu",
     }
     if base and base[0]["edges"] != row["edges"]:
         return gap(NAMES[tool], f"it finds {row['edges']:,} edges where csaw finds {base[0]['edges']:,}")

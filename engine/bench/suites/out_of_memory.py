@@ -42,7 +42,7 @@ from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import COPIES
 from csaw.engine.bench.parted import in_partitions
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE
-from csaw.engine.bench.suites.walks import UNIFORM
+from csaw.engine.bench.suites.walks import SIZED, UNIFORM
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
 
@@ -75,14 +75,14 @@ STEPS = {"batching": 2.0, "and workload-aware": 3.0, "and balancing": 3.5}
 FEWER = 1.2  # transfers
 ROUNDED = 1.05  # passes: partitions are not all of one size
 STREAMED = replace(UNIFORM, goal=None)  # its goal is for a graph in memory
-WALKS = Work("uniform walk, 500 x 50", "deepwalk", 500, {"walk_length": 50, "weighted": False})
+WALKS = Work("uniform walk, 500 x 50", "deepwalk", 500, {"walk_length": 50, "weighted": False}, sized=SIZED)
 NEIGHBORS, FIRE = BIASED.having("2 x 2 by degree", select="its"), FOREST_FIRE.having("forest fire .7")
 LAYER = Work(
     "layer, 10 by degree", "layer", 2000, {"depth": 2, "neighbor_size": 10, "bias": "degree", "weighted": False}
 )
 WORKS = (WALKS, NEIGHBORS, FIRE, LAYER)
-SHORT_WALK = Work("walk by degree, 500 x 50", "biased", 500, {"walk_length": 50, "weighted": False})
-LONG_WALK = Work("walk by degree, 4000 x 2000", "biased", 4000, {"walk_length": 2000, "weighted": False})
+SHORT_WALK = Work("walk by degree, 500 x 50", "biased", 500, {"walk_length": 50, "weighted": False}, sized=SIZED)
+LONG_WALK = Work("walk by degree, 4000 x 2000", "biased", 4000, {"walk_length": 2000, "weighted": False}, sized=SIZED)
 PATIENCE = 60.0  # seconds
 OF_PAPER = (
     NEIGHBORS,
@@ -104,13 +104,13 @@ def _figures(context: Context, half: Graph) -> Iterator[Row]:
     """Policies beside each other, as in the paper's figures."""
     ways = ON_GPU if context.on_gpu else ON_CPU
     for work in OF_PAPER if context.of_paper else WORKS:
-        found = list(_compared(context, half, work, ways))
+        found = list(_compared(context, half, context.shrunk(work), ways))
         yield from found
         if work is SHORT_WALK:
             yield from _long_walk(context, half, found, ways)
     if context.on_gpu:  # enough walkers to use the loaded partitions
         ways = {way: ON_GPU[way] for way in ("and balancing", "and in place")}
-        yield from _compared(context, half, STREAMED, ways)
+        yield from _compared(context, half, context.shrunk(STREAMED), ways)
 
 
 def _long_walk(context: Context, half: Graph, short: list[Row], ways: dict[str, Policy]) -> Iterator[Row]:
@@ -121,9 +121,10 @@ def _long_walk(context: Context, half: Graph, short: list[Row], ways: dict[str, 
     seconds = {row["way"]: row["seconds"] * _times_as_long(context, ways[row["way"]]) for row in measured(short)}
     rest = max((one for way, one in seconds.items() if way != "baseline"), default=0.0)
     ends = {way: ways[way] for way, one in seconds.items() if (one if way == "baseline" else rest) <= PATIENCE}
-    found = {row["work"]: row for row in _compared(context, half, LONG_WALK, ends)}
+    walk = context.shrunk(LONG_WALK)
+    found = {row["work"]: row for row in _compared(context, half, walk, ends)}
     for way in ways:
-        name = f"{LONG_WALK.name}, {way}"
+        name = f"{walk.name}, {way}"
         if context.only not in name:
             continue
         took = f"it would take about {seconds[way]:,.0f} s" if way in seconds else "nothing is known of its time"
@@ -155,11 +156,11 @@ def _in_parts(context: Context, graph: Graph, folder: Path) -> Iterator[Row]:
 
 
 def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy]) -> Iterator[Row]:
-    """A row for each policy, with its transfers and bytes."""
+    """A row for each policy, with its transfers and bytes. ``work``: in the size allowed here."""
     asked = {f"{work.name}, {way}": way for way in ways if context.only in f"{work.name}, {way}"}
     if not asked:
         return
-    half = shares.share_options(context, graph.store, context.shrunk(work), FIT / PARTITIONS)
+    half = shares.share_options(context, graph.store, work, FIT / PARTITIONS)
     variants = [work.having(name, policy=ways[way], **half) for name, way in asked.items()]
     found = list(context.compare(graph, variants))
     base = rate_of(found, f"{work.name}, baseline")
@@ -167,7 +168,7 @@ def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy
         if "rate" in row:
             row |= {"way": asked[row["work"]]} | beside(row, base, "baseline")
             row |= {"of_limit": _of_limit(context, row)} if context.on_gpu else {}
-            passes = shares.pass_bytes(shares.job_of(context, graph.store, context.shrunk(work), **half))
+            passes = shares.pass_bytes(shares.job_of(context, graph.store, work, **half))
             row |= {} if passes is None else {"pass_bytes": passes}
         yield row
 

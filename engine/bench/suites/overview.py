@@ -72,6 +72,7 @@ def _whole_run(context: Context, graph: Graph, kind: str, count: int, beyond: st
         "instances": instances,
         "bytes": size,
         "bytes_per_second": one["rate"],
+        "ran_on": job.plan.device,
         "of_plain_write": one["rate"] / figure(plain)["rate"],
         "of_slower": one["rate"] / slower,
     }

@@ -66,10 +66,11 @@ def _beside_own(
     context: Context, network: Network, work: str, one: Measure, call: Callable[[], object]
 ) -> Iterator[Row]:
     """The row of csaw's measure, and that of the user's own."""
-    built_in = timed_row(work, timed(call, context.repeats, waiting(context)), network.edges)
+    ran_on = {"ran_on": network.device}
+    built_in = timed_row(work, timed(call, context.repeats, waiting(context)), network.edges) | ran_on
     yield built_in
     seconds = timed(lambda: one.computed(network), context.repeats, waiting(context))
-    own = timed_row(f"{work}, {one.name()}", seconds, network.edges)
+    own = timed_row(f"{work}, {one.name()}", seconds, network.edges) | ran_on
     times = f"{own['seconds'] / built_in['seconds']:.2g} x csaw's own"
     yield own | beside_goal(own, built_in["rate"] / TIMES) | {"note": times}
 
@@ -87,7 +88,7 @@ def _on_several(context: Context, several: dict[str, Network], one: Measure, alo
     """The rows of the user's own on several GPUs, beside that of one GPU."""
     for where, network in several.items():
         seconds = timed(partial(one.computed, network), context.repeats, waiting(context))
-        row = timed_row(f"{alone['work']}, {where}", seconds, network.edges)
+        row = timed_row(f"{alone['work']}, {where}", seconds, network.edges) | {"ran_on": network.device}
         yield row | beside_one(row, alone)
 
 

@@ -87,7 +87,9 @@ def rows(context: Context) -> Iterator[Row]:
             for folder, arrays in ((whole, graph.store.load(timed)), (small, small_graph())):
                 _write(arrays, folder, text="ensmallen" in pythons, timed=any("time_bias" in WORKS[t] for t in titles))
             for title in titles:
-                if graph.store.weighted or not _reads_weights(title):
+                if why := _too_small(graph.store, title):
+                    yield context.on(graph) | gap(title, why)
+                elif graph.store.weighted or not _reads_weights(title):
                     for row in _measured(context, title, pythons, whole, small):
                         yield context.on(graph) | row
 
@@ -102,6 +104,13 @@ def _unfit(store: GraphStore) -> str:
             f"machines have; use one of at most {MOST_EDGES:,}"
         )
     return ""
+
+
+def _too_small(store: GraphStore, title: str) -> str:
+    """The reason why a graph has no place for a work of so many walks; empty if it has."""
+    walks = WORKS[title].get("walks", 0)
+    few = f"{walks:,} walks begin at different vertices, and the graph has {store.vertices:,}"
+    return few if store.vertices < walks else ""
 
 
 def _write(graph: Graph, folder: Path, *, text: bool, timed: bool) -> None:

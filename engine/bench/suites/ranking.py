@@ -89,6 +89,7 @@ def _row(context: Context, network: Network, work: str, call: Callable[[], int],
     seconds = [taken / turns for taken in timed(call, context.repeats, waiting(context))]
     least = least_seconds(network, OF_VERTEX[of_one(work, OF_VERTEX)], bandwidth)
     row = timed_row(work, seconds, network.edges) | {"limits": {"the bytes that must move": least}}
+    row["ran_on"] = network.device
     if work == ITERATION:
         row |= {"iterations": turns} | beside_goal(row, GOALS[network.device])
     return row

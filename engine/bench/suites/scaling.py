@@ -31,7 +31,8 @@ CLAIM = (
 PUBLISHED = (Published("C-SAW, figure 17", "six NVIDIA V100s"),)
 X = "gpus"
 FEW, BY_DEGREE = (
-    replace(BIASED, name=f"{count} instances, 2 x 2 by degree", instances=count) for count in (2000, 8000)
+    replace(BIASED, name=f"{count} instances, 2 x 2 by degree", instances=count, sized="{instances} instances")
+    for count in (2000, 8000)
 )
 WORKS = (UNIFORM, NODE2VEC, DISTINCT, FEW, BY_DEGREE)
 POOLED = (UNIFORM.name, DISTINCT.name)

@@ -3,7 +3,8 @@
 NextDoor, tables 1 and 5. GraphSAGE with csaw's NeighborLoader beside those of PyTorch Geometric and DGL, where this
 interpreter or one named with ``--peer`` has them, each in a process of its own; and a graph convolutional network with
 the layers that LADIES draws (Zou et al., NeurIPS 2019). Features are random, of the size of ogbn-products'; a
-mini-batch has 1,024 seeds, and 25 x 10 neighbors without replacement or two layers of 512 vertices.
+mini-batch has 1,024 seeds, and 25 x 10 neighbors without replacement or two layers of 512 vertices. The other loaders
+draw on the CPU, so that on a GPU only their epochs are measured, which train there.
 """
 
 import json
@@ -22,6 +23,7 @@ from csaw.engine.bench import training_child
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.machine import held_to
 from csaw.engine.bench.parted import PARTITION_BYTES, copied
 
 CLAIM = "waiting for samples takes less than 5 % of an epoch of GraphSAGE"
@@ -117,6 +119,7 @@ def _measured(context: Context, graph: Graph, tool: str, settings: Path) -> list
             "work": alone,
             **figure([one["edges"] / one["alone"] for one in epochs]),
             "seconds": median(one["alone"] for one in epochs),
+            "ran_on": "cpu" if TOOLS[tool].is_peer else context.where,
         },
         {
             "work": epoch,
@@ -140,7 +143,8 @@ def _run(context: Context, graph: Graph, tool: str, settings: Path) -> list[Row]
     graph.store.release()  # GPU memory, which the process needs
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if not TOOLS[tool].is_peer else {}
     command = [context.peers.get(tool, sys.executable), training_child.__file__, tool, str(settings)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | paths)
+    with held_to(context.threads):
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | paths)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -27,7 +27,7 @@ WORKS = (
     REPLACED.having("5 x 48, with replacement", fanout=(5, 48)),
     REPLACED.having("10 x 25, with replacement", fanout=(10, 25)),
     *(
-        replace(work, name=f"{work.name}, {count:,} sources", instances=count, goal=None)
+        replace(work, name=f"{work.name}, {count:,} sources", instances=count, goal=None, sized="{instances:,} sources")
         for work in (REPLACED, DISTINCT)
         for count in FEWER
     ),
@@ -35,12 +35,15 @@ WORKS = (
 
 
 def shared(context: Context) -> list[Work]:
-    """Works in which several instances begin at each source, so that their first hop has as many samples of it."""
+    """Works in which several instances begin at each source, so that their first hop has as many samples of it.
+
+    A run of fewer instances than that has none.
+    """
     found = []
     for work, count in product((REPLACED, DISTINCT), SAMPLES):
-        sources = max(context.shrunk(work).instances // count, 1)
-        named = work.having(f"{work.name}, {count:,} samples of a source", sources=f"random:{sources}")
-        found.append(replace(named, goal=None))
+        if sources := context.shrunk(work).instances // count:
+            named = work.having(f"{work.name}, {count:,} samples of a source", sources=f"random:{sources}")
+            found.append(replace(named, goal=None))
     return found
 
 

@@ -148,6 +148,7 @@ def _row(context: Context, network: Network, work: str, call: Callable[[], objec
     seconds = [taken / turns for taken in timed(call, context.repeats, waiting(context))]
     least = least_seconds(network, OF_VERTEX[of_one(work, OF_VERTEX)], bandwidth)
     row = timed_row(work, seconds, _edges(network)) | {"limits": {"the bytes that must move": least}}
+    row["ran_on"] = network.device
     return row | (beside_goal(row, GOALS[network.device]) if work == BFS else {})
 
 

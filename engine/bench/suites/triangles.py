@@ -111,8 +111,9 @@ def _works_of_pooled(context: Context, pooled: "DeviceNetwork") -> Works:
 
 
 def _one(work: str) -> str:
-    """The work of one GPU that a work is set beside; empty where it is one."""
-    return work.removesuffix(", pooled").rpartition(", ")[0]
+    """The work of one GPU that a work of several is set beside; empty for a work of one GPU."""
+    alone, _, where = work.removesuffix(", pooled").rpartition(", ")
+    return alone if where.endswith(" GPUs") else ""
 
 
 def _row(context: Context, network: Network, work: str, call: Callable[[], Count]) -> Row:
@@ -120,7 +121,7 @@ def _row(context: Context, network: Network, work: str, call: Callable[[], Count
         seconds = timed(call, context.repeats, waiting(context))
     except BudgetError as error:
         return gap(work, error)
-    row = timed_row(work, seconds, network.edges / 2) | {"triangles": call()[0]}
+    row = timed_row(work, seconds, network.edges / 2) | {"triangles": call()[0], "ran_on": network.device}
     return row | (beside_goal(row, GOALS[network.device]) if work == TOTAL else {})
 
 
@@ -132,8 +133,10 @@ def _peers(context: Context, named: Row, network: Network) -> Iterator[Row]:
 
 def _by_groups(context: Context, network: Network) -> Row:
     """The row of GroupTC, on the GPU that csaw is measured on."""
-    named: Row = {"work": BY_GROUPS, "peer": group_tc.NAME}
-    device = context.devices[0].number if context.on_gpu else 0
+    named: Row = {"work": BY_GROUPS, "peer": group_tc.NAME, "ran_on": "cuda"}
+    if not context.on_gpu:
+        return named | {"not_measured": "it runs on a GPU, and this run is of the CPU; run with --device cuda"}
+    device = context.devices[0].number
     rows, programs = next(on_the_host(network).blocks()), context.peers[group_tc.NAME]
     try:
         runs = group_tc.count(programs, rows, device=device, repeats=context.repeats, out=context.out)

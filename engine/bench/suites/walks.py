@@ -15,6 +15,7 @@ CLAIM = "walks are bound by random memory accesses: a uniform step takes at most
 MANY = 4_000_000
 HALF = 0.5  # of the gather ceiling
 LONG, PAPER = {"walk_length": 80, "weighted": False}, {"walk_length": 100, "weighted": False}
+LENGTH = "length {walk_length}"
 UNIFORM = Work("uniform walk", "deepwalk", MANY, LONG, 32e9)
 WEIGHTED = Work("weighted walk", "deepwalk", MANY, LONG | {"weighted": True}, 30e9)
 NODE2VEC = Work("node2vec p=2 q=.5", "node2vec", MANY, LONG | {"p": 2.0, "q": 0.5}, 17e9)
@@ -26,19 +27,26 @@ MULTIDIMENSIONAL = Work(
     5e9,
 )
 FEW = ("uniform walk, 4000 x 2000", "biased by degree, 4000 x 2000")
+FEW_STEPS, SIZED = {"walk_length": 2000, "weighted": False}, "{instances} x {walk_length}"
 WORKS = (
     UNIFORM,
     WEIGHTED,
-    Work(FEW[0], "deepwalk", CHAINS, {"walk_length": 2000, "weighted": False, "layout": "entries"}, 5.8e9),
-    Work(FEW[1], "biased", CHAINS, {"walk_length": 2000, "weighted": False}),
+    Work(FEW[0], "deepwalk", CHAINS, FEW_STEPS | {"layout": "entries"}, 5.8e9, sized=SIZED),
+    Work(FEW[1], "biased", CHAINS, FEW_STEPS, sized=SIZED),
     NODE2VEC,
     Work("node2vec p=.5 q=2", "node2vec", MANY, LONG | {"p": 0.5, "q": 2.0}, 9e9),
     Work("node2vec p=.25 q=4", "node2vec", MANY, LONG | {"p": 0.25, "q": 4.0}, 5e9),
     Work("node2vec p=.25 q=4, weighted", "node2vec", MANY, LONG | {"p": 0.25, "q": 4.0, "weighted": True}),
-    Work("DeepWalk, length 100", "deepwalk", MANY, PAPER),
+    Work("DeepWalk, length 100", "deepwalk", MANY, PAPER, sized=LENGTH),
     Work("personalized PageRank, ends .01, no limit", "ppr", MANY, {"termination_prob": 0.01, "weighted": False}),
-    Work("personalized PageRank, ends .01, cut at 100", "ppr", MANY, PAPER | {"termination_prob": 0.01}),
-    Work("node2vec p=2 q=.5, length 100", "node2vec", MANY, PAPER | {"p": 2.0, "q": 0.5}),
+    Work(
+        "personalized PageRank, ends .01, cut at 100",
+        "ppr",
+        MANY,
+        PAPER | {"termination_prob": 0.01},
+        sized="cut at {walk_length}",
+    ),
+    Work("node2vec p=2 q=.5, length 100", "node2vec", MANY, PAPER | {"p": 2.0, "q": 0.5}, sized=LENGTH),
     Work("personalized PageRank, ends .15", "ppr", MANY, PAPER),
     Work("walk with jumps", "jump", MANY, LONG),
     Work("Metropolis-Hastings", "metropolis-hastings", MANY, LONG),

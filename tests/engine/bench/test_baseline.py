@@ -45,11 +45,11 @@ def test_a_slower_kernel_is_caught_by_the_baseline_and_the_same_speed_is_not(tmp
     clock.seconds *= 1.2
     code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
     assert code == SLOWER == 4
-    assert f"slower: walks, {GRAPH}, uniform walk, 4000 x 2000" in said
+    assert f"slower: walks, {GRAPH}, uniform walk, 20 x 2000" in said
     clock.seconds /= 1.5
     code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
     assert code == 0
-    assert f"faster: walks, {GRAPH}, uniform walk, 4000 x 2000" in said
+    assert f"faster: walks, {GRAPH}, uniform walk, 20 x 2000" in said
 
 
 def test_rates_of_the_machines_own_clock_are_compared_with_the_baseline(tmp_path):
@@ -58,7 +58,7 @@ def test_rates_of_the_machines_own_clock_are_compared_with_the_baseline(tmp_path
     before.write_text(json.dumps(faster))
     code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
     assert code == SLOWER
-    assert f"slower: walks, {GRAPH}, uniform walk, 4000 x 2000" in said
+    assert f"slower: walks, {GRAPH}, uniform walk, 20 x 2000" in said
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from helpers.bench_works import printed, replace_clocks
 
 from csaw.cli.main import cli
 from csaw.engine import sample
-from csaw.engine.bench import peer_law, peer_process, suites
-from csaw.engine.bench.bench_row import MACHINE, key, measured
+from csaw.engine.bench import peer_law, peer_process, run, suites
+from csaw.engine.bench.bench_row import GOALS, MACHINE, key, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
+from csaw.engine.bench.judge import judged
 from csaw.engine.bench.shares import MOVING
 from csaw.engine.bench.suites import peers
 from csaw.partition import write_graph
@@ -40,20 +41,23 @@ SUITES = [
 
 @pytest.mark.parametrize("name", SUITES)
 def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, monkeypatch, name):
+    yielded, under_head = [], run._under_head
+    monkeypatch.setattr(run, "_under_head", lambda row, *rest: yielded.append(row) or under_head(row, *rest))
     code, said, rows = bench(GRAPH, "--quick", "--suite", name, folder=tmp_path)
     assert code == 0, said
     assert rows[0]["suite"] == MACHINE
     assert measured(rows, suite=MACHINE, unit="gathers/s")
     mine = [row for row in rows if row["suite"] == name]
-    verdict = mine.pop()
-    assert verdict["claim"] in said
-    assert verdict["found"] in said
+    verdict = judged(name, [{"suite": name} | row for row in yielded], rows[0]["device"])
     assert mine
+    assert not [row for row in rows if {"claim", *GOALS} & row.keys()], "a quick run is not judged"
+    assert not re.search(r"claim:|holds|\bgoals?\b|\bmet\b|missed", said)
     for row in mine:
         if "not_measured" in row:
             assert row["not_measured"] in said
         else:
             assert 0 < row["slowest"] <= row["rate"] <= row["fastest"]
+            assert row.get("ran_on", "cpu") == "cpu"
     figures = measured(mine)
     assert len({key(row) for row in figures}) == len(figures), "a figure is known by its suite, graph and work"
     assert not [path for path in tmp_path.iterdir() if path.name != "rows.json"], "nothing stays in --out"
@@ -103,6 +107,7 @@ def test_csaw_passes_the_check_of_the_law_that_peers_must_pass_and_a_wrong_walk_
 
 def test_a_peer_that_fails_is_reported_with_its_own_words(tmp_path, monkeypatch):
     monkeypatch.setattr(peer_process, "PEERS", tmp_path)
+    how = {"folder": str(tmp_path), "threads": 2}
     for name, code, said in (
         ("broken", "raise ImportError('no such sampler')", "ImportError: no such sampler"),
         ("slow", "import time\ntime.sleep(60)", "a draw did not end within 1 s"),
@@ -110,9 +115,9 @@ def test_a_peer_that_fails_is_reported_with_its_own_words(tmp_path, monkeypatch)
         (tmp_path / f"{name}.py").write_text(code)
         monkeypatch.setattr(peer_process, "LIMIT_SECONDS", 1.0 if name == "slow" else 60.0)
         with pytest.raises(peer_process.PeerError, match=said):
-            peer_process.Child(name, sys.executable, {"folder": str(tmp_path)})
+            peer_process.Child(name, sys.executable, how)
     with pytest.raises(peer_process.PeerError, match="nothing cannot be run"):
-        peer_process.Child("broken", "nothing", {"folder": str(tmp_path)})
+        peer_process.Child("broken", "nothing", how)
 
 
 def test_two_suites_in_one_run_and_only_some_works(tmp_path):
@@ -147,7 +152,7 @@ def test_rows_can_be_printed_and_suites_listed():
     printed = CliRunner().invoke(
         cli, ["bench", GRAPH, "--quick", "--device", "cpu", "--suite", "walks", "--only", "jumps", "--json", "-"]
     )
-    assert [row["suite"] for row in json.loads(printed.stdout)] == [MACHINE, MACHINE, "walks", "walks"]
+    assert [row["suite"] for row in json.loads(printed.stdout)] == [MACHINE, MACHINE, "walks"]
     listed = CliRunner().invoke(cli, ["bench", "--list"]).output.splitlines()
     assert [line.split()[0] for line in listed] == suites.names()
 

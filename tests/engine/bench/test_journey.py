@@ -71,9 +71,9 @@ EVERY = [
 ]
 
 
-def test_a_quick_journey_on_a_named_graph_prints_its_stages_beside_limits_and_goals(tmp_path):
+def test_a_journey_on_a_named_graph_prints_its_stages_beside_limits_and_goals(tmp_path):
     file = tmp_path / "rows.json"
-    line = ["bench", "rmat:scale=8", "--quick", "--suite", "journey", "--only", "gzip", "--device", "cpu"]
+    line = ["bench", "rmat:scale=8", "--repeats", "1", "--suite", "journey", "--only", "gzip", "--device", "cpu"]
     done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path), "--json", str(file)], catch_exceptions=False)
     rows = measured(json.loads(file.read_text()), suite="journey")
     assert [row["work"] for row in rows] == [MEMBERS, MEMBER]

@@ -89,7 +89,7 @@ def test_an_interpreter_that_is_named_does_the_works(graph, tmp_path):
     works = ("triangles", "triangles of each vertex", "components", "BFS, a source", "PageRank", "core numbers", "none")
     found = measured(graph, python, tmp_path, works)
     assert [row for row, _ in found] == [
-        {"work": f"{work}, networkit", "peer": "networkit"} for work in works if work != "none"
+        {"work": f"{work}, networkit", "peer": "networkit", "ran_on": "cpu"} for work in works if work != "none"
     ]
     assert all(len(seconds) == 2 and min(seconds) > 0 for _, seconds in found)
 

@@ -51,7 +51,8 @@ def test_the_budget_of_a_run_from_disk_has_room_for_an_eighth_of_the_graph(tmp_p
 
 
 def test_a_run_that_moved_nothing_is_a_failure_of_the_suite(tmp_path, monkeypatch):
-    line = [GRAPH, "--quick", "--suite", "out-of-memory", "--only", "2 x 2 by degree, baseline"]
+    line = [GRAPH, "--suite", "out-of-memory", "--only", "2 x 2 by degree, baseline"]
+    line += ["--instances", "200", "--repeats", "1"]
     plenty = {"residency": "disk", "memory": 1 << 30}
     monkeypatch.setattr(shares, "share_options", lambda *_: plenty)
     _, said, rows = bench(*line, folder=tmp_path)

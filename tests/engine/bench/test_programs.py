@@ -18,10 +18,12 @@ from helpers.peer_programs import programs
 from csaw.engine.bench import peer_loop, peer_process
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
+from csaw.engine.bench.networks import network_of
 from csaw.engine.bench.peer_law import REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import Child, PeerError
 from csaw.engine.bench.peers import csaw as csaw_peer
 from csaw.engine.bench.suites import peers, triangles
+from csaw.engine.cuda.device import Device
 from csaw.engine.runs.job import prepare
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
@@ -148,6 +150,44 @@ class Matrix:
 class matrix_api:
     Matrix = Matrix
 """
+TEMPEST = """
+import math, random
+import numpy as np
+BIASES = {
+    "Uniform": lambda k, n: 1,
+    "Linear": lambda k, n: n - k,
+    "ExponentialIndex": lambda k, n: math.exp(-k),
+}
+class Tempest:
+    def __init__(self, is_directed, use_gpu=False, *, global_seed, cuda_device_id):
+        assert (is_directed, use_gpu, cuda_device_id) == (False, WHERE, 1 if WHERE else 0)
+        self.random, self.rows = random.Random(global_seed), {}
+    def add_multiple_edges(self, sources, targets, times):
+        assert sources.dtype == targets.dtype == np.int32 and times.dtype == np.int64
+        for u, v, time in zip(sources.tolist(), targets.tolist(), times.tolist()):
+            self.rows.setdefault(u, []).append((v, time))
+            self.rows.setdefault(v, []).append((u, time))
+    def step(self, at, now, bias):
+        later = sorted({time for _, time in self.rows[at] if time > now})
+        if not later:
+            return None
+        time = self.random.choices(later, [BIASES[bias](k, len(later)) ** POWER for k in range(len(later))])[0]
+        return self.random.choice([v for v, t in self.rows[at] if t == time]), time
+    def get_random_walks_and_times_for_all_nodes(self, *, max_walk_len, walk_bias, num_walks_per_node,
+                                                 initial_edge_bias, walk_direction):
+        assert initial_edge_bias == walk_bias and walk_direction == "Forward_In_Time"
+        begun = np.repeat(sorted(self.rows), num_walks_per_node)
+        nodes = np.full((begun.size, max_walk_len), -1, np.int32)
+        times, lengths = np.full(nodes.shape, -1, np.int64), np.zeros(begun.size, np.uint64)
+        for walk, at in enumerate(begun.tolist()):
+            now = np.iinfo(np.int64).min
+            for place in range(max_walk_len):
+                nodes[walk, place], times[walk, place], lengths[walk] = at, now, place + 1
+                if (found := self.step(at, now, walk_bias)) is None:
+                    break
+                at, now = found
+        return nodes, times, lengths, None
+"""
 
 
 def modules(folder, monkeypatch, **texts):
@@ -222,6 +262,22 @@ def test_gsamplers_walks_are_tested_as_they_lie_in_memory(tmp_path, how, monkeyp
         peers._check_law("gsampler", sys.executable, how | {"device": "cpu"})
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda:1"])
+@pytest.mark.parametrize("title", [title for title in peers.WORKS if "time_bias" in peers.WORKS[title]])
+def test_tempests_walks_in_time_are_tested_on_the_device_that_is_named(tmp_path, how, monkeypatch, title, device):
+    asked = how | peers.WORKS[title] | {"device": device}
+    fake = TEMPEST.replace("WHERE", str(device != "cpu"))
+    modules(tmp_path / "right", monkeypatch, tempest=fake.replace("POWER", "1.0"))
+    peers._check_law("tempest", sys.executable, asked)
+    child = Child("tempest", sys.executable, asked)
+    assert child.ask()["rate"] > 0
+    child.end()
+    if title != "temporal walk":  # a power leaves uniform chances as they are
+        modules(tmp_path / "wrong", monkeypatch, tempest=fake.replace("POWER", "1.5"))
+        with pytest.raises(PeerError, match="it draws from another law"):
+            peers._check_law("tempest", sys.executable, asked)
+
+
 @pytest.mark.parametrize("power", ["1", "1.5"])
 def test_dgls_walks_by_degree_are_tested(tmp_path, how, monkeypatch, power):
     need_package("torch")
@@ -246,6 +302,7 @@ def test_each_device_has_peers_and_works_of_its_own():
         "nextdoor",
         "pyg-lib",
         "skywalker",
+        "tempest",
     }
     assert of["cuda"] - of["cpu"] == {"c-saw", "cugraph", "flowwalker", "gsampler", "nextdoor", "skywalker"}
     assert "thunderrw" in of["cpu"]
@@ -389,11 +446,13 @@ print("[2024-12-06 22:16:42.806] [info] Triangle count", triangles)
 )
 def test_grouptc_counts_as_csaw_does_and_its_time_is_all_in(tmp_path, text, said):
     folder = programs(tmp_path / "bin", ("main",), text)
-    context = Context([given(GRAPH)], threads=2, repeats=1, out=tmp_path, only="grouptc", peers={"grouptc": folder})
-    [row] = triangles.rows(context)
+    graph, gpu = given(GRAPH).open(None), Device(0, "a GPU", "sm_90", 132, 1 << 37)
+    network = network_of(Context([], threads=2), graph).undirected
+    row = triangles._by_groups(Context([], (gpu,), 2, 1, out=tmp_path, peers={"grouptc": folder}), network)
+    assert row["ran_on"] == "cuda"
     if "rate" in row:
         assert row["seconds"] == pytest.approx(0.004)
-        assert row["rate"] == row["stored_edges"] / 2 / row["seconds"]
+        assert row["rate"] == network.edges / 2 / row["seconds"]
         assert row["note"] == "its kernel alone 1 ms"
     else:
         assert row["not_measured"].startswith(said)

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from csaw.engine.bench.networks import beside_one, of_one, with_gpus, with_ratios
-from csaw.engine.bench.suites import ranking, traversal
+from csaw.engine.bench.suites import ranking, traversal, triangles
 
 
 def test_a_network_with_more_gpus_keeps_nothing_of_the_one_that_has_one():
@@ -36,3 +36,10 @@ def test_a_ratio_is_of_the_same_work():
             assert {of_one(f"{work}{more}", suite.OF_VERTEX) for more in ("", ", 2 GPUs", ", 2 GPUs, x")} == {work}
     rows = [{"work": "a", "seconds": 3.0}, {"work": "b", "seconds": 8.0}, {"work": "b, 2 GPUs", "seconds": 4.0}]
     assert list(with_ratios(rows, ["a", "b"])) == [*rows[:2], rows[2] | {"note": "2.00 x one GPU"}]
+
+
+def test_only_a_work_of_several_gpus_is_set_beside_that_of_one():
+    works = ("triangles", "triangles of each vertex", "triangles, masked product", "triangles, matching")
+    assert [triangles._one(work) for work in works] == [""] * 4
+    for work in works[:2]:
+        assert {triangles._one(f"{work}, {where}") for where in ("2 GPUs", "16 GPUs", "2 GPUs, pooled")} == {work}

@@ -1,5 +1,10 @@
-"""Tempest (Salehin et al., PyPI's temporal-random-walk): walks in time by ranks of different times, on the CPU."""
+"""Tempest (Salehin and others, ICPP 2026; tempest-rw on PyPI): walks in time by ranks of different times.
 
+Its wheel is built for GPUs and needs NVIDIA's driver even to draw on the CPU; for the CPU alone it is built from its
+source. On a GPU it returns walks as arrays in the host's memory, so the time of copying them is part of its rate.
+"""
+
+DEVICES = ("cpu", "cuda")
 WORKS = ("temporal walk", "temporal walk, linear", "temporal walk by rank")
 BIASES = {"uniform": "Uniform", "linear": "Linear", "exponential-rank": "ExponentialIndex"}
 
@@ -10,13 +15,15 @@ class Tool:
 
         os.environ["OMP_NUM_THREADS"] = str(how["threads"])  # before its library is loaded, which reads it once
         import numpy as np
-        from temporal_random_walk import TemporalRandomWalk
+        from tempest import Tempest
 
         self.how, rows = how, graph()
         source = np.repeat(np.arange(rows["indptr"].size - 1), np.diff(rows["indptr"]))
         once = source <= rows["indices"]
         ends = (source[once].astype(np.int32), rows["indices"][once].astype(np.int32))
-        self.sampler = TemporalRandomWalk(is_directed=False, use_gpu=False, global_seed=1)
+        kind, _, number = how.get("device", "cpu").partition(":")
+        where = {"use_gpu": kind == "cuda", "cuda_device_id": int(number or 0)}
+        self.sampler = Tempest(is_directed=False, global_seed=1, **where)
         self.sampler.add_multiple_edges(*ends, rows["times"][once])
 
     def draw(self):
