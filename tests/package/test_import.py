@@ -3,6 +3,7 @@ called.
 """
 
 import inspect
+import os
 import re
 import runpy
 import subprocess
@@ -24,9 +25,8 @@ HEAVY = ("numpy", "numba", "scipy", "click", "rich", "networkx", "igraph", "pand
 
 def python(code):
     """What a process of its own prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True
-    )
+    env = os.environ | {"PYTHONPATH": str(SOURCE)}
+    done = subprocess.run([sys.executable, "-c", code], check=False, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
