@@ -27,6 +27,9 @@ WRONG = {
     numbers.QUOTE: "quotes that end before a separator",
 }
 
+ODD = re.compile(rb"[\[\](){}<>|=:']|--|\xe2\x86")  # which make no word of a number
+WRONG_MARKS = "integers as ids, as in the rows before, and a number in each other column that is read"
+
 
 class Room(threading.local):
     """Memory into which a thread parses: large arrays that many blocks share, because getting memory in small pages
@@ -233,7 +236,8 @@ class NumberRows:
                 "it, or pass --on-error skip"
             )
         refuse_comma(where, row)
-        raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
+        expected = WRONG[status] if status != numbers.NOT_A_NUMBER or not ODD.search(row) else WRONG_MARKS
+        raise FormatError(f"{where}: expected {expected}, found {row_shown(row)}")
 
     def _check_bounds(self, bounds: Bounds) -> None:
         limit, (low, high) = self.shape.declared["vertices"], bounds

@@ -106,17 +106,23 @@ MARKS = {
 BETWEEN = re.compile(
     rb'\s*("[^"]*"|[^\s,;|]+?)(\s*)([-=<>]{2,4}|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("[^"]*"|[^\s,;|]+)(?=\s|[,;]|$)'
 )
-PIPES = re.compile(rb"[^|]*[^|\s][^|]*(\|[^|]*[^|\s][^|]*)+$")
+LONGEST = 1 << 10  # bytes of a row in which an arrow is looked for
 
 
 def arrow_between(lines: Iterable[Line]) -> Arrow | None:
     """The arrow between the ends of all ``lines``, or bars between their cells; None where not all have it."""
     texts = [line.text.rstrip() for line in lines]
-    if all(map(PIPES.match, texts)) and len({text.count(b"|") for text in texts}) == 1 and b"\t" not in texts[0]:
-        return Arrow(b"|", texts[0].count(b"|"), b"\t")
+    bars = {text.count(b"|") for text in texts}
+    if (
+        len(bars) == 1
+        and bars != {0}
+        and b"\t" not in texts[0]
+        and all(all(map(bytes.strip, text.split(b"|"))) for text in texts)
+    ):
+        return Arrow(b"|", bars.pop(), b"\t")
     marks = set()
     for text in texts:
-        found = BETWEEN.match(text)
+        found = BETWEEN.match(text[:LONGEST])
         if found is None or found[3] not in MARKS or text.count(found[3]) != 1:
             return None
         if not (found[2] and found[4]) and not (found[1].isdigit() and found[5].isdigit()):
