@@ -9,7 +9,7 @@ from csaw.partition.ingestion.text.shape import ADJACENCY, Shape
 
 SUFFIX = re.compile(r"\.adjlist(\.\w+)?$")
 NETWORKX = re.compile(rb"#[^\n]*\n# GMT \w{3} \w{3} ")  # above lists that networkx writes
-MARKS = re.compile(rb"[:,;\"()\[\]{}<>]")
+MARKS = re.compile(rb"[:;\"()\[\]{}<>]")
 BRACES = re.compile(rb"[,;{}]")
 
 
@@ -22,11 +22,11 @@ def adjacency_of(head: Head, lines: list[Line], shape: Shape, options: IngestOpt
     named = SUFFIX.search(head.name) or NETWORKX.match(head.text)
     if options.format == "auto" and not colon and not (named and not any(map(BRACES.search, texts))):
         return False
-    words = (text.replace(b":", b" ").split() if colon else text.split() for text in texts)
+    words = (text.replace(b":", b" " * colon or b":").replace(b",", b" ").split() for text in texts)
     integers = all(INTEGER.fullmatch(cell) for row in words for cell in row)
     shape.format, shape.colon, shape.before = ADJACENCY, colon, 1
     shape.strings = options.ids == "string" or (options.ids == "auto" and not integers)
-    shape.separator = BLANK if shape.strings else None
+    shape.separator = BLANK if shape.strings and not any(b"," in text for text in texts) else None
     return True
 
 

@@ -11,6 +11,7 @@ from csaw.partition.ingestion.text.types import see_types
 
 MANY = 8  # entries
 LONGEST = 40  # bytes of a number
+ARROW = re.compile(rb"[-=<>~]*[<>=~][-=<>~]*[-=<>~]|--+")
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
     rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
@@ -40,12 +41,33 @@ def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], op
         )
 
 
+def refuse_marks(where: str, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
+    """Raise FormatError for an arrow that would be a vertex."""
+    wishes = options.wishes
+    if not shape.strings or (wishes.source and wishes.target):
+        return
+    ends = (row[end] for row in rows for end in (shape.read.source, shape.read.target) if len(row) > end)
+    if mark := next((cell for cell in ends if ARROW.fullmatch(cell)), None):
+        raise FormatError(
+            f"{where}: {row_shown(mark)} would be a vertex; say which columns are the ends with --source-column and "
+            "--target-column, or pass --format edges if it is one"
+        )
+
+
 def is_size_line(first: tuple[int, int, int], entries: int, largest: int) -> bool:
     """Whether the first row has the size of the matrix that so many rows behind it make: a square one, which would be a
     loop of the last vertex, or one of so many entries that chance makes no such row.
     """
     rows, columns, said = first
     return said == entries >= (1 if rows == columns else MANY) and 0 < largest <= max(rows, columns) and min(first) > 0
+
+
+def are_counts(first: tuple[int, int], edges: int, largest: int) -> bool:
+    """Whether the first row may have the counts of so many rows behind it: vertices and edges, edges and vertices, or
+    edges and a flag.
+    """
+    one, other = first
+    return (other == edges and largest <= one) or (one == edges and (largest <= other or 0 <= other < 2))
 
 
 def size_line(where: str, first: tuple[int, int, int]) -> FormatError:
@@ -61,6 +83,7 @@ def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape
     see_types(where, layout, rows, shape, options)
     if shape.header_line is None and shape.names is None:
         refuse_words_between(where, layout, rows, options)
+        refuse_marks(where, rows, shape, options)
         if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
             one, other, third = map(int, rows[0])
             shape.first = one, other, third

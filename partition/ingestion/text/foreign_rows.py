@@ -12,12 +12,15 @@ LGL = re.compile(r"\.lgl(\.\w+)?$")
 VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t\r]*\n(?=[^#%\s])")  # a line # NAME above a row
 LONE = re.compile(rb"\s*[\(\[\{]\s*$")
 BRACKET = re.compile(rb"\s*([^\s\(\[\{<]*\s*:?\s*)?[\(\[\{<]")
-BRACKETS = re.compile(BRACKET.pattern + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:)")
+BRACKETS = re.compile(
+    BRACKET.pattern
+    + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"  # the last are Cypher's
+)
 LETTERED = re.compile(rb"\s*[acdenpstvx]\s")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
 QUOTES = re.compile(rb"\s*([^\s']+\s+)?'[^']*'\s*[,;\s]\s*'[^']*'")
-COLON = re.compile(rb"\s*(\S+\s+)?\d+:\d+(\.\d*)?(\s|,|$)")
+COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&]+)\d+(\.\d*)?(\s|,|$)")
 
 
 def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
@@ -104,6 +107,10 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
     if 2 * sum(map(bool, map(QUOTES.match, texts))) > len(texts):
         way = 'write double quotes, or none: tr -d "\'" < FILE > edges.txt'
         raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)
-    if 2 * sum(map(bool, map(COLON.match, texts))) > len(texts):
-        way = "write them with a blank in place of the colon, tr ':' ' ' < FILE > edges.txt"
-        raise refusal(where, f"pairs of numbers with a colon between them ({row})", way)
+    if all(text.endswith(b";") and text.count(b";") == 1 for text in texts):
+        raise refusal(where, f"rows that end with a semicolon ({row})", "remove it: tr -d ';' < FILE > edges.txt")
+    marks = [found[2] for found in map(COLON.match, texts) if found]
+    if 2 * len(marks) > len(texts):
+        mark = marks[0].decode()
+        way = f"write a blank in its place: sed 's/{mark}/ /g' FILE > edges.txt"
+        raise refusal(where, f"pairs of numbers with {mark!r} between them ({row})", way)
