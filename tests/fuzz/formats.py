@@ -40,9 +40,21 @@ SUFFIXES = (
     *(".sif", ".tgf", ".lgl", ".ncol", ".graphml", ".gml", ".dot", ".json", ".xml", ".out", ".list", ".html", ".g6"),
 )
 SAYS = {
-    **{".graph": "METIS", ".metis": "METIS", ".net": "Pajek", ".gr": "DIMACS", ".adjlist": "adjacency", ".sif": "SIF"},
-    **{".tgf": "TGF", ".lgl": "LGL", ".graphml": "GraphML", ".gml": "GML", ".dot": "DOT|Graphviz", ".json": "JSON"},
-    **{".xml": "XML", ".html": "HTML", ".g6": "graph6"},
+    ".graph": "METIS",
+    ".metis": "METIS",
+    ".net": "Pajek",
+    ".gr": "DIMACS",
+    ".adjlist": "adjacency",
+    ".sif": "SIF",
+    ".tgf": "TGF",
+    ".lgl": "LGL",
+    ".graphml": "GraphML",
+    ".gml": "GML",
+    ".dot": "DOT|Graphviz",
+    ".json": "JSON",
+    ".xml": "XML",
+    ".html": "HTML",
+    ".g6": "graph6",
 }
 """What a name alone says of its format."""
 LINE = r"(:|\blines? |\brows? |\bcolumns? )\d+"
@@ -118,7 +130,7 @@ def _write(random: Random, file: File, place: Path) -> str:
         for part, content in file.others.items():
             (place / name / part).write_bytes(content)
     else:
-        packed = gzip.compress(data) if random.random() < 0.07 else data
+        packed = gzip.compress(data, mtime=0) if random.random() < 0.07 else data
         name += ".gz" if packed is not data and random.random() < 0.5 else ""
         (place / name).write_bytes(packed)
     return name

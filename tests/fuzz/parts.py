@@ -96,7 +96,9 @@ def mixed(random: Random) -> File:
         reads = [Reading(pairs, directed, r"\b(un)?directed") for directed in (True, False)]
     if kind == "weight":
         reads = [Reading([*pairs[: len(first)], *((a, b, 3.0) for a, b, _ in pairs[len(first) :])], says="weight")]
-    file = File("", f"parts of two kinds: {kind}", reads, r"column|header|names|separator|METIS|weight|kind|direct")
+    file = File(
+        "", f"parts of two kinds: {kind}", reads, r"\bids\b|column|header|names|separator|METIS|weight|kind|direct"
+    )
     return _folder(random, file, [header + "".join(f"{a},{b}\n" for a, b in first), texts], ".csv", shuffle=False)
 
 
@@ -114,7 +116,7 @@ def _shares(random: Random, graph: Drawn, count: int, *, hollow: bool = True) ->
 def _folder(random: Random, file: File, texts: list[str], suffix: str, *, shuffle: bool = True) -> File:
     packed = random.random() < 0.15
     file.others = {
-        f"part-{k:05d}{suffix}{'.gz' * packed}": gzip.compress(text.encode()) if packed else text.encode()
+        f"part-{k:05d}{suffix}{'.gz' * packed}": gzip.compress(text.encode(), mtime=0) if packed else text.encode()
         for k, text in enumerate(texts)
     }
     if shuffle and random.random() < 0.4:

@@ -122,7 +122,7 @@ def verdict(file: File, found: Counter[Pair], told: str, options: Sequence[str])
     """
     part, duplicates = "--on-error" in options, "keep" if "--duplicates" in options else "first"
     wanted: list[Counter[Pair]] = []
-    silent = ""
+    told, silent = f"{told} {' '.join(options)}", ""  # what the user says needs no word of csaw
     for reading in file.readings:
         edges = [(a, b, 1.0) for a, b, _ in reading.edges] if "--weight-column" in options else reading.edges
         wanted.append(of(edges, reading.directed, duplicates))

@@ -388,7 +388,7 @@ def joined(random: Random) -> File:
     for place in sorted(again, reverse=True):
         rows.insert(place, [name.title() for name in names] if random.random() < 0.1 else names)
     pairs = graph.pairs()
-    reads = [Reading(pairs, says="header")]
+    reads = [Reading(pairs, says="header|skip")]
     return File(
         "\n".join(between.join(row) for row in rows) + "\n",
         f"a second header, {between!r}",
@@ -416,11 +416,8 @@ def comments(random: Random) -> File:
     lines = [*([between.join(names)] if header else []), *rows]
     place = {"top": 0, "below the header": int(header), "among": random.randrange(1, len(lines) + 1)}[where]
     lines[place:place] = noted
-    reads = [
-        Reading(
-            graph.pairs(), says="" if mark[0] in "#%" and (where == "top" and note == "note") else "comment|begin|skip"
-        )
-    ]
+    above = place == 0 and mark[0] in "#%"  # where comments are expected
+    reads = [Reading(graph.pairs(), says="" if above else "comment|begin|skip")]
     if note == "edge" and mark.strip() == mark != between:  # a name may begin with this mark
         cells = [line.split(between) for line in noted]
         as_edges = [(c[0], c[1], float(c[2]) if graph.weights else 1.0) for c in cells]
@@ -572,7 +569,7 @@ def long(random: Random) -> File:
     pairs = [(str(a), str(b), 1.0) for a, b in rows]
     reads = [Reading(pairs[:place] + [("7", "8", 1.0)] + pairs[place:])]
     if odd in ("#", "*Edges", "<tr>", "source target"):
-        reads = [Reading(pairs, says="comment|header")]
+        reads = [Reading(pairs, says="comment|header|skip")]
     return File("\n".join(lines) + "\n", f"a late row {odd!r}", reads, "", (".txt", ".edges"), newlines=False)
 
 
