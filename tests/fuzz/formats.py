@@ -7,6 +7,7 @@ What reads with an assumption must print it, and what an error advises must not 
 import codecs
 import gzip
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -98,6 +99,16 @@ class Case:
     name: str
     options: list[str]
     printed: tuple[str, ...]
+    piped: bool = False  # read from standard input
+
+    def run(self, place: Path, options: list[str]) -> child.Ended:
+        given = "-" if self.piped else self.name
+
+        def before() -> None:
+            if self.piped:
+                os.dup2(os.open(self.name, os.O_RDONLY), 0)
+
+        return child.csaw("partition", given, "out.zarr", *self.printed, *options, folder=place, before=before)
 
     def followed(self, options: list[str]) -> str:
         """Whose options are tried: csaw's own advice, or a user's."""
@@ -112,7 +123,8 @@ def draw(random: Random, place: Path) -> Case:
     file = WRITERS[kind](random)
     name = _write(random, file, place)
     options = [*file.options, *_options(random, file)]
-    return Case(kind, file, name, options, random.choice([(), ("--json",), ("--json",)]))
+    printed = random.choice([(), ("--json",), ("--json",)])
+    return Case(kind, file, name, options, printed, piped=not file.others and random.random() < 0.07)
 
 
 def _write(random: Random, file: File, place: Path) -> str:
@@ -178,8 +190,9 @@ def _options(random: Random, file: File) -> Iterator[str]:
 def _judged(case: Case, place: Path, options: list[str], patience: int) -> list[Failure]:
     """What is wrong with the result of a command, or with that of a command that its error advises."""
     shutil.rmtree(place / "out.zarr", ignore_errors=True)
-    ended = child.csaw("partition", case.name, "out.zarr", *case.printed, *options, folder=place)
-    if failure := refusal_or_failure(ended, (case.name, *case.file.others)):
+    ended = case.run(place, options)
+    names = ("-", "standard input") if case.piped else (case.name, *case.file.others)
+    if failure := refusal_or_failure(ended, names):
         return [failure]
     if ended.code:
         return _refusal(case, ended, place, options, patience)

@@ -80,7 +80,18 @@ def in_json(random: Random) -> File:
     """Node-link and adjacency data, Cytoscape's, arrays of pairs, objects by line."""
     made = _made(random)
     kind = random.choice(
-        ["node-link", "links", "adjacency", "cytoscape", "pairs", "lines", "array lines", "d3", "dict of lists"]
+        [
+            "node-link",
+            "links",
+            "adjacency",
+            "cytoscape",
+            "pairs",
+            "lines",
+            "array lines",
+            "d3",
+            "dict of lists",
+            "giraph",
+        ]
     )
     links = [{"source": a, "target": b, **data} for a, b, data in made.edges(data=True)]
     value: Any = {
@@ -92,9 +103,10 @@ def in_json(random: Random) -> File:
         "lines": lambda: links,
         "array lines": lambda: [[a, b, *data.values()] for a, b, data in made.edges(data=True)],
         "d3": lambda: links,
+        "giraph": lambda: [[a, 0, [[b, data.get("weight", 1)] for b, data in made.adj[a].items()]] for a in made],
         "dict of lists": lambda: {a: list(made.adj[a]) for a in made},
     }[kind]()
-    if kind in ("lines", "array lines"):
+    if kind in ("lines", "array lines", "giraph"):
         text = "\n".join(json.dumps(one, ensure_ascii=random.random() < 0.5) for one in value) + "\n"
     else:
         text = json.dumps(value, indent=random.choice([None, 1, 2]), ensure_ascii=random.random() < 0.5) + "\n"

@@ -614,6 +614,61 @@ def harwell(random: Random) -> File:
     return File("\n".join(lines) + "\n", "Rutherford-Boeing", [], "Boeing|Harwell", (".rb", ".rua", ".txt"))
 
 
+def ascii_graph(random: Random) -> File:
+    """WebGraph's ASCII form: the number of vertices, then in each row the successors of one."""
+    graph = draw(random, "from 0", weighted=False)
+    rows = [" ".join(sorted((graph.ids[graph.edges[k][1]] for k in ks), key=int)) for ks in graph.neighbors()]
+    text = "\n".join([str(len(graph.ids)), *rows]) + "\n"
+    names = "ASCII|WebGraph|METIS|adjacency"
+    return File(text, "WebGraph's ASCII", [Reading(graph.pairs())], names, (".graph-txt", ".txt"), newlines=False)
+
+
+def vna(random: Random) -> File:
+    """NetDraw: two tables with headers below lines of stars."""
+    graph = draw(random)
+    label: Callable[[str], str] = random.choice([lambda one: one, lambda one: f"{one} {len(one)}"])
+    nodes = ["*node data", "ID" if label("a") == "a" else "ID size", *map(label, graph.ids)]
+    ties = ["*tie data", "from to" + " strength" * bool(graph.weights), *(" ".join(row) for row in graph.rows())]
+    text = "\n".join([*(nodes if random.random() < 0.8 else []), *ties]) + "\n"
+    reads = [Reading(graph.pairs()), Reading([(a, b, 1.0) for a, b, _ in graph.pairs()], says="weight")]
+    return File(text, "VNA", reads, r"VNA|NetDraw|Pajek|UCINET", (".vna", ".vna", ".txt"))
+
+
+def communities(random: Random) -> File:
+    """Sets of vertices, as SNAP lists communities and circles: no edges."""
+    size = random.choice([None, None, 2, 3, 4])
+    rows = [random.sample(range(1, 40), size or random.randrange(1, 7)) for _ in range(random.randrange(3, 9))]
+    named = random.random() < 0.4
+    lines = ["\t".join([*([f"circle{k}"] if named else []), *map(str, row)]) for k, row in enumerate(rows)]
+    columns = {line.count("\t") + 1 for line in lines}
+    reads = []
+    if columns in ({2}, {3}):  # nothing tells it from an edge list
+        reads = [Reading(_as_rows("\n".join(lines)), says="weight" if columns == {3} else "columns|source")]
+    return File(
+        "\n".join(lines) + "\n", "sets of vertices", reads, "communit|adjacency|sets", (".txt", ".cmty", ".circles")
+    )
+
+
+def counted(random: Random) -> File:
+    """Rows of edges below the numbers of vertices and edges, as contests and courses have them."""
+    graph = draw(random, random.choice(["from 1", "from 0"]), both=False)
+    vertices, edges = str(len(graph.ids)), str(len(graph.edges))
+    head = random.choice([[vertices, edges], [edges, vertices], [vertices], [edges], [vertices, vertices, edges]])
+    head = [*head, *random.choice([[], [], ["1"]])]
+    lines = [" ".join(head), *(" ".join(row) for row in graph.rows())]
+    reads = undirected(graph.pairs(), assumed=True)
+    if len(head) == len(graph.rows()[0]):
+        row = (head[0], head[1], float(head[2]) if len(head) > 2 else 1.0)
+        reads += [Reading([row, *graph.pairs()], one, "counts?") for one in (True, False)]
+    return File(
+        "\n".join(lines) + "\n",
+        f"counts {len(head)} above the edges",
+        reads,
+        "counts?",
+        (".txt", ".in", ".edges", ".graph"),
+    )
+
+
 NAMES = {
     "mm": r"matrix.?market|\.mtx\b|size line|banner",
     "metis": r"\bMETIS\b",
@@ -640,4 +695,8 @@ WRITERS: dict[str, Callable[[Random], File]] = {
     "leda": leda,
     "degrees": offsets,
     "rutherford-boeing": harwell,
+    "ascii graph": ascii_graph,
+    "vna": vna,
+    "communities": communities,
+    "counted": counted,
 }

@@ -115,6 +115,10 @@ def _shares(random: Random, graph: Drawn, count: int, *, hollow: bool = True) ->
 
 def _folder(random: Random, file: File, texts: list[str], suffix: str, *, shuffle: bool = True) -> File:
     packed = random.random() < 0.15
+    if random.random() < 0.2:
+        texts = [text.replace("\n", random.choice(["\n", "\r\n"])) for text in texts]
+    if random.random() < 0.1:
+        texts = [random.choice(["", "\ufeff"]) + text for text in texts]
     file.others = {
         f"part-{k:05d}{suffix}{'.gz' * packed}": gzip.compress(text.encode(), mtime=0) if packed else text.encode()
         for k, text in enumerate(texts)

@@ -341,7 +341,21 @@ def gephi(random: Random) -> File:
 def loads(random: Random) -> File:
     """Headers of tools that load graphs into databases."""
     graph = draw(random, weighted=False)
-    kind = random.choice(["neo4j", "neptune", "graphframes", "cytoscape", "movielens", "swapped", "nodes"])
+    kind = random.choice(
+        [
+            "neo4j",
+            "neptune",
+            "graphframes",
+            "cytoscape",
+            "movielens",
+            "swapped",
+            "nodes",
+            "musae",
+            "ldbc",
+            "jodie",
+            "european",
+        ]
+    )
     rows = graph.rows()
     table = {
         "neo4j": lambda: [[":START_ID", ":END_ID", ":TYPE"], *([a, b, "KNOWS"] for a, b in rows)],
@@ -359,11 +373,20 @@ def loads(random: Random) -> File:
             *([a, b, "4.5", "964982703"] for a, b in rows),
         ],
         "swapped": lambda: [["target", "source"], *([b, a] for a, b in rows)],
+        "musae": lambda: [["id_1", "id_2"], *rows],
+        "ldbc": lambda: [["Person.id|Person.id|creationDate"], *([f"{a}|{b}|2012-08-17"] for a, b in rows)],
+        "jodie": lambda: [
+            ["", "u", "i", "ts", "label", "idx"],
+            *([str(k), a, b, f"{k}.5", "0", str(k + 1)] for k, (a, b) in enumerate(rows)),
+        ],
+        "european": lambda: [["source;target;weight"], *([f"{a};{b};0,5"] for a, b in rows)],
         "nodes": lambda: [["Id", "Label"], *([one, f"name {k}"] for k, one in enumerate(graph.ids))],
     }[kind]()
     reads = [Reading(graph.pairs())]
     if kind == "nodes":
         reads = [Reading([(one, f"name {k}", 1.0) for k, one in enumerate(graph.ids)], says="Id|header")]
+    if kind == "european":
+        reads = [Reading([(a, b, 0.5) for a, b in rows])]
     if kind == "movielens":
         reads += [Reading([(a, b, 4.5) for a, b in rows])]
     return File(
@@ -372,7 +395,7 @@ def loads(random: Random) -> File:
         reads,
         "header",
         (".csv", ".txt"),
-        must=kind in ("graphframes", "swapped"),
+        must=kind in ("graphframes", "swapped", "musae"),
     )
 
 
