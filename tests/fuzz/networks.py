@@ -319,15 +319,20 @@ def ncol(random: Random) -> File:
 
 
 def _by_igraph(form: str, text: str) -> list[Pair]:
+    """What igraph reads, by the names of the vertices or, for forms that number these, their numbers from 1."""
     import igraph
 
+    options = {"lgl": {"weights": "if_present"}, "ncol": {"weights": "if_present"}}.get(form, {})
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"graph.{form}"
         path.write_text(text)
-        graph = getattr(igraph.Graph, f"Read_{form.capitalize()}")(str(path), weights="if_present", directed=False)
-    names = graph.vs["name"]
+        graph = getattr(igraph.Graph, f"Read_{'DL' if form == 'dl' else form.capitalize()}")(str(path), **options)
+    names = graph.vs["name"] if form in ("lgl", "ncol") else [str(k + 1) for k in range(graph.vcount())]
     weights = graph.es["weight"] if "weight" in graph.es.attributes() else [1.0] * graph.ecount()
-    return [(names[e.source], names[e.target], float(w)) for e, w in zip(graph.es, weights, strict=True)]
+    return [
+        (names[e.source], names[e.target], 1.0 if w is None else float(w))
+        for e, w in zip(graph.es, weights, strict=True)
+    ]
 
 
 def sif(random: Random) -> File:
@@ -473,9 +478,9 @@ def pajek(random: Random) -> File:
             ["*Network x", f"*Vertices {len(graph.ids)}"],
         ]
     )
-    return File(
-        "\n".join([*head, *vertices, part, *body]) + "\n", f"Pajek {part}", reads, "Pajek", (".net", ".paj", ".txt")
-    )
+    text = "\n".join([*head, *vertices, part, *body]) + "\n"
+    _agree(_by_igraph("pajek", text), graph.pairs(), f"Pajek {part}", ends_alone=not directed)
+    return File(text, f"Pajek {part}", reads, "Pajek", (".net", ".paj", ".txt"))
 
 
 def ucinet(random: Random) -> File:
@@ -499,8 +504,12 @@ def ucinet(random: Random) -> File:
         ]
     else:
         body = [" ".join(row) for row in graph.rows()]
+    text = "\n".join([head, "data:", *body]) + "\n"
+    if form != "fullmatrix":  # igraph knows one way to write the head
+        same = "\n".join([f"DL n={len(graph.ids)}", f"format = {form}", "data:", *body]) + "\n"
+        _agree(_by_igraph("dl", same), graph.pairs(), f"UCINET {form}")
     return File(
-        "\n".join([head, "data:", *body]) + "\n",
+        text,
         f"UCINET DL {form}",
         [Reading(graph.pairs())],
         r"\bDL\b|UCINET",
