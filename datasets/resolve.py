@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Fault = Callable[["GraphStore"], str]
 """Says what is wrong with a store; an empty text if nothing is."""
 log = logging.getLogger("csaw")
-READING = 2  # version of how text becomes a graph: stores in the cache of another one are not used
+READING = 3  # version of how text becomes a graph: stores in the cache of another one are not used
 
 
 def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | None = None) -> str | Path:

@@ -17,7 +17,9 @@ GROUPS = {
     "Reading the input": (
         "directed",
         "reverse",
+        "format",
         "ids",
+        "target_offset",
         "source_column",
         "target_column",
         "weight_column",
@@ -60,10 +62,24 @@ GROUPS = {
     "to it, its in-neighbors.",
 )
 @click.option(
+    "--format",
+    type=click.Choice(["auto", "edges", "matrix-market", "metis", "adjacency"]),
+    default="auto",
+    help="What text holds: rows of edges, Matrix Market, a METIS graph, or adjacency lists, whose lines have a vertex and "
+    "its neighbors; auto looks at the first lines, and refuses what they leave open.",
+)
+@click.option(
     "--ids",
     type=click.Choice(["auto", "int", "string"]),
     default="auto",
     help="Type of the vertex ids; auto looks at the first rows.",
+)
+@click.option(
+    "--target-offset",
+    type=int,
+    metavar="N",
+    help="Add N to the id of each target, so that both sides of a bipartite graph, numbered from 1 each, stay apart "
+    "[default: as the header of a KONECT file says, otherwise 0].",
 )
 @click.option(
     "--source-column",

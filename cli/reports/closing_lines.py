@@ -148,6 +148,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     found = (
         repeated * bool(report["duplicates"]),
         loops * bool(report["self_loops"]),
+        counted(report["comments"], "comment") * bool(report.get("comments")),
         f"{counted(report['skipped'], 'malformed row')} skipped" * bool(report.get("skipped")),
         counted(report["dead_ends"], "dead end"),
     )
@@ -156,6 +157,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     held = f"{counted(store.vertices, 'vertex', 'vertices')} and {edges} in {store.path}"
     bytes_held = sum(file.stat().st_size for file in store.path.rglob("*"))
     return [
+        *(f"Read as: {said}." for said in report.get("read_as", ())),
         f"{held} ({size(bytes_held)}), {took()}.",
         f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
         next_is("sample", str(store.path), "walks.zarr", "--algo", "temporal" if store.time else "node2vec"),

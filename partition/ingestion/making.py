@@ -31,6 +31,7 @@ class PartitionOptions(TypedDict, total=False):
 
     directed: bool | None
     reverse: bool
+    format: str
     ids: str
     source_column: str | int | None
     target_column: str | int | None
@@ -39,6 +40,7 @@ class PartitionOptions(TypedDict, total=False):
     time_column: str | int | None
     time_format: str
     time_decimals: int
+    target_offset: int | None
     duplicates: str | None
     self_loops: str
     on_error: str

@@ -1,7 +1,7 @@
 """The beginning of a text, whose first rows decide its format."""
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from csaw.partition.errors import FormatError
@@ -23,10 +23,10 @@ class Head:
     """The first blocks of a text, up to the rows that decide its format.
 
     ``newline``: the byte that ends lines, a carriage return where there is no line feed; ``comments`` of its first
-    64 KiB.
+    64 KiB; ``ended``: whether it is the whole text.
     """
 
-    def __init__(self, name: str, blocks: Iterable[memoryview]) -> None:
+    def __init__(self, name: str, blocks: Iterable[memoryview], ended: Callable[[], bool]) -> None:
         pieces: list[bytes] = []
         rows = size = 0
         for block in blocks:
@@ -37,7 +37,7 @@ class Head:
         self.name, self.text = name, b"".join(pieces)
         if pieces and pieces[-1] and rows == 0 and size >= LONGEST_HEAD:
             raise FormatError(f"{name}: no row in its first {size:,} bytes; expected rows 'source target [weight]'")
-        self.newline = _newline_of(self.text)
+        self.newline, self.ended = _newline_of(self.text), ended()
 
     @property
     def comments(self) -> bytes:

@@ -3,8 +3,10 @@ them are of one kind.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,11 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.pieces import FileRows, Piece
 from csaw.partition.ingestion.text.readers import Progress, opened
 from csaw.partition.ingestion.text.records import NOTHING_READ
+from csaw.partition.ingestion.text.said import NO_ROWS
 from csaw.partition.ingestion.text.shape import Shape
 
 PASSED_OVER = (".", "_")  # how names begin that are no data, as _SUCCESS beside part files
+CHECKSUMS = ".crc"  # of Hadoop's files, whose names may have lost the dot before them
 END = object()  # behind the last piece of a file
 Kind = dict[str, str | int]
 
@@ -53,7 +57,9 @@ def _files(path: str) -> list[str]:
             f"{shown(path)} is a directory with a store in it; expected an edge list (a graph store goes "
             "to csaw sample or csaw info)"
         )
-    entries = [entry for entry in entries if not entry.name.startswith(PASSED_OVER)]
+    entries = [
+        entry for entry in entries if not entry.name.startswith(PASSED_OVER) and not entry.name.endswith(CHECKSUMS)
+    ]
     for entry in entries:
         if entry.is_dir():
             raise StoreError(
@@ -79,7 +85,7 @@ class Several:
         self.counts, self.warnings = dict(NOTHING_READ), list[str]()
         self.kept: dict[int, FileRows] = {}  # files that are open
         self.weighted = False
-        self.shape = Shape()
+        self.shape, self.read_as = Shape(), list[str]()
         try:
             self._look()
         except BaseException:
@@ -91,16 +97,27 @@ class Several:
         return opened(file, self.options, self.crew, progress, files=len(self.files))
 
     def _look(self) -> None:
-        """Open each file to see of what kind it is."""
-        first: tuple[int, Kind] | None = None
+        """Open each file to see of what kind it is. One without rows, with a header or without, has no say."""
+        looked = list[tuple[str, FileRows]]()
         for number, file in enumerate(self.files):
             rows = self.opened(file)
             self.kept[number] = rows
-            if not rows.shape.empty:
-                first = first or (number, {"direction": "directed", **rows.kind})
-                self._compare(first, file, rows)
+            looked.append((file, rows))
             if _lasts(file):
                 self.kept.pop(number).close()
+        headers = {shape.header_line.encode() for _, rows in looked if (shape := rows.shape).header_line is not None}
+        has_rows = [not rows.shape.empty and rows.shape.only not in headers for _, rows in looked]
+        self.read_as = grouped(
+            (file, rows.read_as if is_read else NO_ROWS) for (file, rows), is_read in zip(looked, has_rows, strict=True)
+        )
+        kept = [number for number, is_read in enumerate(has_rows) if is_read]
+        self.kept = {kept.index(number): rows for number, rows in self.kept.items() if number in kept}
+        self.files, self.sizes = [self.files[number] for number in kept], [self.sizes[number] for number in kept]
+        self.done = [0] * len(kept)
+        first: tuple[int, Kind] | None = None
+        for number, (file, rows) in enumerate(looked[place] for place in kept):
+            first = first or (number, {"direction": "directed", **rows.kind})
+            self._compare(first, file, rows)
 
     def _compare(self, first: tuple[int, Kind], file: str, rows: FileRows) -> None:
         number, wanted = first
@@ -180,6 +197,14 @@ WAYS = {
 def _parsed(rows: FileRows, piece: Any) -> tuple[FileRows, Any]:
     """The rows of a piece, beside the file that it is of."""
     return rows, piece if piece is END else rows.parse(*piece)
+
+
+def grouped(said: Iterable[tuple[str, str]]) -> list[str]:
+    """What is said of each file, of files beside each other that are read alike once."""
+    runs = [(how, [file for file, _ in run]) for how, run in groupby(said, key=itemgetter(1))]
+    if len(runs) == 1:
+        return [runs[0][0]]
+    return [f"{files[0]}{f' to {files[-1]}' if len(files) > 1 else ''}: {how}" for how, files in runs]
 
 
 def _lasts(file: str) -> bool:
