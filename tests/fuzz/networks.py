@@ -505,8 +505,10 @@ def ucinet(random: Random) -> File:
     else:
         body = [" ".join(row) for row in graph.rows()]
     text = "\n".join([head, "data:", *body]) + "\n"
-    if form != "fullmatrix":  # igraph knows one way to write the head
-        same = "\n".join([f"DL n={len(graph.ids)}", f"format = {form}", "data:", *body]) + "\n"
+    if form != "fullmatrix":  # igraph knows one way to write the head, and wants labels
+        same = "\n".join(
+            [f"DL n={len(graph.ids)}", f"format={form}", "labels:", ",".join(graph.ids), "data:", *body, ""]
+        )
         _agree(_by_igraph("dl", same), graph.pairs(), f"UCINET {form}")
     return File(
         text,
