@@ -294,10 +294,13 @@ def lgl(random: Random) -> File:
             lines += [" ".join(graph.rows()[k][1:]) for k in places]
     text = "\n".join(lines) + "\n"
     _agree(_by_igraph("lgl", text), graph.pairs(), "LGL", ends_alone=True)
+    reads = undirected(graph.pairs(), assumed=False)
+    if text.count("#") == 1 and graph.weights:  # a comment above an edge list looks so, too
+        reads.append(Reading(_as_rows(text), says="columns"))
     return File(
         text,
         f"LGL{' weighted' * bool(graph.weights)}",
-        undirected(graph.pairs(), assumed=False),
+        reads,
         r"\bLGL\b",
         (".lgl", ".lgl", ".txt"),
     )

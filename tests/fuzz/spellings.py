@@ -327,7 +327,11 @@ def gephi(random: Random) -> File:
         reads = [Reading(pairs, directed=False)]
     else:
         both = [(b, a, w) for (a, b, w), one in zip(pairs, types, strict=True) if one.lower() == "undirected"]
-        reads = [Reading([*pairs, *both])]
+        reads = [
+            Reading([*pairs, *both]),
+            Reading(pairs, says="--directed"),
+            Reading(pairs, False, says="--undirected"),
+        ]
     return File(
         out.getvalue(),
         f"Gephi {kind}",
@@ -384,7 +388,8 @@ def loads(random: Random) -> File:
     }[kind]()
     reads = [Reading(graph.pairs())]
     if kind == "nodes":
-        reads = [Reading([(one, f"name {k}", 1.0) for k, one in enumerate(graph.ids)], says="Id|header")]
+        pairs = [(one, f"name {k}", 1.0) for k, one in enumerate(graph.ids)]
+        reads = [Reading(pairs, says="Id|header"), Reading([("Id", "Label", 1.0), *pairs], says="--ids")]
     if kind == "european":
         reads = [Reading([(a, b, 0.5) for a, b in rows])]
     if kind == "movielens":
