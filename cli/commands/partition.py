@@ -65,8 +65,8 @@ GROUPS = {
     "--format",
     type=click.Choice(["auto", "edges", "matrix-market", "metis", "adjacency"]),
     default="auto",
-    help="What text holds: rows of edges, Matrix Market, a METIS graph, or adjacency lists, whose lines have a vertex and "
-    "its neighbors; auto looks at the first lines, and refuses what they leave open.",
+    help="What text holds: rows of edges, Matrix Market, a METIS graph, or adjacency lists, whose lines have a vertex "
+    "and its neighbors; auto looks at the first lines, and refuses what they leave open.",
 )
 @click.option(
     "--ids",

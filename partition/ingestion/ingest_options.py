@@ -56,8 +56,8 @@ class IngestOptions:
     edge to it.
     """
     format: str = "auto"
-    """What text holds: rows of ``edges``, a ``matrix-market`` file, a ``metis`` graph, or ``adjacency`` lists, whose lines
-    have a vertex and its neighbors; ``auto``: what its first lines say, or an error where they do not say it.
+    """What text holds: rows of ``edges``, a ``matrix-market`` file, a ``metis`` graph, or ``adjacency`` lists, whose
+    lines have a vertex and its neighbors; ``auto``: what its first lines say, or an error where they do not say it.
     """
     ids: str = "auto"
     """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise
@@ -123,8 +123,8 @@ class IngestOptions:
     time_decimals: int = 0
     """Decimals of a time, or of a second of a date, that are kept: with 3, integers count thousandths."""
     target_offset: int | None = None
-    """Number that is added to the id of each target, so that both sides of a bipartite graph, numbered from 1 each, stay
-    apart. None: what the header of a KONECT file says, otherwise 0.
+    """Number that is added to the id of each target, so that both sides of a bipartite graph, numbered from 1 each,
+    stay apart. None: what the header of a KONECT file says, otherwise 0.
     """
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors

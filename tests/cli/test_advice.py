@@ -12,7 +12,7 @@ FILES = {
     "plain.txt": "1 2\n2 3\n",
     "weights.txt": "1 2 5\n2 3 4\n",
     "four.txt": "1 2 5 6\n2 3 4 7\n",
-    "bad.txt": "0 1\n1 2\n2\n",
+    "bad.txt": "0 1\n1 2\n2\n2 3\n",
     "wide.txt": "-1 2\n9223372036854775809 3\n",
     "names.txt": "a b\nb c\n",
     "types.txt": "1 2 x\n2 3 4\n",

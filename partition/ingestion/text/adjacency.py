@@ -14,8 +14,8 @@ LISTED = re.compile(rb"\s*[^\s,;]+(\s+[^\s{}]+)*\s*$")
 
 
 def adjacency_of(head: Head, lines: list[Line], shape: Shape, options: IngestOptions) -> bool:
-    """Whether a text has adjacency lists, which ``shape`` then describes: an option says so, a colon behind each vertex,
-    or the name or the comments that networkx gives such a file.
+    """Whether a text has adjacency lists, which ``shape`` then describes: an option says so, a colon behind each
+    vertex, or the name or the comments that networkx gives such a file.
     """
     texts = [line.text for line in lines]
     colon = all(map(COLON.match, texts))

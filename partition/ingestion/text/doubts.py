@@ -68,8 +68,8 @@ def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: Inge
         numbers = [cell for cell in ends if SPELLED.fullmatch(cell)]
         if numbers:
             said.append(
-                f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are two "
-                "vertices"
+                f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "
+                "two vertices"
             )
     by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
     if by_place and not layout.strings and _like_lists(rows):

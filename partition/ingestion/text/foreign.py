@@ -28,15 +28,17 @@ def through(call: str) -> str:
 MARKUP = rb"\s*(<\?xml.*?\?>\s*)?(<!--.*?-->\s*)*"
 REMARKS = rb"\s*((//[^\n]*|/\*.*?\*/|\#[^\n]*)\s*)*"
 OF_DIMACS = (
-    "grep '^[ae]' FILE | csaw partition - OUT --source-column 2 --target-column 3 reads its edges, with --weight-column 4 "
-    "if each has a length, otherwise none"
+    "grep '^[ae]' FILE | csaw partition - OUT --source-column 2 --target-column 3 reads its edges, with "
+    "--weight-column 4 if each has a length, otherwise none"
 )
+OF_GSPAN = "it has several graphs: take the lines of one that begin with e out of it"
 FORMATS = (
     _is("a web page (HTML)", MARKUP + rb"<(!doctype\s+html|html|head|body)\b", "download the file that it links to"),
     _is("GraphML", MARKUP + rb"(<!doctype[^>]*>\s*)?<graphml\b", through("networkx.read_graphml(FILE)")),
     _is("GEXF", MARKUP + rb"<(\w+:)?gexf\b", through("networkx.read_gexf(FILE)")),
     _is("XML", rb"\s*<\?xml\b|\s*<!--", "convert it to 'source target [weight]' rows first"),
-    _is("GML", rb"\s*((Creator|Version|comment)\b[^\n]*\n\s*|\#[^\n]*\n\s*)*graph\s*\[", through("networkx.read_gml(FILE)")),
+    _is("GML", rb"\s*((Creator|Version|comment)\b[^\n]*\n\s*|\#[^\n]*\n\s*)*graph\s*\[",
+        through("networkx.read_gml(FILE)")),
     _is("Pajek", rb"\s*(%[^\n]*\n\s*)*\*(vertices|network|arcs|edges|arcslist|edgeslist|matrix)\b",
         through("networkx.read_pajek(FILE)")),
     _is("VNA", rb"\s*\*(node|tie)\s+(data|properties)\b", "take the rows below '*tie data' out of it"),
@@ -51,9 +53,10 @@ FORMATS = (
     _is("JSON of nodes and links", rb"\s*\{\s*\"", through("networkx.node_link_graph(json.load(open(FILE)))")),
     _is("JSON", rb"\s*\[\s*(\{|$)", through("pandas.read_json(FILE)")),
     _is("DIMACS", rb"(c\b[^\n]*\n|\s*\n)*p\s+[a-z_]+\s+\d+\s+\d+", OF_DIMACS),
-    _is("gSpan, which has many graphs", rb"\s*t\s+\#\s+-?\d+", "take the lines of one graph that begin with e out of it"),
-    _is("an adjacency graph of Ligra and GBBS", rb"\s*(weighted)?adjacencygraph\s", "convert it to 'source target' rows"),
-    _is("RDF", rb"\s*(\#[^\n]*\n\s*)*(@prefix|prefix\s+\w*:|<[^>\s]+>\s+<[^>\s]+>\s+[<\"_])",
+    _is("gSpan", rb"\s*t\s+\#\s+-?\d+", OF_GSPAN),
+    _is("an adjacency graph of Ligra or GBBS", rb"\s*(weighted)?adjacencygraph\s",
+        "convert it to 'source target' rows"),
+    _is("RDF", rb"\s*(\#[^\n]*\n\s*)*(@prefix|prefix\s+\w*:|<[^>\s]+>\s+<[^>\s]+>\s+[<\"_][^\n]*\.\s*\n)",
         "convert it to 'source target' rows first"),
     _is("a dump of a database (SQL)",
         rb"\s*((--|/\*)[^\n]*\n\s*)*(create\s+(table|database)|insert\s+into|drop\s+table|copy\s+\S+[^\n]*\sfrom\s+stdin)\b",

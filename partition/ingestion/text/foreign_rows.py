@@ -3,14 +3,15 @@
 import re
 
 from csaw.partition.ingestion.text.cells import row_shown
-from csaw.partition.ingestion.text.foreign import OF_DIMACS, refusal, through
+from csaw.partition.ingestion.text.foreign import LOOKED_AT, OF_DIMACS, OF_GSPAN, refusal, through
 from csaw.partition.ingestion.text.head import Head, Line
 
 ALONE = re.compile(rb"(?<=\n)#[ \t\r]*\n(?!\s*#)")  # a line of nothing but #, which no comment follows
-VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*\S+[ \t\r]*\n(?=[^#%\s])")  # a line # NAME above a row
+LGL = re.compile(r"\.lgl(\.\w+)?$")
+VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t\r]*\n(?=[^#%\s])")  # a line # NAME above a row
 DATA = re.compile(rb"\s*\S+\s+\{.*\}\s*$")
 EDGE_DATA = re.compile(rb"\s*(\S+|\(.*\))\s+(\S+|\(.*\))\s+\{.*\}\s*$")
-BRACKETS = re.compile(rb"\s*([^\s\(\[\{<]+\s*[\s:]\s*)?[\(\[\{<]($|[^\)\]\}>]*[,;:\s\(\[\{])")
+BRACKETS = re.compile(rb"\s*([^\s\(\[\{<]+\s*[\s:]\s*)?([\(\[\{<]\s*$|[\(\[\{<][^\)\]\}>]*[,;\s\(\[\{]|\{[^\}]*:)")
 LETTERED = re.compile(rb"\s*[acdenpstvx]\s")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
@@ -22,16 +23,13 @@ def refuse_foreign_rows(head: Head, lines: list[Line]) -> None:
     texts = [line.text.rstrip() for line in lines]
     where = f"{head.name}:{lines[0].number}"
     begin = lines[0].end - len(lines[0].text)
-    rows = head.text[begin : begin + (1 << 16)]
+    rows = head.text[begin : begin + LOOKED_AT]
     if any(not rows[: found.start()].rpartition(b"\n")[0].rpartition(b"\n")[2].lstrip().startswith(b"#")
            for found in ALONE.finditer(rows)):  # fmt: skip
         way = "the rows below its line '#' are edges: sed '1,/^#$/d' FILE | csaw partition - OUT"
         raise refusal(where, "TGF (Trivial Graph Format)", way)
-    if max(len(text.split()) for text in texts) <= 2 and (
-        len(VERTEX.findall(head.text[: 1 << 16])) > (0 if re.search(r"\.lgl(\.\w+)?$", head.name) else 1)
-    ):
-        way = through("igraph.Graph.Read_Lgl(FILE)")
-        raise refusal(where, "LGL (Large Graph Layout)", way)
+    if _is_lgl(head, texts):
+        raise refusal(where, "LGL (Large Graph Layout)", through("igraph.Graph.Read_Lgl(FILE)"))
     if any(map(EDGE_DATA.match, texts)):
         way = (
             "--weight-column none reads the ends only, networkx.write_weighted_edgelist writes rows with weights, and "
@@ -43,20 +41,31 @@ def refuse_foreign_rows(head: Head, lines: list[Line]) -> None:
     _refuse_marks(where, texts)
 
 
+def _is_lgl(head: Head, texts: list[bytes]) -> bool:
+    """Whether lines ``# NAME`` stand above rows of one cell, or two with a weight: other names above each, as the ids
+    in the rows are, and one at the begin.
+    """
+    names = VERTEX.findall(head.text[:LOOKED_AT])
+    rows = [text.split() for text in texts]
+    if not head.text.lstrip().startswith(b"#") or max(map(len, rows)) > 2 or len(set(names)) < len(names):
+        return False
+    if all(row[0].isdigit() for row in rows) != all(map(bytes.isdigit, names)):
+        return False
+    return len(names) > (0 if LGL.search(head.name) else 1)
+
+
 def _refuse_marks(where: str, texts: list[bytes]) -> None:
     """Raise FormatError for rows that begin with letters, or have brackets or colons around their ends."""
     found = f"{{}} ({row_shown(texts[0])})"
     if all(map(LETTERED.match, texts)):
         if any(map(GSPAN_VERTEX.match, texts)):
-            raise refusal(
-                where, "gSpan, which has many graphs", "take the lines of one graph that begin with e out of it"
-            )
+            raise refusal(where, "gSpan", OF_GSPAN)
         if any(map(DIMACS_EDGE.match, texts)):
             raise refusal(where, found.format("DIMACS, without a line p"), OF_DIMACS)
     if 2 * sum(map(bool, map(BRACKETS.match, texts))) > len(texts):
         way = (
-            "remove the brackets, tr -d '()[]{}<>' < FILE > edges.txt, if each line is one edge; in Python, csaw.partition "
-            "takes a list of tuples"
+            "remove the brackets, tr -d '()[]{}<>' < FILE > edges.txt, if each line is one edge; in Python, "
+            "csaw.partition takes a list of tuples"
         )
         raise refusal(where, found.format("a list in brackets, as Python and JSON write"), way)
     if 2 * sum(map(bool, map(COLON.match, texts))) > len(texts):

@@ -101,8 +101,8 @@ def keep_half(owners, others, weights, vertices, sums):
     """Move the edges to larger neighbors to the front, and return (their number, a place that is wrong or -1).
 
     ``sums`` [2] get a sum over edges to larger neighbors, and one over those to smaller ones. They are equal where each
-    edge is in the lines of both ends with one weight, and chance makes others equal once in 2^64 times. ``weights``: the
-    bits of float32, uint32.
+    edge is in the lines of both ends with one weight, and chance makes others equal once in 2^64 times. ``weights``:
+    the bits of float32, uint32.
     """
     kept = 0
     for i in range(owners.size):

@@ -1,7 +1,8 @@
 """METIS graphs: a line of counts, then a line for each vertex with its neighbors, counted from 1, and their weights.
 
-``fmt`` in the first line has three digits: whether vertices have sizes, whether they have ``ncon`` weights, and whether
-edges have weights (METIS manual 5.1, section 4.1.1). Comments begin with %, and an empty line is a vertex without edges.
+``fmt`` in the first line has three digits: whether vertices have sizes, whether they have ``ncon`` weights, and
+whether edges have weights (METIS manual 5.1, section 4.1.1). Comments begin with %, and an empty line is a vertex
+without edges.
 """
 
 import re

@@ -229,8 +229,8 @@ class NumberRows:
             raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[plain.ERROR_FOUND]], row)}")
         if row.strip() == (self.shape.header_line or "\0").encode():
             raise FormatError(
-                f"{where}: expected an edge, but the header stands here again, as where files are joined; remove it, or "
-                "pass --on-error skip"
+                f"{where}: expected an edge, but the header stands here again, as where files are joined; remove "
+                "it, or pass --on-error skip"
             )
         refuse_comma(where, row)
         raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")

@@ -1,5 +1,5 @@
-"""What all rows of a file must have in common beside their cells: looked for in whole blocks, and in their lines where a
-block may have another row.
+"""What all rows of a file must have in common beside their cells: looked for in whole blocks, and in their lines
+where a block may have another row.
 """
 
 import re
@@ -68,8 +68,8 @@ class Type(NamedTuple):
         if len(row) <= self.place or row[self.place].lower() == self.word:
             return ""
         return (
-            f"{self.word.decode()} in column {self.place + 1} as in the first row, because a graph is directed or not; pass "
-            "--directed or --undirected to read all edges in one way"
+            f"{self.word.decode()} in column {self.place + 1} as in the first row, because a graph is directed or not; "
+            "pass --directed or --undirected to read all edges in one way"
         )
 
     def blanked(self, block: bytes) -> bytes:

@@ -18,7 +18,7 @@ from csaw.partition.ingestion.text.ranges import Ranges
 from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
 from csaw.partition.ingestion.text.row_checks import sifted
 from csaw.partition.ingestion.text.said import text_read_as
-from csaw.partition.ingestion.text.shape import ADJACENCY, EDGES, METIS
+from csaw.partition.ingestion.text.shape import ADJACENCY, METIS
 from csaw.partition.ingestion.text.sniff import sniff
 from csaw.partition.ingestion.text.word_rows import WordRows
 
@@ -86,7 +86,7 @@ class TextRows(Recorded):
         """Properties that all files of one graph must have in common, as errors name them."""
         read, said = self.shape.read, self.shape.says_direction
         return {
-            "format": "text" if self.shape.format == EDGES else self.shape.format,
+            "format": self.shape.format if isinstance(self.parser, ListRows) else "text",
             "ids": "words" if self.shape.strings else "numbers",
             "source column": read.source + 1,
             "target column": read.target + 1,
@@ -158,8 +158,9 @@ class TextRows(Recorded):
         bad, like_rows, respelled = self.said.bad_weights, self.said.like_rows, self.said.respelled
         if respelled.times:
             self.warnings.append(
-                f"ids are written with a plus or zeros before them, such as {self.said.spelling} in line {respelled.line}; "
-                "they are read as numbers, which have neither: pass --ids string to keep ids as they are written"
+                f"ids are written with a plus or zeros before them, such as {self.said.spelling} in line "
+                f"{respelled.line}; they are read as numbers, which have neither: pass --ids string to keep "
+                "ids as they are written"
             )
         if like_rows.times:
             self.warnings.append(
