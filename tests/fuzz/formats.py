@@ -47,7 +47,7 @@ SAYS = {
     ".metis": "METIS",
     ".net": "Pajek",
     ".gr": "DIMACS",
-    ".adjlist": "adjacency",
+    ".adjlist": "adjacency|no edges",
     ".sif": "SIF",
     ".tgf": "TGF",
     ".lgl": "LGL",
@@ -155,8 +155,10 @@ def _write(random: Random, file: File, place: Path) -> str:
 def _as_its_name_says(text: str) -> list[readings.Reading]:
     """What networkx reads from a file that is called an adjacency list, whatever it was meant to be."""
     lines = [line for line in text.split("\n") if not line.startswith("%")]
-    made = networkx.parse_adjlist(lines, create_using=networkx.DiGraph)
-    return [readings.Reading([(a, b, 1.0) for a, b in made.edges], directed, "adjacency") for directed in (True, False)]
+    made = networkx.parse_adjlist(lines, create_using=networkx.MultiDiGraph)
+    return [
+        readings.Reading([(a, b, 1.0) for a, b, _ in made.edges], directed, "adjacency") for directed in (True, False)
+    ]
 
 
 def _encoded(random: Random, file: File) -> bytes:

@@ -389,7 +389,7 @@ def loads(random: Random) -> File:
     reads = [Reading(graph.pairs())]
     if kind == "nodes":
         pairs = [(one, f"name {k}", 1.0) for k, one in enumerate(graph.ids)]
-        reads = [Reading(pairs, says="Id|header"), Reading([("Id", "Label", 1.0), *pairs], says="--ids")]
+        reads = [Reading(pairs, says="Id|header"), Reading([("Id", "Label", 1.0), *pairs], says="--ids|header")]
     if kind == "european":
         reads = [Reading([(a, b, 0.5) for a, b in rows])]
     if kind == "movielens":
@@ -601,6 +601,54 @@ def long(random: Random) -> File:
     return File("\n".join(lines) + "\n", f"a late row {odd!r}", reads, "", (".txt", ".edges"), newlines=False)
 
 
+def heavy(random: Random) -> File:
+    """Much of one kind above the edges or in a line: what looks at the start of a file must not take long."""
+    graph = draw(random, "numbers", weighted=False)
+    count = random.choice([30, 300, 5000])
+    rows = ["".join(f"{a} {b}\n" for a, b in graph.rows())]
+    above = random.choice(
+        ["# a note\n", "#\n", "# 1 2\n", "#a b\n", "% a note\n", "\n", "  \n", "# " + "=" * 70 + "\n", "#\ta\tb\n"]
+    )
+    nasty = [
+        *"([{<\"'#%-*:,;|&~",
+        "a ",
+        "1 ",
+        "1,",
+        "a:",
+        "- ",
+        "->",
+        "e 1 ",
+        "{}",
+        "[]",
+        "()",
+        '""',
+        "\t",
+        "<a>",
+        "#a ",
+    ]
+    if random.random() < 0.5:
+        return File(
+            above * count + rows[0], f"{above!r} above the edges", [Reading(graph.pairs())], must=True, newlines=False
+        )
+    line = random.choice(nasty) * count
+    text = line + random.choice(["", " ", "\n"]) + random.choice(["", random.choice(nasty) * count]) + "\n"
+    commented = line[0] in "#%" or not line.strip()
+    reads = [Reading(_rows_of(text)[:1])] if len(_rows_of(text)) == 1 else []
+    text, reads = (text + rows[0], [Reading(graph.pairs())]) if commented and "\n" in text[:-1] else (text, reads)
+    return File(
+        text,
+        f"a line of {line[:4]!r}",
+        reads,
+        "no edges|empty|bracket|quote|JSON|binary|HTML|XML|DIMACS|DOT|GML",
+        newlines=False,
+    )
+
+
+def _rows_of(text: str) -> list[Pair]:
+    """Rows of two cells, by blanks."""
+    return [(*line.split(), 1.0) for line in text.split("\n") if len(line.split()) == 2]  # type: ignore[misc]
+
+
 WRITERS: dict[str, Callable[[Random], File]] = {
     "arrows": arrows,
     "brackets": brackets,
@@ -618,4 +666,5 @@ WRITERS: dict[str, Callable[[Random], File]] = {
     "ids": odd_ids,
     "plain": plain,
     "long": long,
+    "heavy": heavy,
 }
