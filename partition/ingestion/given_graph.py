@@ -89,7 +89,13 @@ def graph_in_memory(
         directed=not both_ways,
         vertex_ids=ids,
         edge_columns={column.text: values[number] for column, values in columns.items()},
+        read_as=_read_as(found.name, ["weight"] * (heavy is not None) + [c.name for c in columns], both_ways, ids),
     )
+
+
+def _read_as(name: str, columns: list[str], undirected: bool, ids: np.ndarray | Words | None) -> str:
+    way, kind = "undirected" if undirected else "directed", "string" if isinstance(ids, Words) else "int"
+    return f"{name}, {' '.join(['source', 'target', *columns])}, {way}, ids {kind}"
 
 
 def _too_many(where: str, vertices: int) -> BudgetError:

@@ -9,6 +9,7 @@ from csaw.partition.ingestion.text.separators import Layout
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.types import see_types
 
+MANY = 8  # entries
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
     rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
@@ -38,8 +39,11 @@ def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], op
 
 
 def is_size_line(first: tuple[int, int, int], entries: int, largest: int) -> bool:
-    """Whether the first row has the size of the matrix that so many rows behind it make."""
-    return first[2] == entries > 0 and 0 < largest <= max(first[:2]) and min(first[:2]) > 0
+    """Whether the first row has the size of the matrix that so many rows behind it make: a square one, which would be a
+    loop of the last vertex, or one of so many entries that chance makes no such row.
+    """
+    rows, columns, said = first
+    return said == entries >= (1 if rows == columns else MANY) and 0 < largest <= max(rows, columns) and min(first) > 0
 
 
 def size_line(where: str, first: tuple[int, int, int]) -> FormatError:

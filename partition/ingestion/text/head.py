@@ -2,9 +2,11 @@
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import NamedTuple
 
 from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.text.blocks import Blocks
 from csaw.partition.ingestion.text.cells import is_blank
 
 SAMPLE_ROWS = 32
@@ -58,6 +60,14 @@ class Head:
     def rows(self, skip_lines: int) -> tuple[list[Line], bytes]:
         """The first rows behind ``skip_lines`` lines, at most 32, and the last comment before them."""
         return _first_rows(self.text, self.newline, self.behind(skip_lines), skip_lines)
+
+
+def only_line(path: str) -> bytes | None:
+    """The only line of a file that is neither blank nor a comment; None where it has another number of them."""
+    with closing(Blocks(path)) as blocks:
+        head = Head(path, blocks.read(), lambda: blocks.done)
+    lines, _ = head.rows(0)
+    return lines[0].text.strip() if head.ended and len(lines) == 1 else None
 
 
 def _newline_of(head: bytes) -> int:

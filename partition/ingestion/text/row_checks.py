@@ -57,8 +57,9 @@ class Type(NamedTuple):
     word: bytes
 
     def suspects(self, block: bytes, lines: int) -> bool:
-        found = block.lower().count(b"undirected")
-        return found != (lines if self.word == b"undirected" else 0)
+        said = block.lower()
+        undirected = lines if self.word == b"undirected" else 0
+        return said.count(b"directed") != lines or said.count(b"undirected") != undirected
 
     def fault(self, line: bytes) -> str:
         try:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.concurrent_sources import Lanes, Source
@@ -16,6 +16,7 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError, StoreError
 from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.head import only_line
 from csaw.partition.ingestion.text.pieces import FileRows, Piece
 from csaw.partition.ingestion.text.readers import Progress, opened
 from csaw.partition.ingestion.text.records import NOTHING_READ
@@ -70,6 +71,16 @@ def _files(path: str) -> list[str]:
     return [entry.path for entry in entries]
 
 
+class Look(NamedTuple):
+    """A file at first sight; ``error``: of one whose single line is no row."""
+
+    kind: Kind
+    shape: Shape
+    read_as: str
+    weighted: bool
+    error: FormatError | None = None
+
+
 class Several:
     """The rows of several files, one after the other.
 
@@ -98,42 +109,56 @@ class Several:
 
     def _look(self) -> None:
         """Open each file to see of what kind it is. One without rows, with a header or without, has no say."""
-        looked = list[tuple[str, FileRows]]()
-        for number, file in enumerate(self.files):
-            rows = self.opened(file)
-            self.kept[number] = rows
-            looked.append((file, rows))
-            if _lasts(file):
-                self.kept.pop(number).close()
-        headers = {shape.header_line.encode() for _, rows in looked if (shape := rows.shape).header_line is not None}
-        has_rows = [not rows.shape.empty and rows.shape.only not in headers for _, rows in looked]
-        self.read_as = grouped(
-            (file, rows.read_as if is_read else NO_ROWS) for (file, rows), is_read in zip(looked, has_rows, strict=True)
-        )
-        kept = [number for number, is_read in enumerate(has_rows) if is_read]
+        looked = [self._first_look(number, file) for number, file in enumerate(self.files)]
+        headers = {look.shape.header_line.encode() for look in looked if look.shape.header_line is not None}
+        for look in looked:
+            if look.error is not None and look.shape.only not in headers:
+                raise look.error
+        kept = [
+            number
+            for number, look in enumerate(looked)
+            if not look.shape.empty and not (look.shape.only in headers and look.shape.header_line is None)
+        ]
+        how = (look.read_as if number in kept else NO_ROWS for number, look in enumerate(looked))
+        self.read_as = grouped(zip(self.files, how, strict=True))
         self.kept = {kept.index(number): rows for number, rows in self.kept.items() if number in kept}
         self.files, self.sizes = [self.files[number] for number in kept], [self.sizes[number] for number in kept]
         self.done = [0] * len(kept)
         first: tuple[int, Kind] | None = None
-        for number, (file, rows) in enumerate(looked[place] for place in kept):
-            first = first or (number, {"direction": "directed", **rows.kind})
-            self._compare(first, file, rows)
+        for number, look in enumerate(looked[place] for place in kept):
+            first = first or (number, {"direction": "directed", **look.kind})
+            self._compare(first, number, look)
 
-    def _compare(self, first: tuple[int, Kind], file: str, rows: FileRows) -> None:
+    def _first_look(self, number: int, file: str) -> "Look":
+        """Open a file, and close it again if it can be opened once more; its error, if it has a single line that may be
+        a header.
+        """
+        try:
+            rows = self.opened(file)
+        except FormatError as error:
+            if not _lasts(file) or (only := only_line(file)) is None:
+                raise
+            return Look({}, Shape(empty=True, only=only), NO_ROWS, False, error)
+        look = Look({} if rows.shape.empty else rows.kind, rows.shape, rows.read_as, rows.weighted)
+        self.kept[number] = rows
+        if _lasts(file):
+            self.kept.pop(number).close()
+        return look
+
+    def _compare(self, first: tuple[int, Kind], place: int, look: "Look") -> None:
         number, wanted = first
-        found, shape = rows.kind, rows.shape
-        if (
-            self.options.directed is not None or "direction" not in found
-        ):  # one option for all; part files have a header in the first alone
+        found, shape = look.kind, look.shape
+        # one option for all; part files have a header in the first alone
+        if self.options.directed is not None or "direction" not in found:
             found["direction"] = wanted["direction"]
         if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
             raise FormatError(
-                f"{file}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
+                f"{self.files[place]}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
                 f"found {found.get(differs, 'none')}; files of one graph are read in one way: {WAYS[differs]}make the "
                 "files alike"
             )
-        if file == self.files[number]:
-            self.weighted = rows.weighted
+        if place == number:
+            self.weighted = look.weighted
             self.shape = Shape(strings=shape.strings, undirected=shape.undirected, header_line=shape.header_line)
 
     def __iter__(self) -> Iterator[Piece]:

@@ -78,7 +78,7 @@ def _of_rows(head: Head, lines: list[Line], comment: bytes, shape: Shape, option
             if arrow.undirected:
                 shape.undirected = shape.says_direction = True
         else:
-            refuse_foreign_rows(head, lines)
+            refuse_foreign_rows(head, lines, options.wishes)
     if (layout := laid_out(head.name, lines, options)).rows:
         describe(head.name, layout, comment, shape, options)
     if arrow and arrow.turned:
