@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,6 +103,7 @@ class Case:
     options: list[str]
     printed: tuple[str, ...]
     piped: bool = False  # read from standard input
+    dry: bool = False  # ask first how it would be read
 
     def run(self, place: Path, options: list[str]) -> child.Ended:
         given = "-" if self.piped else self.name
@@ -110,7 +112,7 @@ class Case:
             if self.piped:
                 os.dup2(os.open(self.name, os.O_RDONLY), 0)
 
-        return child.csaw("partition", given, "out.zarr", *self.printed, *options, folder=place, before=before)
+        return child.csaw("partition", given, "out.zarr", *options, folder=place, before=before)
 
     def followed(self, options: list[str]) -> str:
         """Whose options are tried: csaw's own advice, or a user's."""
@@ -126,7 +128,8 @@ def draw(random: Random, place: Path) -> Case:
     name = _write(random, file, place)
     options = [*file.options, *_options(random, file)]
     printed = random.choice([(), ("--json",), ("--json",)])
-    return Case(kind, file, name, options, printed, piped=not file.others and random.random() < 0.07)
+    piped = not file.others and random.random() < 0.07
+    return Case(kind, file, name, options, printed, piped=piped, dry=random.random() < 0.2)
 
 
 def _write(random: Random, file: File, place: Path) -> str:
@@ -203,13 +206,15 @@ def _options(random: Random, file: File) -> Iterator[str]:
 def _judged(case: Case, place: Path, options: list[str], patience: int) -> list[Failure]:
     """What is wrong with the result of a command, or with that of a command that its error advises."""
     shutil.rmtree(place / "out.zarr", ignore_errors=True)
-    ended = case.run(place, options)
+    ended = case.run(place, [*case.printed, *options])
     names = ("-", "standard input") if case.piped else (case.name, *case.file.others)
     if failure := refusal_or_failure(ended, names):
         return [failure]
     if ended.code:
         return _refusal(case, ended, place, options, patience)
     found = readings.flat(meant.read(place / "out.zarr"))
+    if case.dry and (failure := _otherwise_dry(case, place, options, found)):
+        return [failure]
     told = said(ended)
     if "skip" in case.options and re.search(r"\bskipped", told):  # as the user wanted it, and it is counted
         return []
@@ -218,6 +223,20 @@ def _judged(case: Case, place: Path, options: list[str], patience: int) -> list[
         return []
     kind = "silent assumption" if detail.startswith("read with") else "wrong edges"
     return [Failure(f"{kind}{case.followed(options)}", "", " ".join(ended.arguments), detail[:900])]
+
+
+def _otherwise_dry(case: Case, place: Path, options: list[str], found: Counter[readings.Pair]) -> Failure | None:
+    """What ``--dry-run`` shows of a file that was read, if it is not the same."""
+    shutil.rmtree(place / "out.zarr")
+    ended = case.run(place, [*options, "--dry-run", "--json"])
+    if ended.code:
+        return Failure("dry run refuses", "", " ".join(ended.arguments), ended.error)
+    shown = json.loads(ended.out)
+    stored = {pair[:2] for pair in found}
+    ends = [(str(a), str(b)) for a, b, *_ in shown["edges"]]
+    if (place / "out.zarr").exists() or not ends or not {*ends} <= stored:
+        return Failure("dry run shows others", "", " ".join(ended.arguments), f"{ends}, stored {sorted(stored)[:8]}")
+    return None
 
 
 def _refusal(case: Case, ended: child.Ended, place: Path, options: list[str], patience: int) -> list[Failure]:

@@ -127,6 +127,9 @@ def adjacency(random: Random) -> File:
         read = networkx.parse_multiline_adjlist if kind == "multiline" else networkx.parse_adjlist
         head = random.choice([["#/usr/bin/python", "# GMT Fri Nov 28 2026", "#"], []])
         lines = [*head, *write(made)]
+        if not directed:  # each edge is listed once, at the vertex that comes first
+            pairs = [(a, b, 1.0) for a, b in read(iter(lines), create_using=networkx.DiGraph).edges]
+            reads = undirected(pairs, assumed=True)
         again = read(iter(lines), create_using=type(made))
         assert again.number_of_edges() == made.number_of_edges()
         assert all(again.has_edge(*edge) for edge in made.edges)
@@ -601,6 +604,10 @@ def long(random: Random) -> File:
     return File("\n".join(lines) + "\n", f"a late row {odd!r}", reads, "", (".txt", ".edges"), newlines=False)
 
 
+NASTY = [*"([{<\"'#%-*:,;|&~", "a ", "1 ", "1,", "a:", "- ", "->", "e 1 ", "{}", "[]", "()", '""', "\t", "<a>", "#a "]
+"""What a regular expression may try in too many ways, if there is much of it."""
+
+
 def heavy(random: Random) -> File:
     """Much of one kind above the edges or in a line: what looks at the start of a file must not take long."""
     graph = draw(random, "numbers", weighted=False)
@@ -609,44 +616,21 @@ def heavy(random: Random) -> File:
     above = random.choice(
         ["# a note\n", "#\n", "# 1 2\n", "#a b\n", "% a note\n", "\n", "  \n", "# " + "=" * 70 + "\n", "#\ta\tb\n"]
     )
-    nasty = [
-        *"([{<\"'#%-*:,;|&~",
-        "a ",
-        "1 ",
-        "1,",
-        "a:",
-        "- ",
-        "->",
-        "e 1 ",
-        "{}",
-        "[]",
-        "()",
-        '""',
-        "\t",
-        "<a>",
-        "#a ",
-    ]
     if random.random() < 0.5:
-        return File(
-            above * count + rows[0], f"{above!r} above the edges", [Reading(graph.pairs())], must=True, newlines=False
-        )
-    line = random.choice(nasty) * count
-    text = line + random.choice(["", " ", "\n"]) + random.choice(["", random.choice(nasty) * count]) + "\n"
-    commented = line[0] in "#%" or not line.strip()
-    reads = [Reading(_rows_of(text)[:1])] if len(_rows_of(text)) == 1 else []
-    text, reads = (text + rows[0], [Reading(graph.pairs())]) if commented and "\n" in text[:-1] else (text, reads)
-    return File(
-        text,
-        f"a line of {line[:4]!r}",
-        reads,
-        "no edges|empty|bracket|quote|JSON|binary|HTML|XML|DIMACS|DOT|GML",
-        newlines=False,
-    )
-
-
-def _rows_of(text: str) -> list[Pair]:
-    """Rows of two cells, by blanks."""
-    return [(*line.split(), 1.0) for line in text.split("\n") if len(line.split()) == 2]  # type: ignore[misc]
+        told = f"{above!r} above the edges"
+        return File(above * count + rows[0], told, [Reading(graph.pairs())], must=True, newlines=False)
+    line = random.choice(NASTY) * count
+    behind = random.choice(["", " ", "\n"]) + random.choice(["", random.choice(NASTY) * count])
+    if line[0] in "#%" or not line.strip():
+        text, reads = f"{line}\n{rows[0]}", [Reading(graph.pairs())]
+    else:
+        text = f"{line}{behind}\n"
+        cells = [row.split() for row in text.split("\n") if row.strip()]
+        reads = [Reading([(*cells[0], 1.0)])] if [len(row) for row in cells] == [2] else []
+        if len(cells[0]) > 2:
+            reads = [Reading([(*cells[0][:2], 1.0)], says="--weight-column")]  # as csaw's error offers
+    names = "no edges|empty|bracket|quote|JSON|binary|HTML|XML|DIMACS|DOT|GML"
+    return File(text, f"a line of {line[:4]!r}", reads, names, newlines=False)
 
 
 WRITERS: dict[str, Callable[[Random], File]] = {
