@@ -68,8 +68,7 @@ def graph_in_memory(
     if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
         raise OptionError("time: the graph has an edge column time, too; expected one of both")
     columns = given_columns({**further, **times}, source.size)
-    if reverse:
-        source, target = target, source
+    source, target = (target, source) if reverse else (source, target)
     number = np.arange(source.size)  # that each edge has in the object
     if self_loops == "drop":
         number = np.flatnonzero(source != target)

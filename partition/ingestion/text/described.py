@@ -90,11 +90,10 @@ def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> Form
             f"or a title, pass --skip-lines {first.number}{matrix}{lists}"
         )
     usual = _usual(sizes)
-    lists = "pass --format adjacency if each row has a vertex and its neighbors, --format metis if the first has counts"
-    skip = f", or --on-error skip to keep only rows of {usual} columns"
     few = 1 < usual < 4 and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)
+    skip = f"--on-error skip to keep only rows of {usual} columns, or " if few else ""
     return FormatError(
         f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found "
-        f"{sizes[other]}: {row_shown(odd.text)}; an edge list has one "
-        f"edge in each row; {lists}{skip if few else ''}"
+        f"{sizes[other]}: {row_shown(odd.text)}; an edge list has one edge in each row; pass {skip}--format adjacency "
+        "if each row has a vertex and its neighbors, --format metis if the first has counts"
     )
