@@ -127,6 +127,8 @@ def draw(random: Random, place: Path) -> Case:
     file = WRITERS[kind](random)
     name = _write(random, file, place)
     options = [*file.options, *_options(random, file)]
+    if "--ids" in options and file.as_words:
+        file.readings.append(readings.Reading(file.as_words))
     printed = random.choice([(), ("--json",), ("--json",)])
     piped = not file.others and random.random() < 0.07
     return Case(kind, file, name, options, printed, piped=piped, dry=random.random() < 0.2)

@@ -36,6 +36,7 @@ class File:
     others: dict[str, bytes] = field(default_factory=dict)  # further files: all are parts of a folder then
     newlines: bool = True  # may have other ends of lines
     encodings: bool = True  # may have a byte order mark
+    as_words: Sequence[Pair] = ()  # what it is if a user says that all ids are words
 
 
 @dataclass

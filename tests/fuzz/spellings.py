@@ -37,6 +37,8 @@ def arrows(random: Random) -> File:
     if sign == "," and not weight and not end:
         reads.append(Reading(pairs))
     reads += [Reading([(a, b, 1.0) for a, b, _ in one.edges], one.directed, "weight") for one in reads if graph.weights]
+    if not blank and sign in "&=:/|~::" and not end and weight in (" {}", ",{}", " : {}"):  # names may have such signs
+        reads.append(Reading([(f"{a}{sign}{b}", w, 1.0) for a, b, w in graph.rows()], says="string"))
     return File(
         "\n".join(lines) + "\n",
         f"{sign!r} between the ends, blank {blank!r}, weight {weight!r}, end {end!r}",
@@ -601,7 +603,10 @@ def long(random: Random) -> File:
     reads = [Reading(pairs[:place] + [("7", "8", 1.0)] + pairs[place:])]
     if odd in ("#", "*Edges", "<tr>", "source target"):
         reads = [Reading(pairs, says="comment|header|skip")]
-    return File("\n".join(lines) + "\n", f"a late row {odd!r}", reads, "", (".txt", ".edges"), newlines=False)
+    cells = odd.split()
+    as_words = [*pairs[:place], (cells[0], cells[1], 1.0), *pairs[place:]] if len(cells) == 2 else ()
+    told = f"a late row {odd!r}"
+    return File("\n".join(lines) + "\n", told, reads, "", (".txt", ".edges"), as_words=as_words, newlines=False)
 
 
 NASTY = [*"([{<\"'#%-*:,;|&~", "a ", "1 ", "1,", "a:", "- ", "->", "e 1 ", "{}", "[]", "()", '""', "\t", "<a>", "#a "]
