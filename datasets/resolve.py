@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
+from csaw.partition.base import cache
 from csaw.partition.base.cached_names import noted
 from csaw.partition.base.quoting import meant, quoted, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Fault = Callable[["GraphStore"], str]
 """Says what is wrong with a store; an empty text if nothing is."""
 log = logging.getLogger("csaw")
-READING = 2  # version of how text becomes a graph: stores in the cache of another one are not used
+READING = 3  # version of how text becomes a graph: stores in the cache of another one are not used
 
 
 def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | None = None) -> str | Path:
@@ -46,12 +47,12 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
     """
     if directed is not None and not isinstance(directed, bool):
         raise OptionError(f"directed: expected True, False or None, found {quoted(directed)}")
-    folder = _folder(cache_dir)
     found = _status(graph)
     if found is not None and stat.S_ISDIR(found.st_mode):
         if directed is not None:
             raise of_store(graph, directed)
         return Path(graph)
+    folder = _folder(cache_dir)
     if found is not None:
         return _cached(folder, _key(graph, found) + _said(directed), graph, lambda out: _ingest(graph, out, directed))
     if _is_made(graph):
@@ -169,7 +170,7 @@ def _status(graph: str) -> os.stat_result | None:
 
 
 def _folder(cache_dir: str | Path | None) -> Path:
-    return Path(cache_dir or os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw") / "graphs"
+    return Path(cache_dir or cache.cache_dir()) / "graphs"
 
 
 def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
@@ -205,7 +206,7 @@ def _cached(folder: Path, key: str, name: str, make: Callable[[Path], object], f
     """
     store = _place(folder, key)
     if not store.exists() or _why_not(store, fault):
-        folder.mkdir(parents=True, exist_ok=True)
+        cache.make_folder(folder)
         lock = os.open(store.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

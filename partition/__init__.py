@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from csaw.partition.base.python_names import in_python
 
 if TYPE_CHECKING:
+    from csaw.partition.base.plain_data import Record
     from csaw.partition.graph.edge_ids import read_edge_ids
     from csaw.partition.graph.store import Graph, GraphStore, Partition, open_graph
     from csaw.partition.graph.write import write_graph
@@ -78,6 +79,27 @@ class PartitionModule(ModuleType):
         from csaw.partition.ingestion.making import make
 
         return make(inputs, out, progress=progress, **options)
+
+    @in_python()
+    def preview(self, inputs: Any, **options: Unpack["PartitionOptions"]) -> "Record":
+        """Say how ``inputs`` would be read, and what its first five edges would be, without writing anything.
+
+        Args:
+            inputs: files or a graph in memory, as of ``csaw.partition``.
+            **options: those of ``csaw.partition``.
+
+        Returns:
+            A dict: ``read_as``, a line for each way in which files are read, such as ``3 columns, source target weight,
+            directed, ids int``; ``columns`` and ``edges``, the first five, of files before repeated ones are merged;
+            ``directed``, and ``warnings``.
+
+        Raises:
+            OptionError: an option is unknown or out of its range.
+            FormatError: a row is no edge; the message has file and line.
+        """
+        from csaw.partition.ingestion.making import look
+
+        return look(inputs, dict(options))
 
 
 sys.modules[__name__].__class__ = PartitionModule

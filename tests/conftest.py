@@ -9,6 +9,15 @@ import threading
 from collections import Counter
 
 import pytest
+from helpers.machine import Lack
+from hypothesis import HealthCheck, settings
+from make_links import make_links
+
+make_links()
+
+# A machine that is slow or busy fails no test.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be every process that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -47,14 +56,36 @@ def pytest_configure(config):
         config.pluginmanager.register(Failures(config), "failures")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Write into the report of a skipped test what the machine lacks."""
+    report = yield
+    report.lack = _lack(call)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Write into the report of a skipped file what the machine lacks."""
+    report = yield
+    report.lack = _lack(report.call)
+    return report
+
+
+def _lack(call):
+    """The name of what is lacking, which is sent from process to process; none if another skip was raised."""
+    lack = getattr(call.excinfo.value, "lack", None) if call.excinfo else None
+    return lack and lack.name
+
+
 class Failures:
-    """Prints the name and the error of each failure at once, and lets only a GPU or a network be missing where
-    CSAW_TEST_ALL is set.
+    """Prints the name and the error of each failure at once. Where CSAW_TEST_ALL is set, it allows only skips for what
+    a machine may lack.
     """
 
     def __init__(self, config):
         self.config = config
-        self.skipped, self.missing = 0, []
+        self.lacks, self.missing = Counter(), []
 
     def pytest_runtest_logreport(self, report):
         """Write the end of a failed report to the terminal, and note what is skipped."""
@@ -72,23 +103,24 @@ class Failures:
             self._note(report)
 
     def _note(self, report):
-        self.skipped += 1
-        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
-        if not (report.nodeid.startswith("tests/gpu/") or "GPU" in reason or "network" in reason):
+        lack = Lack[report.lack] if report.lack else None
+        self.lacks[lack.value if lack else "nothing that tests/helpers/machine.py knows"] += 1
+        if lack is None or lack.is_installed:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
             self.missing.append(f"{report.nodeid}: {reason}")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
-        """Fail where CSAW_TEST_ALL is set and something else than a GPU or a network was missing."""
+        """Fail where CSAW_TEST_ALL is set and something was skipped that a machine cannot lack."""
         if self.missing and "CSAW_TEST_ALL" in os.environ and not session.exitstatus:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
-        """Say how much was skipped, and what should not have been."""
+        """Print how much was skipped for want of what, and what should not have been."""
         for line in self.missing:
-            terminalreporter.write_line(f"SKIPPED, though it needs neither a GPU nor a network: {line}")
-        others = f"all but {len(self.missing)} of them" if self.missing else "all of them"
-        terminalreporter.write_line(f"{self.skipped} tests or files skipped, {others} for want of a GPU or a network")
+            terminalreporter.write_line(f"SKIPPED, though scripts/test installs all that it needs: {line}")
+        wants = ", ".join(f"{count} for want of {what}" for what, count in self.lacks.items())
+        terminalreporter.write_line(f"{self.lacks.total()} tests or files skipped{': ' * bool(wants)}{wants}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 import csaw
 
@@ -20,8 +21,8 @@ LINES = {
 @pytest.fixture
 def names(tmp_path, monkeypatch):
     """What the page says that a reader has: a graph, some vertices, files, a table and a Data object."""
-    torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
-    pandas = pytest.importorskip("pandas")
+    torch, data = need_package("torch"), need_package("torch_geometric.data")
+    pandas = need_package("pandas")
     monkeypatch.chdir(tmp_path)
     edges = np.random.default_rng(1).integers(0, 30, (150, 2))
     Path("edges.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))

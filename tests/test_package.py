@@ -61,7 +61,7 @@ def test_the_citation_names_this_version_and_has_what_the_format_asks_for():
 def test_hooks_before_a_commit_are_the_quick_checks_of_the_tests():
     (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     hooks = {hook["entry"].removeprefix("env ") for hook in local["hooks"]}
-    checks = re.findall(r'^(PYTHONPATH=\S+ )?"\$venv/bin/(ruff|mypy|lint-imports)"(.*)$', TESTS, re.MULTILINE)
+    checks = re.findall(r'^ *(PYTHONPATH=\S+ )?"\$venv/bin/(ruff|mypy|lint-imports)"(.*)$', TESTS, re.MULTILINE)
     assert hooks == {f"{where}{tool}{arguments}" for where, tool, arguments in checks}
     tools = {re.split("[<>=]", one)[0] for one in PROJECT["project"]["optional-dependencies"]["tools"]}
     assert {"ruff", "mypy", "import-linter"} <= tools  # one version for both
@@ -79,5 +79,8 @@ def test_versions_of_python_are_said_alike():
 
 
 def test_scripts_can_be_started():
-    for name in ("scripts/quickstart", "scripts/test", ".ci/run"):
-        assert (ROOT / name).stat().st_mode & 0o111
+    files = [file for folder in ("scripts", ".ci") for file in (ROOT / folder).iterdir() if file.is_file()]
+    scripts = [file for file in files if file.read_bytes().startswith(b"#!") and file.suffix != ".lsf"]
+    assert {"quickstart", "test", "release", "newcomer", "run"} <= {file.name for file in scripts}
+    for file in scripts:
+        assert file.stat().st_mode & 0o111, file

@@ -1,42 +1,112 @@
-"""Where everything should run, a test that is skipped for want of anything but a GPU or a network is a failure."""
+"""Tests are skipped for want of what a machine may lack; where everything should run, any other skip is a failure."""
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from helpers import machine
+from helpers.machine import Lack, need_data, need_package
 
 TESTS = Path(__file__).parent
-CASE = """
-import pytest
+HEAD = "import pytest\nfrom helpers.machine import Lack, lacking\n\ndef test_one():\n    pass\n\n"
+PLACES = {"test": "def test_two():\n    {}\n", "file": "{}\n"}  # a skip within a test, and one of a whole file
+OTHERS = [  # the words of their reasons change nothing
+    'pytest.skip("no GPU here", allow_module_level=True)',
+    'pytest.skip("needs a network", allow_module_level=True)',
+    'pytest.skip("CSAW_TEST_DATA names no folder", allow_module_level=True)',
+    'pytest.importorskip("no_such_module", reason="no GPU")',
+    'raise pytest.skip.Exception("tests/gpu/ needs a GPU and a network", allow_module_level=True)',
+]
+SKIPPING = {"skip", "skipif", "importorskip", "SkipTest", "skipTest", "skipIf", "skipUnless"}
 
-def test_one():
-    pass
 
-def test_two():
-    pytest.skip({reason!r})
-"""
+def run(folder, skips, *options, everything=True):
+    """pytest with this project's conftest in a folder that has a file of tests for each skip in each place."""
+    shutil.copy(TESTS / "conftest.py", folder)
+    for number, skip in enumerate(skips):
+        for place, text in PLACES.items():
+            (folder / f"test_{number}_{place}.py").write_text(HEAD + text.format(skip))
+    paths = os.pathsep.join([str(TESTS), str(TESTS / "_src"), str(TESTS.parent / "scripts")])
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("CSAW_TEST_", "PYTEST"))}
+    env |= {"PYTHONPATH": paths} | ({"CSAW_TEST_ALL": "1"} if everything else {})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)]
+    done = subprocess.run(command, env=env, cwd=folder, check=False, capture_output=True, text=True)
+    (counted,) = re.findall(r"^(\d+) tests or files skipped: (.*)$", done.stdout, re.MULTILINE)
+    refused = re.findall(
+        r"^SKIPPED, though scripts/test installs all that it needs: (\w+)\.py", done.stdout, re.MULTILINE
+    )
+    return done.returncode, (int(counted[0]), sorted(counted[1].split(", "))), sorted(refused)
+
+
+def both(number):
+    return sorted(f"test_{number}_{place}" for place in PLACES)
+
+
+@pytest.mark.parametrize(("everything", "processes"), [(True, "0"), (True, "1"), (False, "0")])
+def test_skips_are_counted_by_what_is_lacking(tmp_path, everything, processes):
+    skips = [f'lacking(Lack.{lack.name}, "no reason")' for lack in Lack]
+    status, counted, refused = run(tmp_path, skips, "-n", processes, everything=everything)
+    assert counted == (2 * len(Lack), sorted(f"2 for want of {lack.value}" for lack in Lack))
+    assert refused == both(list(Lack).index(Lack.PACKAGE))
+    assert status == (1 if everything else 0)
+
+
+def test_what_a_newcomer_may_lack_is_no_failure_whatever_the_reason_says(tmp_path):
+    lacks = [lack for lack in Lack if not lack.is_installed]
+    status, counted, refused = run(tmp_path, [f'lacking(Lack.{lack.name}, "no torch, no c++")' for lack in lacks])
+    assert (status, counted[0], refused) == (0, 2 * len(lacks), [])
+    assert {Lack.DATA, Lack.GPU, Lack.NETWORK, Lack.PROGRAM, Lack.ROOT} <= set(lacks)
+
+
+def test_any_other_skip_is_a_failure_whatever_its_reason_says(tmp_path):
+    status, counted, refused = run(tmp_path, OTHERS)
+    assert (status, counted[0]) == (1, 2 * len(OTHERS))
+    assert refused == sorted(name for number in range(len(OTHERS)) for name in both(number))
+
+
+def skips(text):
+    """The lines that skip by means of pytest's or unittest's own."""
+    for node in ast.walk(ast.parse(text)):
+        named = {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set()
+        if SKIPPING & (named | {getattr(node, "attr", None)}):
+            yield node.lineno
+
+
+def test_every_skip_comes_from_the_module_that_knows_its_kind():
+    files = [file for file in TESTS.rglob("*.py") if "_src" not in file.parts and file != Path(machine.__file__)]
+    assert [f"{file}:{line}" for file in files for line in skips(file.read_text())] == []
 
 
 @pytest.mark.parametrize(
-    ("everything", "reason", "status"),
+    "text",
     [
-        (True, "no groff here", 1),
-        (False, "no groff here", 0),
-        (True, "no GPU here", 0),
-        (True, "needs a network", 0),
+        "pytest.skip('x')",
+        "torch = pytest.importorskip('torch')",
+        "@pytest.mark.skipif(not DATA, reason='no network')\ndef test():\n    pass",
+        "pytestmark = [pytest.mark.skip]",
+        "from pytest import importorskip as needs",
+        "raise unittest.SkipTest('x')",
+        "raise pytest.skip.Exception('x')",
     ],
 )
-def test_a_skipped_test_fails_where_everything_should_run(tmp_path, everything, reason, status):
-    shutil.copy(TESTS / "conftest.py", tmp_path)
-    (tmp_path / "test_it.py").write_text(CASE.format(reason=reason))
-    paths = os.pathsep.join([str(TESTS), str(TESTS / "_src")])
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("CSAW_TEST_ALL", "PYTEST"))}
-    env |= {"PYTHONPATH": paths} | ({"CSAW_TEST_ALL": "1"} if everything else {})
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(tmp_path)]
-    done = subprocess.run(command, env=env, cwd=tmp_path, check=False, capture_output=True, text=True)
-    assert done.returncode == status, done.stdout + done.stderr
-    assert "1 tests or files skipped" in done.stdout
-    assert ("though it needs neither" in done.stdout) == (reason == "no groff here")
+def test_every_way_to_skip_is_found(text):
+    assert list(skips(text))
+
+
+def test_real_graphs_that_are_named_but_not_there_are_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_TEST_DATA", str(tmp_path))
+    with pytest.raises(AssertionError, match=r"CSAW_TEST_DATA=.*: this folder has no snap/wiki-Vote.txt.gz"):
+        need_data("snap/wiki-Vote.txt.gz")
+    (tmp_path / "irregular").mkdir()
+    assert need_data("irregular") == tmp_path / "irregular"
+
+
+@pytest.mark.parametrize("name", ["csaw", "csaw.engine.loaders", "csaw.engine.cluster.joined"])
+def test_a_part_of_the_project_is_not_optional(name):
+    with pytest.raises(AssertionError, match="is not optional"):
+        need_package(name)

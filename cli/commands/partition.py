@@ -17,7 +17,9 @@ GROUPS = {
     "Reading the input": (
         "directed",
         "reverse",
+        "format",
         "ids",
+        "target_offset",
         "source_column",
         "target_column",
         "weight_column",
@@ -60,10 +62,24 @@ GROUPS = {
     "to it, its in-neighbors.",
 )
 @click.option(
+    "--format",
+    type=click.Choice(["auto", "edges", "matrix-market", "metis", "adjacency"]),
+    default="auto",
+    help="What text holds: rows of edges, Matrix Market, a METIS graph, or adjacency lists, whose lines have a vertex "
+    "and its neighbors; auto looks at the first lines, and refuses what they leave open.",
+)
+@click.option(
     "--ids",
     type=click.Choice(["auto", "int", "string"]),
     default="auto",
     help="Type of the vertex ids; auto looks at the first rows.",
+)
+@click.option(
+    "--target-offset",
+    type=int,
+    metavar="N",
+    help="Add N to the id of each target, so that both sides of a bipartite graph, numbered from 1 each, stay apart "
+    "[default: as the header of a KONECT file says, otherwise 0].",
 )
 @click.option(
     "--source-column",
@@ -148,7 +164,7 @@ GROUPS = {
     type=click.Choice(["range", "random", "biased-random", "metis", "lp", "degree"]),
     default="range",
     help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or "
-    "with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation; or by "
+    "with few edges between partitions, by METIS (pip install pymetis) or label propagation; or by "
     "degree, which makes csaw evaluate faster. All but range hold the whole graph in memory once.",
 )
 @click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range, lp and degree.")
@@ -175,7 +191,7 @@ GROUPS = {
     "--method",
     type=click.Choice(["metis", "lp", "random"]),
     default="metis",
-    help="How clusters are made: by METIS, with few edges between them (pip install 'csaw[metis]'), by label "
+    help="How clusters are made: by METIS, with few edges between them (pip install pymetis), by label "
     "propagation, or at random.",
 )
 @click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
@@ -196,6 +212,11 @@ GROUPS = {
     "All see INPUT and OUT under the same paths; --memory and --threads are those of a task.",
 )
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only say how INPUT would be read, and print its first five edges as OUT would have them.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @console.tones("all counts")
@@ -206,6 +227,7 @@ def partition(
     cluster: str | None,
     as_json: bool,
     progress: bool,
+    dry_run: bool,
     **options: OptionValue,
 ) -> None:
     """Make a graph store from files of edges.
@@ -220,19 +242,21 @@ def partition(
         csaw partition part-*.csv.gz web.zarr
         csaw partition part-*.csv.gz web.zarr --cluster local:4
     """
-    from csaw.cli.reports.closing_lines import report_graph
+    from csaw.cli.reports.closing_lines import report_graph, report_preview
 
+    options["compression"] = None if compression == "none" else compression
     with console.progress("preparing", enabled=progress) as shown:
-        from csaw.datasets.resolve import refuse_name
-        from csaw.partition import IngestOptions
-        from csaw.partition.ingestion.text.several import files_of
+        if dry_run:
+            from csaw.partition.ingestion.preview import preview
 
-        chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
-        for name in inputs:
-            refuse_name(name)
-        files = files_of(list(inputs))
-        shown.begin("reading", sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
-        store = _made(files, out, chosen, cluster, lambda done, total: shown(done))
+            found = preview(*_checked(inputs, options))
+        else:
+            files, chosen = _checked(inputs, options)
+            shown.begin("reading", sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
+            store = _made(files, out, chosen, cluster, lambda done, total: shown(done))
+    if dry_run:
+        report_preview(found, as_json)
+        return
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
         console.say(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
@@ -241,6 +265,18 @@ def partition(
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = {"out": out} | store.report | more | {"reciprocity": None if share is None else round(share, 4)}
     console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above
+
+
+def _checked(inputs: tuple[str, ...], options: dict[str, OptionValue]) -> "tuple[list[str], IngestOptions]":
+    """The files that are meant, and how they are read."""
+    from csaw.datasets.resolve import refuse_name
+    from csaw.partition import IngestOptions
+    from csaw.partition.ingestion.text.several import files_of
+
+    chosen = IngestOptions(**options)
+    for name in inputs:
+        refuse_name(name)
+    return files_of(list(inputs)), chosen
 
 
 def _made(

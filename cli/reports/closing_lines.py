@@ -138,6 +138,32 @@ def report_graph(store: "GraphStore", report: Facts) -> None:
     console.say(*of_graph(store, report))
 
 
+def report_preview(found: Facts, as_json: bool) -> None:
+    """Print how input would be read, and its first edges, as a table."""
+    if as_json:
+        console.print_json(found)
+        return
+    rows = [
+        found["columns"],
+        *([f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in edge] for edge in found["edges"]),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    both = "" if found["directed"] else " Each is stored in both directions."
+    for warning in found["warnings"]:
+        console.say(f"csaw: {warning}", err=True)
+    console.say(
+        *_read_as(found),
+        *table,
+        f"The first {len(found['edges'])} edges; nothing was written.{both}",
+        *found["warnings"],
+    )
+
+
+def _read_as(report: Facts) -> list[str]:
+    return [f"Read as: {said}." for said in report.get("read_as", ())]
+
+
 def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     """The lines after ``csaw partition``."""
     from csaw.partition.base.notebook import counted
@@ -148,6 +174,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     found = (
         repeated * bool(report["duplicates"]),
         loops * bool(report["self_loops"]),
+        counted(report["comments"], "comment") * bool(report.get("comments")),
         f"{counted(report['skipped'], 'malformed row')} skipped" * bool(report.get("skipped")),
         counted(report["dead_ends"], "dead end"),
     )
@@ -156,6 +183,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     held = f"{counted(store.vertices, 'vertex', 'vertices')} and {edges} in {store.path}"
     bytes_held = sum(file.stat().st_size for file in store.path.rglob("*"))
     return [
+        *_read_as(report),
         f"{held} ({size(bytes_held)}), {took()}.",
         f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
         next_is("sample", str(store.path), "walks.zarr", "--algo", "temporal" if store.time else "node2vec"),

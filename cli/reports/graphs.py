@@ -27,6 +27,7 @@ TIMES = (
     Line("tied", "stored edges whose vertex has another edge at the same time"),
 )
 INPUT = (
+    Line("read_as", "read as", "; ".join),
     Line("lines", "lines or rows read"),
     Line("comments", "lines of comments"),
     Line("blank", "blank lines"),

@@ -65,7 +65,7 @@ def _partitions(context: Context, places: Places, small_memory: str) -> Iterator
 
 
 def _exports(places: Places, threads: int) -> Iterator[Stage]:
-    missing = "" if find_spec("pyarrow") else "pyarrow is not installed; install it with pip install '.[tables]'"
+    missing = "" if find_spec("pyarrow") else "Parquet needs pyarrow: pip install pyarrow"
     for name, suffix in ((TO_TEXT, "txt"), (TO_NPY, "npy"), (TO_PARQUET, "parquet")):
         out = places.walks.with_suffix(f".{suffix}")
         command = ("export", str(places.walks), str(out), "--threads", str(threads))

@@ -33,9 +33,7 @@ def check(folder: Path, names: Iterable[str]) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MissingDependencyError(
-            "--plot: matplotlib is not installed; install it with pip install '.[plots]'"
-        ) from error
+        raise MissingDependencyError("--plot needs Matplotlib: pip install matplotlib") from error
     for path in chain.from_iterable(_files(folder, name) for name in names):
         check_plot(path)
 

@@ -2,9 +2,10 @@
 in a cache folder.
 
 Numba caches compiled code by file and cannot cache a function that closes over another; with a file for each function,
-a second process starts at once. A file's name is a hash of its text and of the files it imports, so two plans share the
-machine code of every function that reads no hook and none of the constants in which they differ. Parameters such as p
-and q stay run-time arguments, so changing them compiles nothing.
+a second process starts at once. A file's name is a hash of its text, so two plans share the machine code of every
+function that reads no hook and none of the constants in which they differ; what a text imports is in the stamp of its
+machine code (partition/base/kernel_stamp.py). Parameters such as p and q stay run-time arguments, so changing them
+compiles nothing.
 """
 
 import ast
@@ -55,13 +56,6 @@ FILES = (
     "minibatches_in_time.py",
     "minibatches.py",
     "clocks.py",
-)
-IMPORTED = (  # by the header of each file
-    "../../draws/addresses.py",
-    "../../draws/random.py",
-    "../../draws/portable.py",
-    "../../../partition/base/kernel_arrays.py",
-    "memory.py",
 )
 HEADER = """\
 # Written by csaw; delete at will.
@@ -149,7 +143,7 @@ def _assigned(statement: ast.Assign) -> dict[str, object]:
 
 def _load(function: str, text: str) -> ModuleType:
     """The module of a text, which defines ``function``."""
-    stamp = hashlib.sha256("".join([text, *map(_body, IMPORTED)]).encode()).hexdigest()[:24]
+    stamp = hashlib.sha256(text.encode()).hexdigest()[:24]
     name = f"csaw_kernel_{function}_{stamp}"
     with loading:
         return sys.modules.get(name) or _imported(name, text)

@@ -75,7 +75,10 @@ CONSTANTS: dict[str, int] = {
     "TOTAL_REAL": 0,
     "SENT": 0,
 }
-INSTALL = 'install the CUDA extra that fits the driver: pip install "csaw[cuda13]" or "csaw[cuda12]"'
+INSTALL = (
+    "for a driver of CUDA 13: pip install 'cupy-cuda13x<15' 'numba-cuda[cu13]<1'; "
+    "for one of CUDA 12: pip install 'cupy-cuda12x<15' 'numba-cuda[cu12]<1'"
+)
 ALONE = threading.Lock()  # numba-cuda compiles in one thread at a time, and what compiles is imported in one
 making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)  # what one thread makes the others find
 log = logging.getLogger(__name__)

@@ -39,7 +39,7 @@ def pyarrow() -> ModuleType:
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingDependencyError("Parquet needs pyarrow: pip install 'csaw[tables]'") from error
+        raise MissingDependencyError("Parquet needs pyarrow: pip install pyarrow") from error
     return pyarrow
 
 

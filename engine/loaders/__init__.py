@@ -1,7 +1,7 @@
 """Loaders for training: walks and skip-grams as PyTorch datasets, mini-batches of neighbors as PyTorch Geometric has
 them, layers of vertices with their matrices.
 
-PyTorch and PyTorch Geometric are optional: ``pip install 'csaw[torch]'`` or ``'csaw[pyg]'``. A name loads what it
+PyTorch and PyTorch Geometric are optional: ``pip install torch torch_geometric``. A name loads what it
 needs.
 """
 

@@ -5,7 +5,7 @@ from types import ModuleType
 
 from csaw.partition.errors import MissingDependencyError
 
-EXTRAS = {"torch": ("PyTorch", "torch"), "torch_geometric": ("PyTorch Geometric", "pyg")}
+NAMES = {"torch": "PyTorch", "torch_geometric": "PyTorch Geometric"}
 
 
 def needed(module: str) -> ModuleType:
@@ -14,7 +14,4 @@ def needed(module: str) -> ModuleType:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        name, extra = EXTRAS[package]
-        raise MissingDependencyError(
-            f"this loader needs {name}: pip install 'csaw[{extra}]', or pip install {package}"
-        ) from error
+        raise MissingDependencyError(f"this loader needs {NAMES[package]}: pip install {package}") from error

@@ -20,8 +20,31 @@ CUPY_VARIABLE = "CUPY_CACHE_DIR"
 
 
 def cache_dir() -> Path:
-    """The folder for everything that csaw can make again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``."""
-    return Path(os.environ.get(VARIABLE) or Path.home() / ".cache" / "csaw")
+    """The folder for everything that csaw can make again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``.
+
+    StoreError for a user without a home.
+    """
+    return Path(os.environ.get(VARIABLE) or _home(VARIABLE) / ".cache" / "csaw")
+
+
+def _home(variable: str) -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise StoreError(
+            f"there is no home folder for what csaw keeps (HOME is not set); set {variable} to a folder of your own"
+        ) from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of the cache, for what is only read; StoreError names the way out."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{folder}, where csaw keeps what it can make again, cannot be made ({error.strerror}); "
+            f"set {VARIABLE} to a folder of your own"
+        ) from error
 
 
 def code_folder(name: str) -> Path:
@@ -35,7 +58,7 @@ def code_folder(name: str) -> Path:
 
 def check_cupy() -> None:
     """StoreError where others could have put something into the folder of CuPy's machine code."""
-    folder = Path(os.environ.get(CUPY_VARIABLE) or Path.home() / ".cupy" / "kernel_cache")
+    folder = Path(os.environ.get(CUPY_VARIABLE) or _home(CUPY_VARIABLE) / ".cupy" / "kernel_cache")
     if folder.is_dir():
         _own(folder, CUPY_VARIABLE)
         for entry in os.scandir(folder):
@@ -61,7 +84,7 @@ def own_file(path: Path, variable: str = VARIABLE) -> bool:
 
 def write_own(path: Path, data: bytes) -> None:
     """Write a file as a whole, for this user alone."""
-    _make(path.parent)
+    make_own(path.parent)
     draft = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -76,7 +99,7 @@ def write_own(path: Path, data: bytes) -> None:
 def _own(folder: Path, variable: str) -> Path:
     place = Path(os.path.abspath(folder))
     try:
-        _make(place)
+        make_own(place)
         found = place.stat()
         if found.st_uid == os.geteuid() and found.st_mode & OTHERS:
             place.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
@@ -94,10 +117,10 @@ def _own(folder: Path, variable: str) -> Path:
     return folder
 
 
-def _make(folder: Path) -> None:
+def make_own(folder: Path) -> None:
     """Make a folder and those above it that are missing, for this user alone."""
     if not folder.is_dir():
-        _make(folder.parent)
+        make_own(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 

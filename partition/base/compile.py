@@ -4,32 +4,31 @@ import fcntl
 import io
 import sys
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from subprocess import Popen
 from time import sleep
-from typing import IO, Any
+from types import FunctionType
+from typing import IO, Any, cast
 
 import numba
 from numba import prange
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.event import Event, Listener, register
 from numba.core.runtime import rtsys
 
-from csaw.partition.base.cache import code_folder, own_file, write_own
+from csaw.partition.base.cache import code_folder, make_own, own_file, write_own
+from csaw.partition.base.kernel_stamp import stamp_of
 from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.base.stages import COMPILING, stage
-from csaw.partition.base.version import VERSION
 
 __all__ = ["inner", "njit", "prange"]
 
 
-numba.config.CACHE_DIR = str(code_folder("numba"))  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
-
-
+FOLDER = code_folder("numba")  # StoreError before anything is compiled where it may not be used
 POLL_SECONDS = 0.005
 awaited: dict[Callable, Popen] = {}  # functions that another process compiles at this time
 
@@ -42,10 +41,6 @@ class _LockedCacheFile(IndexDataCacheFile):
     would load what an earlier version of the source has left under the name. What it loads is of this user alone: it is
     code.
     """
-
-    def __init__(self, folder: str, name: str, stamp: object) -> None:
-        super().__init__(folder, name, stamp)
-        self._version = f"{self._version}, csaw {VERSION}"  # a kernel's own file does not tell of what it calls
 
     def _load_index(self) -> dict[Hashable, str]:
         if not own_file(Path(self._index_path)):
@@ -77,18 +72,59 @@ class _LockedCacheFile(IndexDataCacheFile):
             self._save_index(known | {key: name})
 
 
+class _Place(_CacheLocator):
+    """Where the machine code of a function is kept: by the name of its package, whatever checkout it belongs to."""
+
+    def __init__(self, package: str) -> None:
+        self.folder = FOLDER / (package or "specialized")
+
+    @classmethod
+    def from_function(cls, function: Callable, file: str) -> "_Place":
+        return cls(function.__module__.rpartition(".")[0])
+
+    def get_cache_path(self) -> str:
+        return str(self.folder)
+
+    def ensure_cache_path(self) -> None:
+        make_own(self.folder)
+
+    def get_source_stamp(self) -> None:
+        """None: the stamp is part of the names of files."""
+
+    def get_disambiguator(self) -> None:
+        """None, as above."""
+
+
+class _Code(CompileResultCacheImpl):
+    _locator_classes: list[Any] = [_Place]  # noqa: RUF012  # as Numba declares it
+
+
 class _Cache(FunctionCache):
-    """A function's machine code on disk.
+    """A function's machine code on disk, in files with the stamp of all that it depends on in their names.
+
+    So one version of csaw never reads what another has left there, and several can use one cache side by side.
 
     Code that is there loads without the registries of Numba's compiler, which import SciPy's linear algebra among other
     things and took a third of the time of a small run. Numba loads them itself before it compiles.
     """
 
-    def __init__(self, function: Callable) -> None:
-        super().__init__(function)
-        self.function = function
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _LockedCacheFile(self._cache_path, self._impl.filename_base, stamp)
+    _impl_class = _Code
+
+    def __init__(self, function: FunctionType, options: Mapping[str, object]) -> None:
+        self._name, self._py_func, self._impl = repr(function), function, _Code(function)
+        self._cache_path, self.function, self.options = self._impl.locator.get_cache_path(), function, options
+        self.enable()
+
+    @cached_property
+    def _cache_file(self) -> _LockedCacheFile:
+        """The file, once the function is called: then all that it calls is defined."""
+        module, version = self.function.__module__.rpartition(".")[2], f"py{sys.version_info[0]}{sys.version_info[1]}"
+        name = f"{module}.{self.function.__qualname__}.{version}.{stamp_of(self.function, self.options)}"
+        return _LockedCacheFile(self._cache_path, name, None)
+
+    def _index_key(self, sig: Any, codegen: object) -> tuple[object, ...]:
+        """Numba's key, and the names of the fields of named tuples, which a kernel reads by their places."""
+        return (*super()._index_key(sig, codegen), tuple(_fields(sig)))
 
     def load_overload(self, sig: object, target_context: object) -> object:
         rtsys.initialize(target_context)
@@ -105,6 +141,13 @@ class _Cache(FunctionCache):
             if found is None:
                 _load_compiler()
             return found
+
+
+def _fields(kinds: Iterable[Any]) -> Iterator[tuple[str, ...]]:
+    """The names of the fields of each of some types, and of those in it; only named tuples have some."""
+    for kind in kinds:
+        yield getattr(kind, "fields", ())
+        yield from _fields(getattr(kind, "types", ()))
 
 
 def _load_compiler() -> None:
@@ -132,8 +175,9 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """``numba.njit`` with the machine code kept on disk: ``@njit`` or ``@njit(nogil=True)``."""
     if function is None:
         return partial(njit, **options)
-    dispatcher: Any = numba.njit(**{"no_cfunc_wrapper": True} | options)(function)  # nothing calls it from C
-    dispatcher._cache = _Cache(function)
+    options = {"no_cfunc_wrapper": True} | options  # nothing calls it from C
+    dispatcher: Any = numba.njit(**options)(function)
+    dispatcher._cache = _Cache(cast(FunctionType, function), options)
     return dispatcher
 
 

@@ -141,9 +141,7 @@ def _by_metis(indptr: np.ndarray, indices: np.ndarray, count: int, seed: int) ->
     try:
         import pymetis
     except ImportError as error:
-        raise MissingDependencyError(
-            "metis needs pymetis: pip install 'csaw[metis]', or choose lp or random"
-        ) from error
+        raise MissingDependencyError("metis needs pymetis: pip install pymetis, or choose lp or random") from error
     from scipy.sparse import csr_array
 
     vertices = indptr.size - 1

@@ -34,6 +34,7 @@ class InMemory(GraphStore):
         directed: whether edges have one direction.
         vertex_ids: original ids by dense id, rising, int64, uint64 or Words (default: None, 0 .. V - 1).
         edge_columns: further numbers of the edges [E], by name or ``NAME:DTYPE:UNITS``, which hooks read as ``e.NAME``.
+        read_as: a line that says how an object was read (default: None, there was none).
 
     Raises:
         StoreError: the arrays are no CSR, or weights are negative or not finite.
@@ -54,6 +55,7 @@ class InMemory(GraphStore):
         directed: bool = True,
         vertex_ids: np.ndarray | Words | None = None,
         edge_columns: Mapping[str, ArrayLike] | None = None,
+        read_as: str | None = None,
     ) -> None:
         self.id_arrays = _arrays_of(vertex_ids)
         rows = checked_rows(indptr, indices, weights, edge_columns)
@@ -69,6 +71,8 @@ class InMemory(GraphStore):
         if (time := time_of(rows.columns)) is not None:
             self.arrays[TIME_ORDER.array] = time_order(self.indptr, rows.columns[time])
             listed[ORDERED] = True
+        if read_as is not None:
+            listed["report"] = {"read_as": [read_as]}
         super().__init__(Path(name), self._attributes(directed, fingerprint) | listed)
 
     def _attributes(self, directed: bool, fingerprint: str) -> Attributes:

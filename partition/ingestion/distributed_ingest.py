@@ -110,7 +110,8 @@ class ByTasks:
         work: Work,
         progress: Progress | None,
     ) -> None:
-        self.rows, self.files, self.crew, self.budget, self.out = rows, files, crew, budget, out
+        self.rows, self.crew, self.budget, self.out = rows, crew, budget, out
+        self.files = rows.files if isinstance(rows, Several) else files
         self.work, self.progress = work, progress
         scratch = out.folder / f".runs-{secrets.token_hex(8)}"
         with full_disk_named(scratch):
@@ -125,7 +126,7 @@ class ByTasks:
 
     def read(self) -> Numbered:
         """Have all units read, put together what there is to say of each file, and number the ids of all runs."""
-        tasks = tasks_of(units_of([os.path.abspath(file) for file in self.files]))
+        tasks = tasks_of(units_of([os.path.abspath(file) for file in self.files], self.job.options))
         total, done = sum(map(bytes_of, self.files)), 0
         arguments = [(self.job, number, units) for number, units in enumerate(tasks)]
         for run, units in zip(self.work(read_run, arguments), tasks, strict=True):

@@ -68,8 +68,7 @@ def graph_in_memory(
     if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
         raise OptionError("time: the graph has an edge column time, too; expected one of both")
     columns = given_columns({**further, **times}, source.size)
-    if reverse:
-        source, target = target, source
+    source, target = (target, source) if reverse else (source, target)
     number = np.arange(source.size)  # that each edge has in the object
     if self_loops == "drop":
         number = np.flatnonzero(source != target)
@@ -89,7 +88,13 @@ def graph_in_memory(
         directed=not both_ways,
         vertex_ids=ids,
         edge_columns={column.text: values[number] for column, values in columns.items()},
+        read_as=_read_as(found.name, ["weight"] * (heavy is not None) + [c.name for c in columns], both_ways, ids),
     )
+
+
+def _read_as(name: str, columns: list[str], undirected: bool, ids: np.ndarray | Words | None) -> str:
+    way, kind = "undirected" if undirected else "directed", "string" if isinstance(ids, Words) else "int"
+    return f"{name}, {' '.join(['source', 'target', *columns])}, {way}, ids {kind}"
 
 
 def _too_many(where: str, vertices: int) -> BudgetError:

@@ -15,6 +15,7 @@ from csaw.partition.ingestion.time_column import TimeColumn
 MOST_THREADS = 4096
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
 CHOICES = {
+    "format": ("auto", "edges", "matrix-market", "metis", "adjacency"),
     "ids": ("auto", "int", "string"),
     "duplicates": tuple(POLICIES),
     "self_loops": ("keep", "drop"),
@@ -34,6 +35,7 @@ WHOLE = {
     "memory": ("--memory", 1, "at least 16MiB"),
     "threads": ("--threads", 1, "at least 1"),
     "clusters": ("--clusters", 1, "at least 1"),
+    "target_offset": ("--target-offset", 0, "at least 0"),
 }
 """Options that are integers: their flags, the least value, and how messages say it."""
 TRUTHS = ("directed", "reverse", "overwrite", "edge_ids")
@@ -52,6 +54,10 @@ class IngestOptions:
     reverse: bool = False
     """Whether to store each edge at the vertex that it leads to, so that the neighbors of a vertex are those with an
     edge to it.
+    """
+    format: str = "auto"
+    """What text holds: rows of ``edges``, a ``matrix-market`` file, a ``metis`` graph, or ``adjacency`` lists, whose
+    lines have a vertex and its neighbors; ``auto``: what its first lines say, or an error where they do not say it.
     """
     ids: str = "auto"
     """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise
@@ -116,6 +122,10 @@ class IngestOptions:
     """
     time_decimals: int = 0
     """Decimals of a time, or of a second of a date, that are kept: with 3, integers count thousandths."""
+    target_offset: int | None = None
+    """Number that is added to the id of each target, so that both sides of a bipartite graph, numbered from 1 each,
+    stay apart. None: what the header of a KONECT file says, otherwise 0.
+    """
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 
@@ -138,7 +148,7 @@ class IngestOptions:
             if is_said and self.time_column is None:
                 raise OptionError(f"{flag}: expected --time-column beside it, found none")
         for name, (flag, least, said) in WHOLE.items():
-            if (value := getattr(self, name)) is not None or least == 0:
+            if (value := getattr(self, name)) is not None or self.__dataclass_fields__[name].default is not None:
                 object.__setattr__(self, name, _whole(flag, value, said, least))
         if self.threads is not None and self.threads > MOST_THREADS:
             raise OptionError(f"--threads: expected at most {MOST_THREADS}, found {self.threads}")

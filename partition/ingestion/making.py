@@ -7,17 +7,19 @@ from typing import TypedDict
 
 from numpy.typing import ArrayLike
 
-from csaw.partition.base.plain_data import Values
+from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.progress import progress_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.sizes import parse_size
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import write_graph
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Foreign
 from csaw.partition.ingestion.pipeline import ingest
+from csaw.partition.ingestion.preview import preview, preview_in_memory
 from csaw.partition.ingestion.text.several import files_of
 
 Size = int | str
@@ -31,6 +33,7 @@ class PartitionOptions(TypedDict, total=False):
 
     directed: bool | None
     reverse: bool
+    format: str
     ids: str
     source_column: str | int | None
     target_column: str | int | None
@@ -39,6 +42,7 @@ class PartitionOptions(TypedDict, total=False):
     time_column: str | int | None
     time_format: str
     time_decimals: int
+    target_offset: int | None
     duplicates: str | None
     self_loops: str
     on_error: str
@@ -80,7 +84,24 @@ def make(
     if not isinstance(out, str | os.PathLike):
         raise OptionError(f"out: expected a path, found {quoted(out)}")
     if not _are_paths(inputs):
-        return _stored(inputs, Path(out), options)
+        return _stored(_in_memory(inputs, options), Path(out), options)
+    chosen, files = _of_files(inputs, options)
+    total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
+    with progress_of(progress, "reading", total, "bytes") as update:
+        return ingest(files, Path(out), chosen, lambda done, total: update(done))
+
+
+def look(inputs: Foreign, given: Values) -> Record:
+    """How ``inputs`` would be read, and the first edges; ``csaw.partition.preview`` describes it."""
+    options = _as_ingested(given)
+    if not _are_paths(inputs):
+        return preview_in_memory(_in_memory(inputs, options))
+    chosen, files = _of_files(inputs, options)
+    return preview(files, chosen)
+
+
+def _of_files(inputs: Foreign, options: Values) -> tuple[IngestOptions, list[str]]:
+    """The options of an ingest of files, and the files."""
     if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
         what = (
             f"is for graphs in memory{OF_FILES[unknown[0]]}"
@@ -89,10 +110,9 @@ def make(
         )
         raise OptionError(f"{unknown[0]}: it {what}")
     chosen = IngestOptions(**options)
-    files = files_of([os.fspath(path) for path in ([inputs] if isinstance(inputs, str | os.PathLike) else inputs)])
-    total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with progress_of(progress, "reading", total, "bytes") as update:
-        return ingest(files, Path(out), chosen, lambda done, total: update(done))
+    return chosen, files_of(
+        [os.fspath(path) for path in ([inputs] if isinstance(inputs, str | os.PathLike) else inputs)]
+    )
 
 
 def _as_ingested(given: Values) -> Values:
@@ -116,15 +136,18 @@ def _are_paths(inputs: object) -> bool:
     return isinstance(inputs, Sequence) and bool(inputs) and all(isinstance(one, str | os.PathLike) for one in inputs)
 
 
-def _stored(data: Foreign, out: Path, options: Values) -> GraphStore:
-    """A graph of a program's own as a store."""
+def _in_memory(data: Foreign, options: Values) -> InMemory:
+    """A graph of a program's own."""
     if unknown := sorted(options.keys() - {*GRAPH, *STORE}):
         known = ", ".join([*GRAPH, *STORE]).replace("partition_bytes", "partition_size")
         raise OptionError(
             f"{unknown[0]}: expected an option of graphs in memory, {known}; write the edges to a file for others"
         )
     IngestOptions(**{name: value for name, value in options.items() if name in STORE})  # OptionError for others
-    held = graph_in_memory(data, **{name: value for name, value in options.items() if name in GRAPH})
+    return graph_in_memory(data, **{name: value for name, value in options.items() if name in GRAPH})
+
+
+def _stored(held: InMemory, out: Path, options: Values) -> GraphStore:
     how = {name: value for name, value in options.items() if name in STORE}
     columns = {column.text: held.arrays[column.array] for column in held.further_columns}
     return write_graph(
@@ -135,5 +158,6 @@ def _stored(data: Foreign, out: Path, options: Values) -> GraphStore:
         directed=held.directed,
         vertex_ids=held.stored_ids(),
         edge_columns=columns,
+        report=held.report,
         **how,
     )

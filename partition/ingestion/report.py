@@ -18,6 +18,8 @@ def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, file
     report: Record = dict(rows.counts)
     if len(files) > 1:
         report = {"files": len(files), "inputs": list(files)} | report
+    if read_as := getattr(rows, "read_as", None):
+        report["read_as"] = [read_as] if isinstance(read_as, str) else read_as
     report |= {
         "header_line": rows.shape.header_line,
         "vertices": vertices,

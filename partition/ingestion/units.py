@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.readers import reader_of
 from csaw.partition.ingestion.text.records import Span
 
@@ -26,13 +27,13 @@ class Unit(NamedTuple):
         return (self.span.end or 0) - self.span.begin
 
 
-def units_of(files: Sequence[str]) -> list[Unit]:
+def units_of(files: Sequence[str], options: IngestOptions) -> list[Unit]:
     """The input in units, in order: large files of plain text and of Parquet in spans, others whole."""
     most = max(UNIT_BYTES, sum(map(bytes_of, files)) // MOST_RUNS)
     units = []
     for place, file in enumerate(files):
         size = bytes_of(file)
-        pieces = -(-size // most) if size > most and reader_of(file).can_be_cut(file) else 1
+        pieces = -(-size // most) if size > most and reader_of(file).can_be_cut(file, options) else 1
         ends = [size * k // pieces for k in range(pieces + 1)]
         units += [Unit(place, file, Span(low, high), high == size) for low, high in pairwise(ends)]
     return units

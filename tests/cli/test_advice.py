@@ -5,6 +5,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
+from helpers.machine import need_package
 
 from csaw.cli.main import cli
 
@@ -12,7 +13,7 @@ FILES = {
     "plain.txt": "1 2\n2 3\n",
     "weights.txt": "1 2 5\n2 3 4\n",
     "four.txt": "1 2 5 6\n2 3 4 7\n",
-    "bad.txt": "0 1\n1 2\n2\n",
+    "bad.txt": "0 1\n1 2\n2\n2 3\n",
     "wide.txt": "-1 2\n9223372036854775809 3\n",
     "names.txt": "a b\nb c\n",
     "types.txt": "1 2 x\n2 3 4\n",
@@ -100,7 +101,7 @@ def test_what_an_error_says_to_do_works(folder, line, said, followed):
 
 
 def test_text_beside_parquet_is_named_and_no_option_is_asked_for_again(folder):
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pa, parquet = need_package("pyarrow"), need_package("pyarrow.parquet")
     parquet.write_table(pa.table({"src": [1, 2], "dst": [2, 3]}), folder / "p.parquet")
     (folder / "p.csv").write_text("src,dst\n1,2\n")
     said = str(call("partition p.csv p.parquet g.zarr --source-column src --target-column dst").exception)
@@ -125,7 +126,7 @@ def test_a_shard_without_work_says_why(folder):
 
 @pytest.mark.parametrize("ids", [(0, 1, 2), (1, 2, 3), (-5, 2, 9)])
 def test_vertices_in_parquet_are_int64_whatever_the_ids(folder, ids):
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = need_package("pyarrow.parquet")
     a, b, c = ids
     (folder / "e.txt").write_text(f"{a} {b}\n{b} {c}\n{c} {a}\n")
     call("partition e.txt e.zarr")
@@ -139,9 +140,10 @@ def test_vertices_in_parquet_are_int64_whatever_the_ids(folder, ids):
 
 
 def test_a_scheduler_that_is_lost_before_work_begins_is_one_sentence():
-    joined = pytest.importorskip("csaw.engine.cluster.joined")
+    need_package("distributed")
     from types import SimpleNamespace
 
+    from csaw.engine.cluster import joined
     from csaw.partition.errors import ClusterError
 
     def lost():

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from helpers.machine import need_network
 
 from csaw.cli.main import cli, main
 
@@ -301,6 +302,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
 
 @pytest.mark.slow(reason="downloads every package that csaw needs")
 def test_a_bundle_installs_without_a_network(tmp_path):
+    need_network(tmp_path / "downloaded")
     bundle = ROOT / "csaw-bundle.tar"
     subprocess.run([ROOT / "scripts" / "bundle"], check=True, env=os.environ | {"PYTHON": sys.executable})
     try:

@@ -18,6 +18,7 @@ import click
 import numpy as np
 import pytest
 from helpers import slow
+from helpers.machine import need_system
 
 from csaw.cli import main
 from csaw.cli.__main__ import _interrupted
@@ -383,10 +384,10 @@ def test_a_reader_that_leaves_ends_it_quietly(monkeypatch, unbuffered):
         assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
 @pytest.mark.parametrize("unbuffered", ["1", ""])
 def test_a_full_disk_behind_stdout_is_said(monkeypatch, unbuffered):
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    need_system(Path("/dev/full").is_char_device(), "no /dev/full, which is always full")
     with open("/dev/full", "w") as full:
         done = csaw("datasets", "list", stdout=full)
     assert done.returncode == 1

@@ -1,12 +1,12 @@
 """The manual page has every command, every option and the statuses, in roff that takes text as it is."""
 
 import re
-import shutil
 import subprocess
 
 import click
 import pytest
 from click.testing import CliRunner
+from helpers.machine import need_program
 
 from csaw.cli import manual
 from csaw.cli.main import cli
@@ -35,8 +35,9 @@ def test_no_line_of_text_is_a_request(page):
     assert not re.search(r"(?<!\\)-", page)
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff here")
 def test_groff_has_nothing_to_complain_about(page):
-    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [need_program("groff"), "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""
     assert "--burn-prob" in re.sub(r".\x08|\x1b\[[0-9;]*m", "", done.stdout)

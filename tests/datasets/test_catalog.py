@@ -1,10 +1,9 @@
 """The catalog: names that are unique, addresses that are SNAP's, counts that the files have."""
 
-import os
 import re
-from pathlib import Path
 
 import pytest
+from helpers.machine import need_data
 
 from csaw.datasets.catalog import BY_HAND, ENTRIES, RECORDED, find, known
 from csaw.datasets.check import check
@@ -12,7 +11,6 @@ from csaw.datasets.resolve import disagreement, resolve
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
 
-DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one
 WHOLE = (
     "wiki-Vote",
     "p2p-Gnutella31",
@@ -65,10 +63,9 @@ def test_temporal_networks_have_all_counts_that_their_pages_publish():
             assert 100 < entry.days < 3000
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 def test_the_messages_of_a_college_have_the_published_counts_and_times(tmp_path):
     entry = known("CollegeMsg")
-    file = Path(DATA) / "weighted" / entry.file
+    file = need_data(f"weighted/{entry.file}")
     assert "59,835 rows agree" in check(file, entry, "here")
     store = ingest(str(file), tmp_path / "g.zarr", IngestOptions(time_column=entry.time_column))
     assert disagreement(entry, store) == ""
@@ -137,9 +134,9 @@ def test_capitals_do_not_matter_and_unknown_names_list_the_known():
         known("web-Goggle")
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize("name", WHOLE)
 def test_files_have_the_published_counts(tmp_path, name):
     entry = known(name)
-    store = ingest(str(Path(DATA) / "snap" / entry.file), tmp_path / "g.zarr", IngestOptions(directed=entry.directed))
+    file = need_data(f"snap/{entry.file}")
+    store = ingest(str(file), tmp_path / "g.zarr", IngestOptions(directed=entry.directed))
     assert disagreement(entry, store) == ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -412,7 +412,7 @@ def test_a_wrong_spec_is_refused_by_name(spec, message):
         parse_spec(spec)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is slow
+@settings(max_examples=50)
 @given(
     st.builds(
         Rmat,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.gpu import device_or_skip
+from helpers.gpu import device_or_skip, need_gpus
 from helpers.graphs import random_store
 
 from csaw.engine import draw_batches, prepare, sample
@@ -62,11 +62,7 @@ def test_batches_of_a_streamed_graph_are_what_the_cpu_stores(tmp_path, algo, opt
 
 @pytest.mark.parametrize("residency", ["resident", "pooled", "streamed"])
 def test_several_gpus_hand_out_in_order_what_one_draws(tmp_path, monkeypatch, residency):
-    import cupy
-
-    count = cupy.cuda.runtime.getDeviceCount()
-    if count < 2:
-        pytest.skip("one GPU")
+    count = need_gpus()
     monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 13)
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=6)
     options = {"walk_length": 9, "num_walks": 5, "seed": 5}

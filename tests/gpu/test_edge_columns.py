@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.edge_columns import LATER, READERS, with_columns
-from helpers.gpu import device_or_skip, on_cpu
+from helpers.gpu import device_or_skip, need_gpus, on_cpu
 from helpers.graphs import WideStore, arrays_of, stored_arrays
 from helpers.invariance import assert_same
 from helpers.rates import pin_row_bytes
@@ -79,11 +79,7 @@ def test_rows_that_are_brought_alone(tmp_path, monkeypatch, stores, algo, option
 @pytest.mark.parametrize("residency", ["resident", "pooled", "streamed"])
 @every_reader
 def test_several_gpus(tmp_path, monkeypatch, stores, algo, options, residency):
-    import cupy
-
-    count = cupy.cuda.runtime.getDeviceCount()
-    if count < 2:
-        pytest.skip("one GPU")
+    count = need_gpus()
     monkeypatch.setattr(planning, "GROUP_BYTES", 1 << 13)
     algo, gpus = algo.format(own=stores[1]), "cuda:" + ",".join(map(str, range(count)))
     wanted = expected(stores, tmp_path, algo, options)

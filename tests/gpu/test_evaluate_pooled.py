@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from helpers.gpu import device_or_skip, hub_store
+from helpers.gpu import device_or_skip, hub_store, need_gpus
 
 FIRST = device_or_skip()
 
@@ -38,7 +38,7 @@ from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
-COUNT = cupy.cuda.runtime.getDeviceCount()
+COUNT = need_gpus(1)
 OTHERS = tuple(open_device(number) for number in range(1, COUNT)) or (FIRST,)
 EXCHANGES = [None, *Exchange]
 RANKING = {"pagerank": {"tolerance": 1e-9}, "personalized-pagerank": {"rank_sources": "0"}, "assortativity": {}}
@@ -189,7 +189,8 @@ def test_triangles_among_vertices_without_two_neighbors(name, gpus, tmp_path, mo
 def test_triangles_stay_on_the_gpus(hubs, many, long, dense, gpus, tmp_path, monkeypatch):
     """Lists are not brought to the host, in all memory and in the least that does without."""
     limit_kinds(monkeypatch, hubs, many, long, dense)
-    monkeypatch.setattr(triangles_spread, "LEAST_ROOM", 1 << 14)
+    for name, value in (("LEAST_ROOM", 1 << 14), ("MOST_WORKS", 6), ("FINE", 32)):
+        monkeypatch.setattr(triangles_spread, name, value)
     without(monkeypatch, triangles_streamed)
     for vertices, edges in ((30_000, 400_000), (3000, 1_500_000)):
         store = random_store(tmp_path / f"{edges}.zarr", vertices=vertices, edges=edges, weighted=False, partitions=4)
@@ -216,8 +217,8 @@ def test_triangles_go_by_way_of_the_host_where_lists_have_no_room(tmp_path, monk
         network.close()
 
 
-@pytest.mark.skipif(COUNT < 2, reason="one GPU")
 def test_triangles_take_no_more_memory_than_they_may(tmp_path, monkeypatch):
+    need_gpus()
     store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=4_000_000, weighted=False)
     wanted, pool = HostNetwork(store).compute("triangles", each=False), cupy.cuda.MemoryPool()
     gpu_memory = triangles_spread.least_memory(pooled(store, tmp_path, others=OTHERS[:1]))
@@ -367,10 +368,10 @@ def test_what_needs_all_rows_is_refused_by_the_network(tmp_path):
 MEASURES = "degree,components,bfs,sssp,core,hops,pagerank,assortativity,triangles,betweenness"
 
 
-@pytest.mark.skipif(COUNT < 2, reason="one GPU")
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_the_command_measures_a_graph_that_is_spread(directed, exchange, tmp_path):
+    need_gpus()
     store = random_store(tmp_path / "g.zarr", vertices=3000, edges=40_000, directed=directed, partitions=4)
     wanted = {"measures": MEASURES, "betweenness_sources": 3, "refresh": True}
     said, more = [], {} if exchange is None else {"exchange": exchange}
@@ -380,17 +381,17 @@ def test_the_command_measures_a_graph_that_is_spread(directed, exchange, tmp_pat
     assert any(one.startswith("triangles") and one.endswith("on 2 GPUs") for one in said)
 
 
-@pytest.mark.skipif(COUNT < 2, reason="one GPU")
 @pytest.mark.parametrize("window", [{"until": 0}, {"between": (-3, 40)}, {"until": -99}])
 def test_a_window_of_time_that_is_spread(window, tmp_path):
+    need_gpus()
     store = events_store(tmp_path / "g.zarr", random_events(900, 20_000, 5), 900, partitions=3)
     wanted = {"measures": "components,bfs,core,hops,pagerank,assortativity", "refresh": True, **window}
     found = evaluate(store, device="cuda:0,1", residency="pooled", **wanted)
     assert same(found.by_measure, evaluate(store, device="cpu", **wanted).by_measure)
 
 
-@pytest.mark.skipif(COUNT < 2, reason="one GPU")
 def test_a_graph_that_one_gpu_does_not_hold_is_spread_by_itself(tmp_path):
+    need_gpus()
     store = STORES["larger"](tmp_path / "g.zarr")
     kept = find("pagerank")().keeps("cuda", store.directed).bytes(store.vertices, store.edges, 4)
     given = {"measures": "pagerank,bfs", "gpu_memory": least(store, 2), "refresh": True}

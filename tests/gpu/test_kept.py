@@ -12,7 +12,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import find
 
-VERTICES = 200_000
+VERTICES = 30_000  # in the least memory, blocks are of few rows, and each pass goes through all of them
 ROUNDED = 1.02  # CuPy's pool rounds sizes up to 512 bytes
 ON_GPU = [(name, way) for name, way in CASES if not DeviceNetwork.lacks(find(name)(**way).computes(True))]
 

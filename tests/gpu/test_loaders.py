@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.gpu import device_or_skip, need_torch_on_gpu
 from helpers.graphs import random_store
+from helpers.machine import need_package
 
-pytest.importorskip("cupy")
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
-if not torch.cuda.is_available():
-    pytest.skip("this PyTorch has no GPU", allow_module_level=True)
+device_or_skip()
+torch = need_torch_on_gpu()
 
 from csaw.engine.loaders import WalkStream
 
@@ -30,7 +30,7 @@ def test_walks_stay_on_the_device_that_drew_them(store):
 
 @pytest.mark.parametrize("disjoint", [False, True])
 def test_mini_batches_of_a_store_are_those_of_the_cpu(store, disjoint):
-    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    need_package("torch_geometric")
     from csaw.engine.loaders import NeighborLoader
 
     x = np.random.default_rng(0).random((500, 4))
@@ -53,7 +53,7 @@ def test_mini_batches_of_a_store_are_those_of_the_cpu(store, disjoint):
 @pytest.mark.parametrize("where", ["cpu", "cuda"])
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_mini_batches_are_on_the_device_of_the_data(device, where):
-    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    need_package("torch_geometric")
     from torch_geometric.data import Data
     from torch_geometric.loader import NodeLoader
 
@@ -92,7 +92,7 @@ def test_layers_are_those_of_the_cpu_on_the_device_that_drew_them(store, sampler
 
 def test_a_model_on_a_stream_of_its_own_reads_what_is_there(store):
     """Tensors are made on the default stream, which is kept busy here while they are handed out."""
-    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    need_package("torch_geometric")
     from csaw.engine.loaders import NeighborLoader
 
     x = np.random.default_rng(0).random((500, 4))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from helpers.copies_in_time import assert_pools_in_time, assert_shared_in_time
-from helpers.gpu import device_or_skip
+from helpers.gpu import device_or_skip, need_torch_on_gpu
 from helpers.graphs import WideStore, arrays_of, stored_arrays
 from helpers.invariance import assert_same
+from helpers.machine import need_package
 from helpers.neighbors_in_time import assert_neighbors_in_time, batch_choices, tree_choices
 from helpers.temporal import TIED, events_store, random_events
 
@@ -53,7 +54,14 @@ CASES = {
     "layer": ("layer", {"neighbor_size": 9, "time_strategy": "uniform", "frontier_size": 8, "depth": 3}),
     "layer without limits": (
         "layer",
-        {"neighbor_size": 40, "time_strategy": "uniform", "depth": None, "time_against": "previous", "total": 500},
+        {
+            "neighbor_size": 40,
+            "time_strategy": "uniform",
+            "depth": None,
+            "time_against": "previous",
+            "total": 200,
+            "sources": {name: column[:120] for name, column in SOURCES.items()},
+        },
     ),
     "all of a layer": ("layer", {"neighbor_size": 10**6, "time_strategy": "uniform", "time_window": 9}),
     "batches": ("minibatch", BATCHES | {"time_strategy": "uniform"}),
@@ -122,6 +130,7 @@ def test_ids_of_64_bits(tmp_path, stores, case):
     assert_same(wanted, arrays_of(store, tmp_path / "t.zarr", algo, device="cuda", **options))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("residency", "in_place"), [("streamed", False), ("streamed", True), ("disk", False)])
 @every_case
 def test_a_streamed_graph(tmp_path, stores, case, residency, in_place):
@@ -185,10 +194,8 @@ def test_times_at_the_ends_of_64_bits(tmp_path):
 
 @pytest.mark.parametrize("disjoint", [False, True])
 def test_mini_batches_of_the_sampler_are_those_of_the_cpu(stores, disjoint):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
-    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no GPU")
+    torch = need_torch_on_gpu()
+    need_package("torch_geometric")
     from torch_geometric.sampler import NodeSamplerInput
 
     from csaw.engine.loaders import NeighborSampler
@@ -202,10 +209,8 @@ def test_mini_batches_of_the_sampler_are_those_of_the_cpu(stores, disjoint):
 
 
 def test_mini_batches_of_the_loader_are_those_of_the_cpu(stores):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
-    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no GPU")
+    torch = need_torch_on_gpu()
+    need_package("torch_geometric")
     from csaw.engine.loaders import NeighborLoader
 
     given = {"input_nodes": SOURCES["ids"], "input_time": SOURCES["time"], "time_attr": "time", "batch_size": 64}

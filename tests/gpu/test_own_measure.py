@@ -8,11 +8,10 @@ from itertools import chain, product
 
 import numpy as np
 import pytest
-from helpers.gpu import device_or_skip
+from helpers.gpu import device_or_skip, need_gpus
 
 gpu = device_or_skip()
 
-import cupy
 from helpers.graphs import WideStore, random_store, store_of
 from helpers.networks import GRAPHS, pairs_of, same
 from helpers.own_measures import KINDS, Endless, Farthest, of_the_page
@@ -28,7 +27,7 @@ from csaw.engine.measure import Measure
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
-COUNT = cupy.cuda.runtime.getDeviceCount()
+COUNT = need_gpus(1)
 OTHERS = tuple(open_device(number) for number in range(1, COUNT)) or (gpu,)
 HUB = 20_000  # neighbors of a hub: more than a block has threads, and more pieces of a sum than a warp has lanes
 
@@ -96,6 +95,7 @@ def compare(one, store, folder):
         network.close()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("graph", WEIGHTED)
 @pytest.mark.parametrize("name", ["Distance", "WeightFrom", "Label", "Rank", "RankInUnits", "KCore"])
 def test_classes_of_the_page_find_what_the_cpu_finds(name, graph, tmp_path):
@@ -104,6 +104,7 @@ def test_classes_of_the_page_find_what_the_cpu_finds(name, graph, tmp_path):
     compare(one(source=0) if "source" in one.options() else one(), store, tmp_path / "derived")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("graph", WEIGHTED)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_any_class_finds_what_the_cpu_finds(kind, graph, tmp_path):
@@ -137,8 +138,8 @@ def test_a_measure_runs_on_the_gpu_that_is_asked_for(tmp_path, monkeypatch):
     assert found.profile["Label"].values.tolist() == HostNetwork(store).compute("components").tolist()
 
 
-@pytest.mark.skipif(COUNT < 2, reason="one GPU")
 def test_large_graphs_are_shared_where_rows_are_read_to_their_ends(tmp_path, monkeypatch):
+    need_gpus()
     store = WEIGHTED["random"](tmp_path / "g.zarr")
     for large, name, device in (
         (0, "Rank", "0,1"),

@@ -27,10 +27,10 @@ MEASURES = {
 
 
 def networks(store, folder):
-    """Resident; and streamed in blocks of about a row and of more, a large graph in some 20 and 100 blocks."""
+    """Resident; and streamed in blocks of about a row and of more, a large graph in some 20 blocks."""
     longest = max(len(row) for row in pairs_of(store)[1])
     least = STATE_BYTES * store.vertices + 2 * (store.id_dtype.itemsize + 4 * store.weighted) * max(longest, 1)
-    more = (0, 9000) if store.edges < 100_000 else (40_000, 200_000)  # each iteration reads all blocks
+    more = (0, 9000) if store.edges < 100_000 else (200_000,)  # each iteration reads all blocks
     for gpu_memory in (None, *(least + bytes for bytes in more)):
         yield DeviceNetwork(store, gpu, gpu_memory=gpu_memory, threads=2, derived=folder)
 

@@ -27,6 +27,7 @@ from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.trees import tree_edges
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("graph", GRAPHS)
 @every_case
 def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
@@ -104,6 +105,7 @@ SQUARES = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
 @pytest.mark.parametrize(("algo", "options"), SQUARES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(SQUARES)])
 def test_weights_are_computed_with_in_64_bits_alike(tmp_path, algo, options, residency):
@@ -193,6 +195,7 @@ def test_parts_of_mini_batches_with_too_many_keys_take_rounds(tmp_path, monkeypa
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "minibatch", seed=5, device="cuda", **options))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("room_bytes", [1 << 30, 20_000])
 @pytest.mark.parametrize("graph", ["plain", "hub", "dense", "repeated", "wide"])
 @pytest.mark.parametrize(("algo", "options"), TREES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(TREES)])

@@ -1,7 +1,7 @@
 """Several GPUs give the sample of one, each with the graph, with a part of it, or with a share of one host copy."""
 
 import pytest
-from helpers.gpu import device_or_skip, every_case, on_cpu
+from helpers.gpu import device_or_skip, every_case, need_gpus, on_cpu
 from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_same
 
@@ -14,11 +14,7 @@ device_or_skip()
 @pytest.fixture
 def gpus(monkeypatch):
     """All GPUs, as ``--device`` names them; groups are small, so that there is something to do for each."""
-    import cupy
-
-    count = cupy.cuda.runtime.getDeviceCount()
-    if count < 2:
-        pytest.skip("one GPU")
+    count = need_gpus()
     monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 13)
     return "cuda:" + ",".join(str(number) for number in range(count))
 

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from helpers.gpu import device_or_skip
 from helpers.graphs import store_with_ids
 from helpers.invariance import bytes_of
 
 from csaw.engine import sample, stream
 
-cupy = pytest.importorskip("cupy")
+device_or_skip()
+
+import cupy
 
 KINDS = [
     ("node2vec", {"walk_length": 9, "p": 0.5, "q": 2.0}),

@@ -170,7 +170,7 @@ def _constants(folder) -> dict[object, dict[str, object]]:
     measures[gunrock] = shared | {"_on": lambda context, network, number: network, "_opened": opened}
     measures[gunrock] |= {"spread_over": _of_networks()["network_of"], "crossing_share": _always(1.0)}
     measures[gunrock]["by_partitioner"] = lambda plain, *_: (plain, np.arange(plain.vertices))
-    measures[triangle_ways] = {**shared, "on_the_host": lambda network: _Network(network, False)}
+    measures[triangle_ways] = {**shared, "_alone": _always(1.0)}
     measures[own_measures] = {name: _of_networks()[name] for name in ("network_of", "with_gpus", "spread_over")}
     measures[own_measures]["timed"] = _always([1.0])
     measures[gunrock]["_row"] = lambda context, network, name, call: _row(name, ran_on=network.device)

@@ -2,6 +2,8 @@
 there is no GPU.
 """
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,10 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device, open_device
 from csaw.engine.plan.detectors import DETECTORS
-from csaw.partition.errors import CsawError
+from csaw.partition.errors import DeviceError, MissingDependencyError
 from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TIMELESS, TROUBLED, WideStore, heavy_store, random_store, store_of
+from helpers.machine import Lack, lacking, need_package
 
 MORE = [
     *(
@@ -154,10 +157,27 @@ every_case = pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}"
 
 def device_or_skip() -> Device:
     """The first GPU; without one the calling module is skipped, with the reason."""
+    __tracebackhide__ = True
     try:
         return open_device()
-    except CsawError as error:
-        pytest.skip(str(error), allow_module_level=True)
+    except (DeviceError, MissingDependencyError) as error:
+        lacking(Lack.GPU, str(error))
+
+
+def need_gpus(least: int = 2) -> int:
+    """How many GPUs there are; with fewer than ``least`` the calling test is skipped."""
+    __tracebackhide__ = True
+    import cupy
+
+    count = cupy.cuda.runtime.getDeviceCount()
+    return count if count >= least else lacking(Lack.SECOND_GPU, f"{least} GPUs are needed, this machine has {count}")
+
+
+def need_torch_on_gpu() -> ModuleType:
+    """PyTorch, if it was built for GPUs."""
+    __tracebackhide__ = True
+    torch = need_package("torch")
+    return torch if torch.cuda.is_available() else lacking(Lack.GPU, "this PyTorch has no GPU")
 
 
 def brief(algo, options, steps=20):

@@ -6,6 +6,7 @@ from contextlib import redirect_stderr
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import store_of
+from helpers.machine import need_package
 
 import csaw
 from csaw.cli.main import cli, main
@@ -68,8 +69,9 @@ def test_a_misspelled_option_of_the_run_is_recognized(graph):
 
 
 def test_loaders_name_the_arguments_of_pytorch_geometric(graph):
-    loaders = pytest.importorskip("csaw.engine.loaders")
-    pytest.importorskip("torch_geometric")
+    need_package("torch_geometric")
+    from csaw.engine import loaders
+
     with pytest.raises(CsawError, match=r"^batch_size: expected 1 to"):
         loaders.NeighborLoader(graph, [2, 2], batch_size=0)
     with pytest.raises(CsawError, match=r"^num_neighbors: expected"):

@@ -4,7 +4,7 @@ from csaw.engine.analytics.cuda import bfs_shares
 from csaw.engine.analytics.cuda.bfs_shares import pays
 from csaw.engine.analytics.cuda.levels import Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of, unreached
+from csaw.engine.analytics.cuda.search_state import SearchState, course_of, few_of, unreached
 from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array
@@ -47,6 +47,7 @@ def alone(network: DeviceNetwork, source: int) -> Array:
 def _search(network: DeviceNetwork, source: int, distance: Array) -> None:
     """Push along rows, and pull along those backward where they are in memory already."""
     state, course, as_bits = SearchState(network, distance), course_of(network, source), False
+    few = few_of(network)
     state.start(source)
     while course.now.size:
         pulls = course.begin()
@@ -55,7 +56,7 @@ def _search(network: DeviceNetwork, source: int, distance: Array) -> None:
         elif as_bits and not pulls:
             state.collect(0, network.vertices)
         as_bits = pulls
-        if not pulls and max(course.now) <= FEW:
+        if not pulls and max(course.now) <= few:
             course.went_on(state.push_few(course.now, course.level))
             continue
         if pulls:

@@ -57,9 +57,7 @@ def check() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MissingDependencyError(
-            "--plot: matplotlib is not installed; install it with pip install 'csaw[plots]'"
-        ) from error
+        raise MissingDependencyError("--plot needs Matplotlib: pip install matplotlib") from error
 
 
 def write(

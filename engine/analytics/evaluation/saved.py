@@ -141,7 +141,7 @@ def _parquet(file: BinaryIO, ids: Ids, columns: Mapping[str, np.ndarray]) -> Non
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingDependencyError("Parquet needs pyarrow: pip install 'csaw[tables]'") from error
+        raise MissingDependencyError("Parquet needs pyarrow: pip install pyarrow") from error
     parquet.write_table(pa.table({IDS: _strings(ids) if isinstance(ids, Words) else ids, **columns}), file)
 
 

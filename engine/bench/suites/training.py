@@ -106,7 +106,7 @@ def _measured(context: Context, graph: Graph, tool: str, settings: Path) -> list
     except subprocess.CalledProcessError as error:
         said = (error.stderr.strip().splitlines() or ["it ended without a word"])[-1]
         more = (
-            "; pip install 'csaw[pyg]'"
+            "; pip install torch torch_geometric"
             if not TOOLS[tool].is_peer
             else f"; --peer {tool}=PYTHON names another interpreter"
         )

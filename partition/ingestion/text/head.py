@@ -1,10 +1,12 @@
 """The beginning of a text, whose first rows decide its format."""
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import NamedTuple
 
 from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.text.blocks import Blocks
 from csaw.partition.ingestion.text.cells import is_blank
 
 SAMPLE_ROWS = 32
@@ -23,10 +25,10 @@ class Head:
     """The first blocks of a text, up to the rows that decide its format.
 
     ``newline``: the byte that ends lines, a carriage return where there is no line feed; ``comments`` of its first
-    64 KiB.
+    64 KiB; ``ended``: whether it is the whole text.
     """
 
-    def __init__(self, name: str, blocks: Iterable[memoryview]) -> None:
+    def __init__(self, name: str, blocks: Iterable[memoryview], ended: Callable[[], bool]) -> None:
         pieces: list[bytes] = []
         rows = size = 0
         for block in blocks:
@@ -37,7 +39,7 @@ class Head:
         self.name, self.text = name, b"".join(pieces)
         if pieces and pieces[-1] and rows == 0 and size >= LONGEST_HEAD:
             raise FormatError(f"{name}: no row in its first {size:,} bytes; expected rows 'source target [weight]'")
-        self.newline = _newline_of(self.text)
+        self.newline, self.ended = _newline_of(self.text), ended()
 
     @property
     def comments(self) -> bytes:
@@ -58,6 +60,14 @@ class Head:
     def rows(self, skip_lines: int) -> tuple[list[Line], bytes]:
         """The first rows behind ``skip_lines`` lines, at most 32, and the last comment before them."""
         return _first_rows(self.text, self.newline, self.behind(skip_lines), skip_lines)
+
+
+def only_line(path: str) -> bytes | None:
+    """The only line of a file that is neither blank nor a comment; None where it has another number of them."""
+    with closing(Blocks(path)) as blocks:
+        head = Head(path, blocks.read(), lambda: blocks.done)
+    lines, _ = head.rows(0)
+    return lines[0].text.strip() if head.ended and len(lines) == 1 else None
 
 
 def _newline_of(head: bytes) -> int:

@@ -10,10 +10,10 @@ from csaw.partition.ingestion.text.separators import Layout, text_of
 from csaw.partition.ingestion.text.shape import Shape
 
 
-def is_header(layout: Layout, is_own: bool, options: IngestOptions) -> bool:
+def is_header(name: str, layout: Layout, is_own: bool, options: IngestOptions) -> bool:
     """Whether the first row holds column names: known names, names that options ask for, or words above numbers.
 
-    Where csaw wrote the file, words are vertices.
+    Where csaw wrote the file, words are vertices. FormatError for names that stand among the rows, too.
     """
     first, rest = layout.rows[0], layout.rows[1:]
     names = text_of(first)
@@ -25,6 +25,12 @@ def is_header(layout: Layout, is_own: bool, options: IngestOptions) -> bool:
         below = {cell for row in rest for cell in row}
         if not (layout.strings and below & {first[end] for end in ends}):
             return True
+        if first in rest and options.format == "auto":
+            line = layout.lines[1 + rest.index(first)]
+            raise FormatError(
+                f"{name}:{line.number}: the first row, {row_shown(line.text)}, stands here again: remove it if it is a "
+                "header, as where files are joined; pass --format edges if both are edges"
+            )
         beside = [k for k in range(len(first)) if k not in ends]
         return any(_is_above_numbers(first, rest, k) for k in beside)  # otherwise vertices are called u and v
     if not rest:

@@ -1,5 +1,6 @@
 """Rows of a text file whose ids are numbers."""
 
+import re
 import threading
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text import numbers, plain
 from csaw.partition.ingestion.text import text as parser
-from csaw.partition.ingestion.text.cells import empty_cell, refuse_comma, row_shown
+from csaw.partition.ingestion.text.cells import WORD, empty_cell, refuse_comma, row_shown
 from csaw.partition.ingestion.text.pieces import Bounds, Piece
 from csaw.partition.ingestion.text.records import Record
 from csaw.partition.ingestion.text.shape import Shape
@@ -16,6 +17,7 @@ from csaw.partition.ingestion.text.values import not_of_column, values_of
 
 SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
 NOT_OF_COLUMN = -1  # a status beside those of numbers: a cell is no number that its edge column holds
+RESPELLED = re.compile(rb"(?<![0-9.])(\+[0-9]|-?0[0-9])")
 WRONG = {
     numbers.NOT_A_NUMBER: (
         "integers as ids, and a number in each other column that is read (words as ids: --ids string; words after ids: "
@@ -48,7 +50,10 @@ class Room(threading.local):
 
 
 class Parsed(NamedTuple):
-    """A block as columns; ``row`` is the first one that is wrong, ``bounds`` None where there are no ids."""
+    """A block as columns; ``row`` is the first one that is wrong, ``bounds`` None where there are no ids.
+
+    ``respelled``: the line, from 1, and the text of the first id that a number is not written with.
+    """
 
     src: np.ndarray
     dst: np.ndarray
@@ -57,6 +62,14 @@ class Parsed(NamedTuple):
     counts: np.ndarray
     row: bytes
     bounds: Bounds | None
+    respelled: tuple[int, str] | None
+
+
+def raised(targets: np.ndarray, offset: int) -> np.ndarray:
+    """The ids of targets with a number added; FormatError where one gets too large."""
+    if targets.size and int(targets.max()) + offset >= 2**63:
+        raise FormatError(f"--target-offset {offset}: a target gets an id of 2^63 or more")
+    return targets.astype(np.int64) + offset
 
 
 class NumberRows:
@@ -111,7 +124,22 @@ class NumberRows:
         bad = int(counts[plain.ERROR_LINE]) if counts[plain.ERROR] else 0
         row = bytes(block).split(bytes([shape.newline]))[bad - 1] if bad else b""
         bounds = (int(min(src.min(), dst.min())), int(max(src.max(), dst.max()))) if src.size else None
-        return Parsed(src, dst, weights, further, counts, row, bounds)
+        return Parsed(src, dst, weights, further, counts, row, bounds, self._respelled(block, counts))
+
+    def _respelled(self, block: bytes | memoryview, counts: np.ndarray) -> tuple[int, str] | None:
+        """The line of a block that has an id with a plus or zeros before it, and this id."""
+        ends = (self.shape.read.source, self.shape.read.target)
+        if not counts[plain.RESPELLED]:
+            return None
+        for number, line in enumerate(bytes(block).split(bytes([self.shape.newline])), 1):
+            if RESPELLED.search(line) and line.lstrip()[:1] not in (b"#", b"%"):
+                row = (
+                    line.replace(b'"', b" ").split(self.shape.separator) if self.shape.separator else WORD.findall(line)
+                )
+                row = [cell.strip(b' "') for cell in row]
+                if found := [row[end] for end in ends if end < len(row) and RESPELLED.match(row[end])]:
+                    return number, found[0].decode()
+        return None
 
     def _further(
         self, text: np.ndarray, cells: np.ndarray, columns: list[np.ndarray], counts: np.ndarray
@@ -163,6 +191,9 @@ class NumberRows:
         for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
             said.counts[name] += int(counts[at])
         said.counts["edges"] += parsed.src.size
+        if parsed.respelled:
+            said.respelled = said.respelled.at(line + parsed.respelled[0])
+            said.spelling = said.spelling or parsed.respelled[1]
         if counts[plain.BAD_WEIGHTS]:
             said.bad_weights = said.bad_weights.at(
                 line + int(counts[plain.WEIGHT_LINE]), int(counts[plain.BAD_WEIGHTS])
@@ -171,7 +202,10 @@ class NumberRows:
             self._check_bounds(parsed.bounds)
         elif parsed.bounds:
             self._note_ids(parsed.src, parsed.dst, parsed.bounds)
-        return Piece(parsed.src, parsed.dst, ((parsed.weights,) * self.weighted) + parsed.further, parsed.bounds)
+        src, dst, bounds = parsed.src, parsed.dst, parsed.bounds
+        if self.shape.offset:
+            src, dst, bounds = src.astype(np.int64), raised(dst, self.shape.offset), None
+        return Piece(src, dst, ((parsed.weights,) * self.weighted) + parsed.further, bounds)
 
     def _note_ids(self, src: np.ndarray, dst: np.ndarray, bounds: Bounds) -> None:
         """Note the first edge of the file, and the largest id behind it: they tell whether it is a row of counts."""
@@ -193,6 +227,11 @@ class NumberRows:
             )
         if status == NOT_OF_COLUMN:
             raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[plain.ERROR_FOUND]], row)}")
+        if row.strip() == (self.shape.header_line or "\0").encode():
+            raise FormatError(
+                f"{where}: expected an edge, but the header stands here again, as where files are joined; remove "
+                "it, or pass --on-error skip"
+            )
         refuse_comma(where, row)
         raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
 

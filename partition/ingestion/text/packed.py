@@ -102,7 +102,7 @@ def zstd_stream(packed: Any) -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingDependencyError("zstd input needs pyarrow: pip install 'csaw[tables]'") from error
+        raise MissingDependencyError("zstd input needs pyarrow: pip install pyarrow") from error
     return pyarrow.CompressedInputStream(packed, "zstd")
 
 

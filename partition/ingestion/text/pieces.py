@@ -58,12 +58,14 @@ class FileRows(Protocol):
 
     Threads ``parse`` its ``pieces``, which hold ``piece_bytes`` each until their rows are taken; then somebody calls
     ``checked`` with the results in order, and ``end``. Where other processes have read the file, ``add`` takes their
-    records in order. ``kind`` is what files of one graph must have in common.
+    records in order. ``kind`` is what files of one graph must have in common, and
+    ``read_as`` says how the file is read.
     """
 
     path: str
     warnings: list[str]
     shape: Shape
+    read_as: str
 
     @property
     def counts(self) -> dict[str, int]: ...

@@ -11,10 +11,24 @@ from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.eight_bytes import eight_bytes
 from csaw.partition.ingestion.text.numbers import GOOD, TENS, is_space, is_weight, parse_weight
 
-COUNTS = 13  # numbers that a parser gives about a block
-LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
-    range(COUNTS)
-)
+COUNTS = 14  # numbers that a parser gives about a block
+(
+    LINES,
+    COMMENTS,
+    BLANK,
+    ROWS,
+    SKIPPED,
+    NEGATIVE,
+    BIG,
+    WIDE,
+    BAD_WEIGHTS,
+    ERROR,
+    ERROR_LINE,
+    ERROR_FOUND,
+    WEIGHT_LINE,
+    RESPELLED,
+) = range(COUNTS)
+LED_BY_ZERO = np.uint64(63)  # the bit that says so of ids below 10^18
 TENS_OF_DIGITS = np.array([10**k for k in range(8)], np.uint64)
 POWERS = np.array([10**k for k in range(16)], np.uint64)
 
@@ -36,7 +50,7 @@ def parse_plain_block(text, newline, src, dst, counts):
         if after == position:
             break
         position = after
-    counts[ROWS], counts[WIDE] = rows, bits >> np.uint64(32) > np.uint64(0)
+    counts[ROWS], counts[WIDE], counts[RESPELLED] = rows, is_wide(bits), bits >> LED_BY_ZERO
     return position, rows
 
 
@@ -54,7 +68,7 @@ def parse_weighted_block(text, newline, separator, ones, others, weights, counts
         if after == position:
             break
         position = after
-    counts[ROWS], counts[WIDE] = rows, bits >> np.uint64(32) > np.uint64(0)
+    counts[ROWS], counts[WIDE], counts[RESPELLED] = rows, is_wide(bits), bits >> LED_BY_ZERO
     return position, rows
 
 
@@ -77,10 +91,11 @@ def skip_line(text, position, newline, counts):
 def parse_plain_rows(text, start, newline, src, dst, rows):
     """Parse rows of two unsigned numbers below 10^18 with one separator between them.
 
-    Returns (begin of the first other row, number of rows before it, all bits that occur in their numbers).
+    Returns (begin of the first other row, number of rows before it, all bits that occur in their numbers, and the bit
+    LED_BY_ZERO).
     """
     position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)
-    one, row = np.uint64(1), np.uint64(rows)
+    one, row, zeros = np.uint64(1), np.uint64(rows), False
     while True:
         begin = position
         first, a = parse_digits(text, begin)
@@ -99,16 +114,17 @@ def parse_plain_rows(text, start, newline, src, dst, rows):
             break
         position += one
         bits |= a | b
+        zeros |= led_by_zero(text, begin, first) | led_by_zero(text, first + one, first + one + digits)
         src[row], dst[row] = a, b
         row += one
-    return np.int64(begin), np.int64(row - np.uint64(rows)), bits
+    return np.int64(begin), np.int64(row - np.uint64(rows)), bits | (np.uint64(zeros) << LED_BY_ZERO)
 
 
 @inner
 def parse_weighted_rows(text, start, newline, separator, ones, others, weights, rows):
     """The same for rows with a weight after one more of the same separator."""
     position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)
-    one, row = np.uint64(1), np.uint64(rows)
+    one, row, zeros = np.uint64(1), np.uint64(rows), False
     while True:
         begin = position
         first, a = parse_digits(text, begin)
@@ -131,9 +147,10 @@ def parse_weighted_rows(text, start, newline, separator, ones, others, weights, 
             break
         position += one
         bits |= a | b
+        zeros |= led_by_zero(text, begin, first) | led_by_zero(text, first + one, second)
         ones[row], others[row], weights[row] = a, b, weight
         row += one
-    return np.int64(begin), np.int64(row - np.uint64(rows)), bits
+    return np.int64(begin), np.int64(row - np.uint64(rows)), bits | (np.uint64(zeros) << LED_BY_ZERO)
 
 
 @njit(inline="always")
@@ -168,6 +185,18 @@ def parse_plain_weight(text, position, newline):
         return position, 0.0, False
     end, weight, wrong = parse_weight(text, np.int64(position), newline)
     return np.uint64(end), weight, wrong == GOOD and is_weight(weight)
+
+
+@inner
+def is_wide(bits):
+    """Whether one of the ids whose bits these are takes more than 32 of them."""
+    return (bits << np.uint64(1)) >> np.uint64(33) > np.uint64(0)
+
+
+@njit(inline="always")
+def led_by_zero(text, begin, end):
+    """Whether the digits ``text[begin : end]`` begin with a zero that a number is not written with."""
+    return (text[begin] == 48) & (end - begin > np.uint64(1))
 
 
 @njit(inline="always")

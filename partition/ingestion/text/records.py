@@ -40,8 +40,10 @@ class Found(NamedTuple):
 class Record:
     """The counts of a reader, and what it has found odd, for the report and warnings.
 
-    ``first``: the first edge of numbers; ``largest``: the largest id behind it; ``bad_weights``: that no store takes;
-    ``like_rows``: comments that look like rows.
+    ``first``: the first edge of numbers; ``largest``: the largest id behind it;
+    ``bad_weights``: that no store takes; ``like_rows``: comments that look like rows; ``respelled``: ids that a number
+    is not written with, of which ``spelling`` is the first. Of lists, ``vertices``: how many there are, and ``sums``
+    over the edges of METIS in both directions.
     """
 
     counts: dict[str, int]
@@ -49,6 +51,10 @@ class Record:
     largest: int = -1
     bad_weights: Found = field(default_factory=Found)
     like_rows: Found = field(default_factory=Found)
+    respelled: Found = field(default_factory=Found)
+    spelling: str = ""
+    vertices: int = 0
+    sums: tuple[int, int] = (0, 0)
 
 
 class Recorded:
@@ -75,6 +81,9 @@ class Recorded:
         said.largest = max(said.largest, record.largest, *behind)
         said.bad_weights = said.bad_weights.then(record.bad_weights, before)
         said.like_rows = said.like_rows.then(record.like_rows, before)
+        said.respelled, said.spelling = said.respelled.then(record.respelled, before), said.spelling or record.spelling
+        said.vertices += record.vertices
+        said.sums = ((said.sums[0] + record.sums[0]) % 2**64, (said.sums[1] + record.sums[1]) % 2**64)
         said.counts["lines"] = before + record.counts["lines"]
         for name in COUNTED:
             said.counts[name] += record.counts[name]

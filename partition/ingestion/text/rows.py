@@ -9,11 +9,16 @@ from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text import blocks
 from csaw.partition.ingestion.text.blocks import Blocks
+from csaw.partition.ingestion.text.doubts import is_size_line, size_line
+from csaw.partition.ingestion.text.list_rows import ListRows
 from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.ranges import Ranges
 from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
+from csaw.partition.ingestion.text.row_checks import sifted
+from csaw.partition.ingestion.text.said import text_read_as
+from csaw.partition.ingestion.text.shape import ADJACENCY, METIS
 from csaw.partition.ingestion.text.sniff import sniff
 from csaw.partition.ingestion.text.word_rows import WordRows
 
@@ -38,11 +43,12 @@ class TextRows(Recorded):
         files: int = 1,
     ) -> None:
         self.path, self.skip_errors, self.crew, self.progress = path, options.on_error == "skip", crew, progress
+        self.options = options
         self.span = span
         self.blocks = Blocks(path, progress, Unpackers(max(1, crew.threads // files), crew.work_bytes // (2 * files)))
         self.rest = self.blocks.read()
         try:
-            self.shape, self.head = sniff(path, self.rest, options)
+            self.shape, self.head = sniff(path, self.rest, options, lambda: self.blocks.done)
         except BaseException:
             self.close()
             raise
@@ -50,18 +56,21 @@ class TextRows(Recorded):
         self.warnings: list[str] = list(self.shape.warnings)
         given = path, self.shape, self.skip_errors, self.said
         room = min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads))
-        self.parser: Any = (
-            WordRows(*given, rows_before=span.begin > 0) if self.shape.strings else NumberRows(*given, room)
-        )
+        self.parser: Any
+        if self.shape.format in (METIS, ADJACENCY):
+            self.parser = ListRows(*given, both_ways=options.directed is True)
+        else:
+            self.parser = WordRows(*given, span.begin > 0) if self.shape.strings else NumberRows(*given, room)
+        self.read_as = text_read_as(self.shape, options)
         if not self.shape.strings and not self.shape.read.further:
             self.blocks.size = max(blocks.BLOCK, min(blocks.LARGEST * blocks.BLOCK, room // 4))
         self.ranges: Ranges | None = None
 
     @staticmethod
-    def can_be_cut(path: str) -> bool:
-        """Whether processes may read spans of the file: where its bytes are the text."""
+    def can_be_cut(path: str, options: IngestOptions) -> bool:
+        """Whether processes may read spans of the file: where its bytes are the text, and each line an edge."""
         with closing(Blocks(path)) as opened:
-            return opened.is_plain
+            return opened.is_plain and sniff(path, opened.read(), options)[0].format not in (METIS, ADJACENCY)
 
     @staticmethod
     def again(span: Span, lines: int) -> Span:
@@ -77,7 +86,7 @@ class TextRows(Recorded):
         """Properties that all files of one graph must have in common, as errors name them."""
         read, said = self.shape.read, self.shape.says_direction
         return {
-            "format": "text",
+            "format": self.shape.format if isinstance(self.parser, ListRows) else "text",
             "ids": "words" if self.shape.strings else "numbers",
             "source column": read.source + 1,
             "target column": read.target + 1,
@@ -124,17 +133,35 @@ class TextRows(Recorded):
         return share * (len(piece[0]) if len(piece) == 1 else piece[1] - piece[0])
 
     def parse(self, *piece: Any) -> Any:
-        """A block as its parser cuts it."""
-        return self.parser.cut(self.ranges.read(*piece) if self.ranges and len(piece) == 2 else piece[0])
+        """A block as its parser cuts it, behind its lines that are wrong for another reason than their cells."""
+        block = self.ranges.read(*piece) if self.ranges and len(piece) == 2 else piece[0]
+        if not self.shape.checks:
+            return (), self.parser.cut(block)
+        faults, block = sifted(self.shape.checks, bytes(block), self.shape.newline)
+        return faults, self.parser.cut(block)
 
     def checked(self, parsed: Any) -> Piece:
         """The next block's rows, after what is wrong with them is counted or raised as FormatError."""
-        return self.parser.counted(parsed)
+        faults, cut = parsed
+        if faults and not self.skip_errors:
+            number, said = faults[0]
+            raise FormatError(f"{self.path}:{self.counts['lines'] + number + 1}: {said}")
+        self.counts["skipped"] += len(faults)
+        self.counts["blank"] -= len(faults)  # which they are for the parser
+        return self.parser.counted(cut)
 
     def end(self) -> None:
         """Say what can only be said of the whole file."""
         self.close()
-        bad, like_rows = self.said.bad_weights, self.said.like_rows
+        if isinstance(self.parser, ListRows):
+            self.parser.end()
+        bad, like_rows, respelled = self.said.bad_weights, self.said.like_rows, self.said.respelled
+        if respelled.times:
+            self.warnings.append(
+                f"ids are written with a plus or zeros before them, such as {self.said.spelling} in line "
+                f"{respelled.line}; they are read as numbers, which have neither: pass --ids string to keep "
+                "ids as they are written"
+            )
         if like_rows.times:
             self.warnings.append(
                 f"{like_rows.times} lines that begin with # or % look like rows, the first is line {like_rows.line}; "
@@ -164,6 +191,9 @@ class TextRows(Recorded):
                 f"{self.path}: expected {declared['edges']} entries by its size line, found {rows}; fetch "
                 "the file again"
             )
+        size = self.shape.first if self.options.format == "auto" else None
+        if size and is_size_line(size, rows - 1, self.said.largest):
+            raise size_line(f"{self.path}:{self.shape.skip_lines + 1}", size)
         first = self.said.first if self.shape.columns in (0, 2) else None  # a row of counts has two columns
         if first and rows > 2 and first[1] == rows - 1 and self.said.largest <= first[0]:
             self.warnings.append(

@@ -3,10 +3,12 @@ them are of one kind.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.concurrent_sources import Lanes, Source
@@ -14,12 +16,15 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError, StoreError
 from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.head import only_line
 from csaw.partition.ingestion.text.pieces import FileRows, Piece
 from csaw.partition.ingestion.text.readers import Progress, opened
 from csaw.partition.ingestion.text.records import NOTHING_READ
+from csaw.partition.ingestion.text.said import NO_ROWS
 from csaw.partition.ingestion.text.shape import Shape
 
 PASSED_OVER = (".", "_")  # how names begin that are no data, as _SUCCESS beside part files
+CHECKSUMS = ".crc"  # of Hadoop's files, whose names may have lost the dot before them
 END = object()  # behind the last piece of a file
 Kind = dict[str, str | int]
 
@@ -53,7 +58,9 @@ def _files(path: str) -> list[str]:
             f"{shown(path)} is a directory with a store in it; expected an edge list (a graph store goes "
             "to csaw sample or csaw info)"
         )
-    entries = [entry for entry in entries if not entry.name.startswith(PASSED_OVER)]
+    entries = [
+        entry for entry in entries if not entry.name.startswith(PASSED_OVER) and not entry.name.endswith(CHECKSUMS)
+    ]
     for entry in entries:
         if entry.is_dir():
             raise StoreError(
@@ -62,6 +69,16 @@ def _files(path: str) -> list[str]:
     if not entries:
         raise StoreError(f"{shown(path)} is a directory without files; expected edge lists or tables in it")
     return [entry.path for entry in entries]
+
+
+class Look(NamedTuple):
+    """A file at first sight; ``error``: of one whose single line is no row."""
+
+    kind: Kind
+    shape: Shape
+    read_as: str
+    weighted: bool
+    error: FormatError | None = None
 
 
 class Several:
@@ -79,7 +96,7 @@ class Several:
         self.counts, self.warnings = dict(NOTHING_READ), list[str]()
         self.kept: dict[int, FileRows] = {}  # files that are open
         self.weighted = False
-        self.shape = Shape()
+        self.shape, self.read_as = Shape(), list[str]()
         try:
             self._look()
         except BaseException:
@@ -91,32 +108,57 @@ class Several:
         return opened(file, self.options, self.crew, progress, files=len(self.files))
 
     def _look(self) -> None:
-        """Open each file to see of what kind it is."""
+        """Open each file to see of what kind it is. One without rows, with a header or without, has no say."""
+        looked = [self._first_look(number, file) for number, file in enumerate(self.files)]
+        headers = {look.shape.header_line.encode() for look in looked if look.shape.header_line is not None}
+        for look in looked:
+            if look.error is not None and look.shape.only not in headers:
+                raise look.error
+        kept = [
+            number
+            for number, look in enumerate(looked)
+            if not look.shape.empty and not (look.shape.only in headers and look.shape.header_line is None)
+        ]
+        how = (look.read_as if number in kept else NO_ROWS for number, look in enumerate(looked))
+        self.read_as = grouped(zip(self.files, how, strict=True))
+        self.kept = {kept.index(number): rows for number, rows in self.kept.items() if number in kept}
+        self.files, self.sizes = [self.files[number] for number in kept], [self.sizes[number] for number in kept]
+        self.done = [0] * len(kept)
         first: tuple[int, Kind] | None = None
-        for number, file in enumerate(self.files):
-            rows = self.opened(file)
-            self.kept[number] = rows
-            if not rows.shape.empty:
-                first = first or (number, {"direction": "directed", **rows.kind})
-                self._compare(first, file, rows)
-            if _lasts(file):
-                self.kept.pop(number).close()
+        for number, look in enumerate(looked[place] for place in kept):
+            first = first or (number, {"direction": "directed", **look.kind})
+            self._compare(first, number, look)
 
-    def _compare(self, first: tuple[int, Kind], file: str, rows: FileRows) -> None:
+    def _first_look(self, number: int, file: str) -> "Look":
+        """Open a file, and close it again if it can be opened once more; its error, if it has a single line that may be
+        a header.
+        """
+        try:
+            rows = self.opened(file)
+        except FormatError as error:
+            if not _lasts(file) or (only := only_line(file)) is None:
+                raise
+            return Look({}, Shape(empty=True, only=only), NO_ROWS, False, error)
+        look = Look({} if rows.shape.empty else rows.kind, rows.shape, rows.read_as, rows.weighted)
+        self.kept[number] = rows
+        if _lasts(file):
+            self.kept.pop(number).close()
+        return look
+
+    def _compare(self, first: tuple[int, Kind], place: int, look: "Look") -> None:
         number, wanted = first
-        found, shape = rows.kind, rows.shape
-        if (
-            self.options.directed is not None or "direction" not in found
-        ):  # one option for all; part files have a header in the first alone
+        found, shape = look.kind, look.shape
+        # one option for all; part files have a header in the first alone
+        if self.options.directed is not None or "direction" not in found:
             found["direction"] = wanted["direction"]
         if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
             raise FormatError(
-                f"{file}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
+                f"{self.files[place]}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
                 f"found {found.get(differs, 'none')}; files of one graph are read in one way: {WAYS[differs]}make the "
                 "files alike"
             )
-        if file == self.files[number]:
-            self.weighted = rows.weighted
+        if place == number:
+            self.weighted = look.weighted
             self.shape = Shape(strings=shape.strings, undirected=shape.undirected, header_line=shape.header_line)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -180,6 +222,14 @@ WAYS = {
 def _parsed(rows: FileRows, piece: Any) -> tuple[FileRows, Any]:
     """The rows of a piece, beside the file that it is of."""
     return rows, piece if piece is END else rows.parse(*piece)
+
+
+def grouped(said: Iterable[tuple[str, str]]) -> list[str]:
+    """What is said of each file, of files beside each other that are read alike once."""
+    runs = [(how, [file for file, _ in run]) for how, run in groupby(said, key=itemgetter(1))]
+    if len(runs) == 1:
+        return [runs[0][0]]
+    return [f"{files[0]}{f' to {files[-1]}' if len(files) > 1 else ''}: {how}" for how, files in runs]
 
 
 def _lasts(file: str) -> bool:

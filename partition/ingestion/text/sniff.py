@@ -1,116 +1,113 @@
-"""Finding the format of a text file from its first lines: separator, columns, header line, type of ids."""
+"""Finding the format of a text file from its first lines: what it is, or its separator, columns, header and ids."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from csaw.partition.errors import FormatError
-from csaw.partition.ingestion.columns import choose, named_ends, notes
+from csaw.partition.errors import OptionError
+from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.cells import row_shown
-from csaw.partition.ingestion.text.formats import matrix_market, refuse_foreign
+from csaw.partition.ingestion.text import metis
+from csaw.partition.ingestion.text.adjacency import adjacency_of
+from csaw.partition.ingestion.text.described import describe
+from csaw.partition.ingestion.text.foreign import refuse_foreign, refuse_unreadable
+from csaw.partition.ingestion.text.foreign_rows import refuse_foreign_rows
 from csaw.partition.ingestion.text.head import Head, Line
-from csaw.partition.ingestion.text.header import is_header, names_in_comment, refuse_digits
-from csaw.partition.ingestion.text.separators import Layout, cells_of_header, laid_out, text_of
-from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.text.konect import see_konect
+from csaw.partition.ingestion.text.matrix_market import MatrixMarket, matrix_market
+from csaw.partition.ingestion.text.row_checks import arrow_between
+from csaw.partition.ingestion.text.separators import laid_out
+from csaw.partition.ingestion.text.shape import ADJACENCY, MATRIX_MARKET, METIS, Shape
 
 SNAP_COUNTS = re.compile(rb"Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
 
 
-def sniff(name: str, blocks: Iterable[memoryview], options: IngestOptions) -> tuple[Shape, bytes]:
+def never() -> bool:
+    """Nobody knows whether the text goes on."""
+    return False
+
+
+def sniff(
+    name: str, blocks: Iterable[memoryview], options: IngestOptions, ended: Callable[[], bool] = never
+) -> tuple[Shape, bytes]:
     """Read as many ``blocks`` of a file as decide its format; returns its shape, and their text.
 
-    FormatError for formats that are not edge lists, and for rows that contradict each other.
+    ``ended``: whether these were all. FormatError for formats that are not read, and for rows that contradict each
+    other.
     """
-    head = Head(name, blocks)
-    refuse_foreign(name, head.text)
-    shape = Shape(newline=head.newline, further=options.further)
-    if matrix := matrix_market(name, head.text):
-        shape.declared, shape.exact = {"vertices": matrix.vertices, "edges": matrix.entries}, True
-        shape.skip, shape.skip_lines, shape.undirected = matrix.skip, matrix.lines, matrix.symmetric
-        shape.says_direction = True
-        shape.columns, shape.read = matrix.columns, choose(name, None, matrix.columns, options.wishes)
+    head = Head(name, blocks, ended)
+    refuse_unreadable(name, head.text)
+    shape, asked = Shape(newline=head.newline, further=options.further), options.format
+    if asked in ("auto", MATRIX_MARKET) and (matrix := matrix_market(name, head.text, asked == MATRIX_MARKET)):
+        _of_matrix(name, matrix, shape, options)
         return shape, head.text
+    if asked == "auto":
+        refuse_foreign(name, head.text)
+    _see_comments(head, shape)
+    shape.skip, shape.skip_lines = head.behind(options.skip_lines), options.skip_lines
+    lines, comment = head.rows(options.skip_lines)
+    shape.empty = not lines
+    shape.only = lines[0].text.strip() if head.ended and len(lines) == 1 else None
+    if asked == METIS or (asked == "auto" and lines and metis.recognised(head, lines)):
+        _of_metis(name, lines, shape, options)
+    elif lines and (asked == ADJACENCY or asked == "auto") and adjacency_of(head, lines, shape, options):
+        _refuse_columns(name, "adjacency lists", options)
+    elif lines:
+        _of_rows(head, lines, comment, shape, options)
+    see_konect(head, shape, options)
+    return shape, head.text
+
+
+def _see_comments(head: Head, shape: Shape) -> None:
+    """Add what comments say of the graph to ``shape``."""
     if counts := SNAP_COUNTS.search(head.text[:4096]):
         shape.declared = {"vertices": int(counts[1]), "edges": int(counts[2])}
     comments = head.comments
     shape.undirected = b"undirected graph" in comments.lower()
     shape.says_direction = b"directed graph" in comments.lower()
     shape.is_own = b" graph, written by csaw " in comments
-    shape.skip, shape.skip_lines = head.behind(options.skip_lines), options.skip_lines
-    lines, comment = head.rows(options.skip_lines)
-    shape.empty = not lines
-    if lines and (layout := laid_out(name, lines, options)).rows:
-        _describe(name, layout, comment, shape, options)
-    return shape, head.text
 
 
-def _describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: IngestOptions) -> None:
-    """Add the header, the columns and their number to ``shape``."""
-    first, rows, wishes = layout.lines[0], layout.rows, options.wishes
-    names = None
-    if is_header(layout, shape.is_own, options):
-        names, rows = text_of(cells_of_header(first, rows)), rows[1:]
-        shape.header_line = first.text.decode("utf-8", "replace").strip()
-        shape.skip, shape.skip_lines = first.end, first.number
-    columns = _columns(name, layout, len(layout.rows) - len(rows), options) if rows else len(names or ())
-    shape.strings, shape.separator = layout.strings, layout.separator
-    if names is None:
-        names = names_in_comment(comment, layout.separator, columns)
-    elif len(names) != columns and not (wishes.source and wishes.target and not wishes.names):
-        raise FormatError(
-            f"{name}:{first.number}: the header has {len(names)} names, the rows under it have {columns} "
-            "columns; say which are the ends "
-            f"with --source-column and --target-column, by number from 1"
-        )
-    where = f"{name}:{first.number}"
-    shape.read = choose(where, names if names is None or len(names) == columns else None, columns, wishes)
-    shape.columns = 0 if options.weight_column == "none" else columns
-    if shape.header_line is not None and names and not wishes.names and named_ends(names) is None:
-        refuse_digits(where, names, shape)
-    if names is not None and len(names) == columns:
-        shape.warnings = notes(names, shape.read, wishes)
-    elif columns - len(shape.further) > 3 and options.weight_column == "auto":
-        raise FormatError(
-            f"{where}: expected 2 or 3 columns, found {columns}; say which holds weights with "
-            "--weight-column N, or none"
-        )
+def _of_rows(head: Head, lines: list[Line], comment: bytes, shape: Shape, options: IngestOptions) -> None:
+    """Add what rows of edges are like to ``shape``."""
+    arrow = arrow_between(lines) if options.format == "auto" else None
+    if options.format == "auto":
+        if arrow:
+            shape.checks = (arrow,)
+            lines = [line._replace(text=arrow.blanked(line.text)) for line in lines]
+            if arrow.undirected:
+                shape.undirected = shape.says_direction = True
+        else:
+            refuse_foreign_rows(head, lines, options.wishes)
+    if (layout := laid_out(head.name, lines, options)).rows:
+        describe(head.name, layout, comment, shape, options)
+    if arrow and arrow.turned:
+        shape.read = replace(shape.read, source=shape.read.target, target=shape.read.source)
 
 
-def _columns(name: str, layout: Layout, skip: int, options: IngestOptions) -> int:
-    """The number of cells of each row.
-
-    FormatError for the first row with another number, unless malformed rows are skipped.
-    """
-    lines, sizes = layout.lines[skip:], [len(row) for row in layout.rows[skip:]]
-    columns = sizes[0] if options.on_error == "stop" else _usual(sizes)
-    other = next((k for k, size in enumerate(sizes) if size != columns), None)
-    if other is not None and options.on_error == "stop" and options.weight_column != "none":
-        raise _unequal(name, lines, sizes, other)
-    if columns < 2 and other is None:
-        raise FormatError(
-            f"{name}:{lines[0].number}: expected 'source target [weight]' between blanks, tabs, commas or "
-            "semicolons, found one column: "
-            f"{row_shown(lines[0].text)}"
-        )
-    return columns
+def _of_matrix(name: str, matrix: MatrixMarket, shape: Shape, options: IngestOptions) -> None:
+    shape.format, shape.exact, shape.says_direction = MATRIX_MARKET, True, True
+    shape.declared = {"vertices": matrix.vertices, "edges": matrix.entries}
+    shape.skip, shape.skip_lines, shape.undirected = matrix.skip, matrix.lines, matrix.symmetric
+    shape.columns, shape.read = matrix.columns, choose(name, None, matrix.columns, options.wishes)
 
 
-def _usual(sizes: list[int]) -> int:
-    """The number of cells that most rows have, of equally frequent ones the first; one cell is no edge."""
-    return Counter([size for size in sizes if size > 1] or sizes).most_common(1)[0][0]
+def _of_metis(name: str, lines: list[Line], shape: Shape, options: IngestOptions) -> None:
+    counts = metis.required(name, lines)
+    _refuse_columns(name, "METIS graphs", options)
+    if options.ids == "string":
+        raise OptionError(f"{name}: --ids string: expected int, because vertices of METIS graphs are numbers of lines")
+    shape.format, shape.empty, shape.undirected, shape.says_direction = METIS, False, True, True
+    shape.declared = {"vertices": counts.vertices, "edges": counts.edges}
+    shape.skip, shape.skip_lines = counts.skip, counts.lines
+    shape.before, shape.weighted_lists = counts.before, counts.weighted
+    is_read = counts.weighted and options.weight_column != "none"
+    shape.read = Columns(0, 1, 2 if is_read else -1)
+    if counts.before:
+        shape.warnings.append("sizes and weights of vertices are not read")
 
 
-def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> FormatError:
-    first, odd = lines[0], lines[other]
-    if other == 1 and len(sizes) > 2 and len(set(sizes[1:])) == 1:
-        return FormatError(
-            f"{name}:{first.number}: expected {sizes[1]} columns as in the rows that follow, found "
-            f"{sizes[0]}: {row_shown(first.text)}; if it holds counts "
-            f"or a title, pass --skip-lines {first.number}"
-        )
-    return FormatError(
-        f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found "
-        f"{sizes[other]}: {row_shown(odd.text)}; an edge list has one "
-        f"edge in each row; pass --on-error skip to keep only rows of {_usual(sizes)} columns"
-    )
+def _refuse_columns(name: str, what: str, options: IngestOptions) -> None:
+    """Raise OptionError for options that name columns, of which lists of neighbors have none."""
+    if flag := next((flag for flag, wish in options.wishes.asked if wish is not None), None):
+        raise OptionError(f"{name}: {flag}: expected none, because {what} have no columns; --format edges reads rows")

@@ -11,10 +11,12 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.weight_range import are_weights
-from csaw.partition.ingestion.columns import choose
+from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.number_rows import raised
 from csaw.partition.ingestion.text.pieces import Piece
 from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
+from csaw.partition.ingestion.text.said import NO_ROWS, direction_of, roles
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.table_times import times_of_column
 from csaw.partition.ingestion.time_column import TimeColumn
@@ -46,9 +48,8 @@ class TableRows(Recorded):
         self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
         self.said, self.warnings = Record(dict(NOTHING_READ)), list[str]()
         self.batches = self._batches()
-        self.first = first = next(self.batches, None)
-        if first is None and span.begin == 0:
-            raise FormatError(f"{path}: no edges found; the table is empty")
+        self.first = first = next((batch for batch in self.batches if batch.num_rows), None)
+        self.read, self.shape, self.read_as = Columns(), Shape(empty=first is None), NO_ROWS
         if first is not None:
             self._see(first, options)
 
@@ -58,11 +59,18 @@ class TableRows(Recorded):
         self.read = choose(self.path, self.names, len(self.names), options.wishes)
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
         self.shape = Shape(
-            strings=options.ids == "string" or (words and options.ids == "auto"), further=options.further
+            strings=options.ids == "string" or (words and options.ids == "auto"),
+            further=options.further,
+            offset=options.target_offset or 0,
         )
+        if self.shape.strings and self.shape.offset:
+            raise OptionError(f"{self.path}: --target-offset: expected ids that are integers, found words")
+        ids = "string" if self.shape.strings else "int"
+        said = roles(self.read, len(self.names), self.names, options)
+        self.read_as = f"table, {len(self.names)} columns, {said}, {direction_of(False, options)}, ids {ids}"
 
     @staticmethod
-    def can_be_cut(path: str) -> bool:
+    def can_be_cut(path: str, options: IngestOptions) -> bool:
         """Whether processes may read spans of the file: where it has row groups."""
         return path.endswith(PARQUET)
 
@@ -123,6 +131,8 @@ class TableRows(Recorded):
             src, dst = (_words(column, kept) for column in ends)
             return Piece(src, dst, beside)
         sources, targets = (_numbers(column, kept) for column in ends)
+        if self.shape.offset:
+            targets = raised(targets, self.shape.offset)
         if not sources.size:
             return Piece(sources, targets, beside)
         bounds = min(int(sources.min()), int(targets.min())), max(int(sources.max()), int(targets.max()))
@@ -234,7 +244,7 @@ class TableRows(Recorded):
             import pyarrow.feather
             import pyarrow.parquet
         except ImportError as error:
-            raise MissingDependencyError(f"{self.path} needs pyarrow: pip install 'csaw[tables]'") from error
+            raise MissingDependencyError(f"{self.path} needs pyarrow: pip install pyarrow") from error
         if not Path(self.path).is_file():
             raise StoreError(f"{self.path} does not exist or is not a file")
         try:

@@ -26,8 +26,10 @@ from csaw.partition.ingestion.text.plain import (
     ERROR,
     ERROR_FOUND,
     ERROR_LINE,
+    LED_BY_ZERO,
     LINES,
     NEGATIVE,
+    RESPELLED,
     ROWS,
     SKIPPED,
     WEIGHT_LINE,
@@ -82,14 +84,16 @@ def parse_block(
             position, read, bits = parse_plain_rows(text, position, newline, ones, others, rows)
             counts[LINES] += read
             rows += read
-            wide |= bits
+            wide |= bits & ~(np.uint64(1) << LED_BY_ZERO)
+            counts[RESPELLED] |= bits >> LED_BY_ZERO
             if position == size:
                 break
         if weighted and 48 <= text[position] <= 57:
             position, read, bits = parse_weighted_rows(text, position, newline, separator, ones, others, weights, rows)
             counts[LINES] += read
             rows += read
-            wide |= bits
+            wide |= bits & ~(np.uint64(1) << LED_BY_ZERO)
+            counts[RESPELLED] |= bits >> LED_BY_ZERO
             if position == size:
                 break
         counts[LINES] += 1
@@ -134,6 +138,7 @@ def parse_block(
                 if column in (first, second, weight_column) or (column < slots.size and slots[column] >= 0):
                     wrong = EMPTY
             elif column in (first, second):
+                counts[RESPELLED] |= is_respelled(text, position)
                 after, value = parse_digits(text, np.uint64(position))
                 digits, minus = np.int64(after) - position, False
                 if (
@@ -197,6 +202,16 @@ def parse_block(
         rows += 1
     counts[ROWS], counts[WIDE] = rows, wide >> np.uint64(32) > np.uint64(0)
     return rows
+
+
+@inner
+def is_respelled(text, position):
+    """Whether the id that begins here begins with a plus, or a zero before another digit."""
+    position += text[position] == 34  # '"'
+    if position < text.size and text[position] == 43:
+        return True
+    position += position < text.size and text[position] == 45
+    return position + 1 < text.size and text[position] == 48 and 48 <= text[position + 1] <= 57
 
 
 @inner

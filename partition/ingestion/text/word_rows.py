@@ -22,7 +22,7 @@ class WordRows:
 
     def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, rows_before: bool = False) -> None:
         self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
-        self.has_rows = rows_before
+        self.has_rows = rows_before or shape.header_line is not None
         self.last = shape.read.last
 
     @property
@@ -121,7 +121,13 @@ class WordRows:
     def _comment(self, line: bytes) -> None:
         self.counts["comments"] += 1
         separator, columns = self.shape.separator, self.shape.columns
-        if separator in (b"\t", b",", b";") and columns and self.has_rows and line.count(separator) == columns - 1:
+        if not columns or not self.has_rows:
+            return
+        if separator in (b"\t", b",", b";"):
+            is_like = line.count(separator) == columns - 1
+        else:  # a word that begins with #, not words behind it
+            is_like = line.lstrip()[1:2].strip() != b"" and len(line.split()) == columns
+        if is_like:
             self.said.like_rows = self.said.like_rows.at(self.counts["lines"])
 
     def _weight(self, word: bytes, line: bytes) -> float | None:

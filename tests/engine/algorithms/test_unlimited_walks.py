@@ -9,6 +9,7 @@ from helpers.faults import plant
 from helpers.graphs import arrays_of, random_store, rows_of, store_of, stored_arrays
 from helpers.invariance import assert_same
 from helpers.laws import edge_law
+from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import execute, open_samples, prepare, stream
@@ -172,7 +173,7 @@ def test_walks_are_read_one_by_one_and_exported(tmp_path, store):
 
 
 def test_lists_of_a_parquet_file_are_the_walks(tmp_path, store):
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = need_package("pyarrow.parquet")
     draw(store, tmp_path / "s.zarr", "ppr", termination_prob=0.1, seed=3, instances=400)
     export(tmp_path / "s.zarr", tmp_path / "c.parquet")
     assert parquet.read_table(tmp_path / "c.parquet")["walk"].to_pylist() == walks_of(

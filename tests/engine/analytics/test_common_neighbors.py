@@ -5,11 +5,11 @@ the threads and the memory.
 import errno
 import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.graphs import random_store, store_of
+from helpers.machine import need_data, need_package
 from helpers.networks import GRAPHS, neighbors_of
 
 from csaw.datasets.resolve import resolve
@@ -20,7 +20,6 @@ from csaw.engine.plan.residency import Residency
 from csaw.partition import open_graph
 from csaw.partition.errors import BudgetError, StoreError
 
-DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one
 PUBLISHED = {
     "snap/ca-GrQc.txt.gz": 48_260,
     "snap/wiki-Vote.txt.gz": 608_389,
@@ -124,7 +123,7 @@ def test_a_directed_graph_on_disk_is_listed_without_directions(tmp_path, monkeyp
 
 
 def test_lists_agree_with_networkx(tmp_path):
-    networkx = pytest.importorskip("networkx")
+    networkx = need_package("networkx")
     store = random_store(tmp_path / "g.zarr", vertices=300, edges=3000, weighted=False)
     graph = networkx.Graph((u, v) for u, row in enumerate(neighbors_of(store)) for v in row)
     triangles, support = listed(HostNetwork(store))
@@ -134,10 +133,9 @@ def test_lists_agree_with_networkx(tmp_path):
     assert all(len(list(networkx.common_neighbors(graph, u, v))) == count for u, v, count in support)
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_counts_are_listed(name):
-    network = HostNetwork(open_graph(resolve(str(Path(DATA) / name), directed=False))).undirected
+    network = HostNetwork(open_graph(resolve(str(need_data(name)), directed=False))).undirected
     tables = [piece.table for piece in common_neighbors.triangles(network)]
     table = np.concatenate(tables).astype(np.int64)
     assert len(table) == PUBLISHED[name]

@@ -11,6 +11,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers.machine import need_package
 
 from csaw.cli.main import cli
 from csaw.engine.bench import ingest_child, journey_turn
@@ -355,7 +356,7 @@ def test_the_gzip_of_a_journey_is_the_text_in_one_member_or_in_16(tmp_path, memb
 
 
 def test_the_ingest_of_pyarrow_finds_each_edge_once_in_order_of_rows(tmp_path):
-    pytest.importorskip("pyarrow")
+    need_package("pyarrow")
     text = tmp_path / "edges.txt"
     text.write_text("# two\n# lines\n2\t1\n0\t2\n0\t1\n2\t1\n0\t2\n")
     assert ingest_child.pyarrow()(str(text), str(tmp_path / "graph")) == 3

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.bench import GRAPH
+from helpers.machine import need_package
 
 from csaw.cli.main import cli
 from csaw.engine.bench import network_peers, peer_loop
@@ -48,7 +49,7 @@ centrality = Some(LocalClusteringCoefficient=Run, PageRank=Ranks, CoreDecomposit
 
 
 def test_igraph_finds_what_networkx_finds(tmp_path):
-    pytest.importorskip("igraph")
+    need_package("igraph")
     one = nx.gnp_random_graph(30, 0.15, seed=1)
     source, target = np.array(one.edges).T
     np.savez(tmp_path / "ends.npz", source=source, target=target)

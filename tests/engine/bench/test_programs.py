@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.bench import GRAPH
+from helpers.machine import need_package
 from helpers.peer_programs import programs
 
 from csaw.engine.bench import peer_loop, peer_process
@@ -253,7 +254,7 @@ def test_cugraphs_samples_are_tested_and_counted_on_the_gpu_that_is_named(tmp_pa
 
 
 def test_gsamplers_walks_are_tested_as_they_lie_in_memory(tmp_path, how, monkeypatch):
-    pytest.importorskip("torch")
+    need_package("torch")
     modules(tmp_path / "right", monkeypatch, gs=GSAMPLER.replace("POWER", "1"))
     peers._check_law("gsampler", sys.executable, how | {"device": "cpu"})
     modules(tmp_path / "wrong", monkeypatch, gs=GSAMPLER.replace("POWER", "1.5"))
@@ -279,7 +280,7 @@ def test_tempests_walks_in_time_are_tested_on_the_device_that_is_named(tmp_path,
 
 @pytest.mark.parametrize("power", ["1", "1.5"])
 def test_dgls_walks_by_degree_are_tested(tmp_path, how, monkeypatch, power):
-    pytest.importorskip("torch")
+    need_package("torch")
     modules(tmp_path / power, monkeypatch, dgl=DGL.replace("POWER", power))
     asked = how | peers.WORKS["walk by degree 4000 x 2000"] | {"device": "cpu"}
     if power == "1":
@@ -322,7 +323,7 @@ def test_a_work_by_degree_needs_no_weights_and_has_its_own_walks(how):
 @pytest.mark.parametrize("name", ["csaw", "igraph"])
 def test_walks_by_degree_of_csaw_and_igraph_follow_the_law(tmp_path, how, name):
     if name == "igraph":
-        pytest.importorskip("igraph")
+        need_package("igraph")
     small = small_graph()
     write_graph(tmp_path / "graph.zarr", small.indptr, small.indices, small.weights, directed=False)
     listed = np.repeat(np.arange(small.indptr.size - 1), 1000).tolist()

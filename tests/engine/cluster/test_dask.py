@@ -18,6 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 from helpers import cases, clusters, own_walk
 from helpers.graphs import random_store
+from helpers.machine import need_system
 from helpers.small_samples import files_of
 
 from csaw.engine import prepare, sample
@@ -453,8 +454,8 @@ def children(pid, word):
     return found
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes as Linux shows them")
 def test_a_resource_tracker_that_is_killed_changes_nothing_and_says_nothing(tmp_path, graph):
+    need_system(Path("/proc/self/stat").exists(), "no /proc, which lists processes")
     options = ("--algo", "node2vec", "--num-walks", 400, "--walk-length", 40)
     running = csaw("sample", graph, tmp_path / "s", *options, "--cluster", "local:2", small=False)
     end = time.monotonic() + 60

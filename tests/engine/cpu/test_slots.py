@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
+from helpers.machine import need_system
 
 from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
 from csaw.engine.cpu.slots import Slots
@@ -28,15 +28,15 @@ def overcommits():
     return setting.exists() and setting.read_text().strip() != "2"
 
 
-@pytest.mark.skipif(not overcommits(), reason="the system counts address space as memory")
 def test_an_array_may_be_larger_than_the_memory_of_the_machine():
+    need_system(overcommits(), "the system counts address space as memory")
     array = Reserved(1 << 44, np.dtype(np.uint8))
     array.array[-1] = 1
     assert resident_bytes(array.array[-PAGE:]) <= HUGE
 
 
-@pytest.mark.skipif(not PAGES.exists(), reason="the system does not say what an array takes")
 def test_slots_hold_what_is_written_in_no_more_memory_than_they_may_keep():
+    need_system(PAGES.exists(), "the system does not show which pages of an array are in memory")
     rng = np.random.default_rng(3)
     sizes = rng.integers(50_000, 150_000, PARTS).tolist()
     parts = (EDGES, max(sizes), PARTS)

@@ -3,12 +3,11 @@ words, numbers and answers are the same.
 """
 
 import ctypes
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
-import pytest
+from helpers.machine import need_program
 from helpers.stats import assert_drawn_from
 
 import csaw.engine
@@ -178,11 +177,10 @@ def envelope_at_random(rng, size):
     return 1 | sum(1 << (int(by) + level) for level, by in enumerate(halvings, 1))
 
 
-@pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
 def test_the_cuda_side_draws_the_same(tmp_path):
     (tmp_path / "host.cpp").write_text(HOST)
     options = ["-std=c++17", "-O2", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run(["c++", *options, "-o", tmp_path / "host.so", tmp_path / "host.cpp"], check=True)
+    subprocess.run([need_program("c++"), *options, "-o", tmp_path / "host.so", tmp_path / "host.cpp"], check=True)
     host = ctypes.CDLL(tmp_path / "host.so")
     host.made.restype = ctypes.c_uint64
     for times, scale in rows():

@@ -5,13 +5,13 @@ everywhere is refused.
 import ctypes
 import hashlib
 import math
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.graphs import SQUARE, store_of
+from helpers.machine import need_program
 
 import csaw.engine
 from csaw.engine import prepare
@@ -123,11 +123,10 @@ def test_logarithms_keep_their_bits():
     assert hashlib.sha256(logarithms.tobytes()).hexdigest()[:16] == "68d41d284f422272"
 
 
-@pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
 def test_the_cuda_side_is_the_same_to_the_last_bit(tmp_path):
     (tmp_path / "host.cpp").write_text(HOST)
     build = [
-        "c++",
+        need_program("c++"),
         "-std=c++17",
         "-O2",
         "-ffp-contract=off",

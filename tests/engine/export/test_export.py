@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from helpers import slow
+from helpers.machine import need_package
 from helpers.small_samples import python
 
 from csaw.cli.commands.export import export as command
@@ -197,10 +198,10 @@ def test_parts_have_the_rows_of_one_file_in_its_order(tmp_path, monkeypatch, ids
 def test_pandas_polars_and_dask_read_a_folder_of_parts(tmp_path):
     export(stored(tmp_path, "hops", IDS["strings"], group_size=1), tmp_path / "out.parquet")
     rows = edges_of(IDS["strings"], "hops")
-    frames = pytest.importorskip("pandas").read_parquet(tmp_path / "out.parquet")
+    frames = need_package("pandas").read_parquet(tmp_path / "out.parquet")
     assert list(frames.itertuples(index=False, name=None)) == rows
-    assert pytest.importorskip("polars").read_parquet(tmp_path / "out.parquet").rows() == rows
-    read = pytest.importorskip("dask.dataframe").read_parquet(tmp_path / "out.parquet").compute()
+    assert need_package("polars").read_parquet(tmp_path / "out.parquet").rows() == rows
+    read = need_package("dask.dataframe").read_parquet(tmp_path / "out.parquet").compute()
     assert list(read.itertuples(index=False, name=None)) == rows
 
 
@@ -329,7 +330,7 @@ def test_graphml_has_every_vertex_and_edge_of_every_instance(tmp_path, ids, layo
 
 
 def test_networkx_reads_the_graphml(tmp_path):
-    networkx = pytest.importorskip("networkx")
+    networkx = need_package("networkx")
     export(stored(tmp_path, "subgraphs", IDS["strings"]), tmp_path / "out.graphml")
     found = networkx.read_graphml(tmp_path / "out.graphml")
     assert found.graph["algorithm"] == "deepwalk"
@@ -451,7 +452,7 @@ def test_an_npz_holds_each_edge_from_the_neighbor_to_its_vertex(tmp_path, number
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_pt_file_holds_the_arrays_of_the_npz_as_tensors(tmp_path, numbers, layout):
-    torch = pytest.importorskip("torch")
+    torch = need_package("torch")
     path = stored(tmp_path, layout, numbers)
     export(path, tmp_path / "out.npz")
     export(path, tmp_path / "out.pt")

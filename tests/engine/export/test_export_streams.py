@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import SQUARE, store_of
+from helpers.machine import need_package
 from helpers.small_samples import stored
 
 from csaw.cli.main import cli
@@ -95,7 +96,7 @@ def test_a_stream_gets_text_unless_a_format_is_named(tmp_path, stores):
 
 def test_a_sample_that_is_a_folder_of_parquet_files_is_one_stream(tmp_path, stores, monkeypatch):
     monkeypatch.setattr("csaw.engine.export.samples.parquet.PART", 1)
-    pq = pytest.importorskip("pyarrow.parquet")
+    pq = need_package("pyarrow.parquet")
     pipe = Pipe()
     export(stores[SAMPLES], pipe, "parquet")
     export(stores[SAMPLES], tmp_path / "parts", "parquet")

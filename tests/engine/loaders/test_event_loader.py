@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 from helpers.neighbors_in_time import assert_neighbors_in_time
 
 from csaw.partition.errors import OptionError
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
-pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+torch = need_package("torch")
+pyg = need_package("torch_geometric")
 
 from torch_geometric.data import Data, TemporalData
 from torch_geometric.loader import TemporalDataLoader

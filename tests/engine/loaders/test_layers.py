@@ -5,10 +5,11 @@ whole matrix, and an epoch has each seed once.
 import numpy as np
 import pytest
 from helpers.graphs import arrays_of, random_store, store_of
+from helpers.machine import need_package
 
 from csaw.partition.errors import OptionError
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+torch = need_package("torch")
 
 from csaw.engine.loaders import LayerLoader
 from csaw.engine.loaders import layers as loader_layers
@@ -180,9 +181,7 @@ def test_features_and_labels_of_a_store_are_gathered(store):
 
 
 def test_data_of_pyg_are_sampled_against_the_direction_of_edges_with_self_loops():
-    data = pytest.importorskip(
-        "torch_geometric.data", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'"
-    ).Data
+    data = need_package("torch_geometric.data").Data
     graph = data(
         x=torch.eye(4),
         y=torch.arange(4),

@@ -16,11 +16,11 @@ ENGINE = Path(__file__).parents[3] / "engine"
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        ("torch", "PyTorch: pip install 'csaw[torch]'"),
-        ("torch_geometric.loader", "PyTorch Geometric: pip install 'csaw[pyg]'"),
+        ("torch", "PyTorch: pip install torch"),
+        ("torch_geometric.loader", "PyTorch Geometric: pip install torch_geometric"),
     ],
 )
-def test_what_is_missing_is_named_with_its_extra(monkeypatch, module, said):
+def test_what_is_missing_is_named_with_the_way_to_install_it(monkeypatch, module, said):
     monkeypatch.setitem(sys.modules, module.partition(".")[0], None)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingDependencyError) as error:

@@ -9,13 +9,14 @@ from collections import Counter
 import numpy as np
 import pytest
 from helpers import graphs
+from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
 import csaw
 from csaw.partition.errors import OptionError, StoreError
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
-pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+torch = need_package("torch")
+pyg = need_package("torch_geometric")
 
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import LinkLoader, LinkNeighborLoader, NodeLoader
@@ -466,7 +467,7 @@ def test_a_sampler_refuses_seeds_with_fractions(data):
 @pytest.mark.parametrize("kind", ["name", "file", "list", "table"])
 def test_loaders_take_all_graphs_that_csaw_takes(tmp_path, monkeypatch, kind):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
-    pandas = pytest.importorskip("pandas")
+    pandas = need_package("pandas")
     edges = [(0, 1), (1, 2), (2, 0), (0, 2)]
     (tmp_path / "edges.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))
     table = pandas.DataFrame(edges, columns=["x", "y"])

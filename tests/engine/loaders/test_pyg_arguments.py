@@ -7,11 +7,12 @@ import textwrap
 import warnings
 
 import pytest
+from helpers.machine import need_package
 
 from csaw.partition.errors import OptionError
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
-pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+torch = need_package("torch")
+pyg = need_package("torch_geometric")
 
 from torch.utils.data import DataLoader
 from torch_geometric.data import Data

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from helpers import graphs
+from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
 import csaw
@@ -15,7 +16,7 @@ from csaw.engine import sample
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+torch = need_package("torch")
 DataLoader = torch.utils.data.DataLoader
 
 from csaw.engine.loaders import SkipGrams, WalkDataset, WalkStream
@@ -122,7 +123,7 @@ def test_the_share_is_that_of_torch_distributed(store, tmp_path):
 
 
 def test_walks_of_a_data_object_have_the_numbers_of_its_nodes():
-    data = pytest.importorskip("torch_geometric.data", reason="torch_geometric is not installed")
+    data = need_package("torch_geometric.data")
     ring = data.Data(edge_index=torch.tensor([[1, 2, 3], [2, 3, 1]]), num_nodes=5)  # 0 and 4 have no edges
     walks = next(iter(WalkStream(ring, walk_length=4, device="cpu")))
     assert walks.tolist() == [[0, *[-1] * 4], [1, 2, 3, 1, 2], [2, 3, 1, 2, 3], [3, 1, 2, 3, 1], [4, *[-1] * 4]]

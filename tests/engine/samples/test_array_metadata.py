@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import zarr
 from helpers.graphs import random_store
+from helpers.machine import need_package
 
 from csaw.engine import sample
 from csaw.engine.samples import open_samples
@@ -98,7 +99,7 @@ def test_every_array_of_a_layout_is_described():
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_xarray_opens_a_sample_with_its_types(stores, name):
-    xarray = pytest.importorskip("xarray")
+    xarray = need_package("xarray")
     samples, found = open_samples(stores[name]), xarray.open_zarr(stores[name], consolidated=False)
     assert len(found.variables) >= 3
     for array in found.variables:
@@ -107,7 +108,7 @@ def test_xarray_opens_a_sample_with_its_types(stores, name):
 
 
 def test_xarray_opens_a_graph_as_a_tree(stores):
-    xarray = pytest.importorskip("xarray")
+    xarray = need_package("xarray")
     tree = xarray.open_datatree(stores["graph"], engine="zarr", consolidated=False)
     assert tree["clusters"].dims == ("vertex",)
     assert sum(part["indices"].size for part in tree["partitions"].children.values()) == 5

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 import csaw
 from csaw.partition.errors import StoreError
@@ -68,7 +69,7 @@ def test_a_number_without_a_word_is_refused():
 
 
 def test_the_words_of_tensors_are_found():
-    torch = pytest.importorskip("torch")
+    torch = need_package("torch")
     from csaw.engine.loaders import WalkDataset
 
     samples = csaw.sample(EDGES, walk_length=4, seed=1, device="cpu")

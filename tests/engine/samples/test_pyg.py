@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers import graphs, slow
+from helpers.machine import need_package
 
 from csaw.cli.commands.export import export as command
 from csaw.engine.export import export
@@ -253,8 +254,8 @@ def test_the_command_says_what_it_leaves_out(tmp_path):
 
 
 def test_sageconv_of_pyg_has_the_graphs_answers_at_the_seeds(all_neighbors, tmp_path):
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("torch_geometric")
+    torch = need_package("torch")
+    need_package("torch_geometric")
     from torch_geometric.data import Data
     from torch_geometric.nn import SAGEConv
     from torch_geometric.utils import trim_to_layer

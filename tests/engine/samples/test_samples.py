@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from csaw.engine.samples import NOTHING, UNKNOWN, files, open_samples
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(instances=st.integers(0, 9), length=st.integers(0, 5), group_size=st.integers(1, 12), seed=st.integers(0, 99))
 def test_walks_round_trip_for_any_grouping(tmp_path_factory, instances, length, group_size, seed):
     arrays = some_walks(instances, length, seed=seed)

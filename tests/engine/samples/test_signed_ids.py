@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from helpers import slow
+from helpers.machine import need_package
 from helpers.small_samples import RAGGED, SAID, STORES, files_of, kept_walks, some_walks
 
 import csaw
@@ -52,7 +53,7 @@ def test_other_samples_are_signed_too(algo, array):
 
 
 def test_an_embedding_takes_what_sample_gives():
-    torch = pytest.importorskip("torch")
+    torch = need_package("torch")
     walks = csaw.sample("rmat:scale=4", walk_length=5, seed=1, device="cpu").walks[:]
     table = torch.nn.Embedding(16, 3)
     assert table(torch.from_numpy(walks)).shape == (*walks.shape, 3)

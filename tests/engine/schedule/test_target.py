@@ -11,6 +11,7 @@ import pytest
 from helpers.graphs import SQUARE, random_store, rows_of, store_of
 from helpers.interrupted import interrupted_after
 from helpers.invariance import assert_same
+from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import open_samples, prepare, sample, stream
@@ -215,7 +216,7 @@ def test_every_export_keeps_vertices_without_edges(tmp_path):
     assert sorted(int(line[1]) for line in lines if len(line) == 2) == [2, 3, 4, 5]
     table = np.load(tmp_path / "out.npy")
     assert sorted(table["src"][table["depth"] < 0].tolist()) == [2, 3, 4, 5]
-    rows = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "out.parquet").to_pylist()
+    rows = need_package("pyarrow.parquet").read_table(tmp_path / "out.parquet").to_pylist()
     assert sorted(row["src"] for row in rows if row["dst"] is None) == [2, 3, 4, 5]
     with np.load(tmp_path / "out.npz") as batch:
         assert sorted(batch["n_id"].tolist()) == [*range(6)]

@@ -14,7 +14,7 @@ from csaw.partition.errors import OptionError, StoreError
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["", "\udcff", "ü\udc80x"]))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(texts=TEXTS)
 def test_words_are_what_they_were_made_of(texts):
     words = Words.of(texts)

@@ -3,7 +3,6 @@
 import sys
 from types import ModuleType
 
-from csaw.partition.base import compile as compiling
 from csaw.partition.base.compile import _LockedCacheFile
 
 
@@ -23,13 +22,6 @@ def test_code_is_there_before_the_index_names_it(tmp_path, monkeypatch):
         now.save(key, code)
         assert seen[-1][key] == code
     assert seen[-1] == {"types": "code again", "other types": "other code"}
-
-
-def test_code_of_another_version_is_compiled_anew(tmp_path, monkeypatch):
-    _LockedCacheFile(str(tmp_path), "deal", "the source").save("types", "code")
-    assert _LockedCacheFile(str(tmp_path), "deal", "the source").load("types") == "code"
-    monkeypatch.setattr(compiling, "VERSION", "another")
-    assert _LockedCacheFile(str(tmp_path), "deal", "the source").load("types") is None
 
 
 def test_code_for_a_class_that_moved_is_compiled_anew(tmp_path, monkeypatch):

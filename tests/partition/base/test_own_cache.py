@@ -3,16 +3,21 @@ refuses them with the way out.
 """
 
 import os
+import pwd
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+from helpers.machine import need_root
 
+from csaw.datasets.resolve import resolve
 from csaw.engine.cpu import specialize
+from csaw.partition import write_graph
 from csaw.partition.base import cache
 from csaw.partition.errors import StoreError
 
-ROOT_ALONE = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 OTHER = 54321  # a user's number
 
 
@@ -61,8 +66,8 @@ def test_own_files_that_others_may_write_are_made_anew(home, open_to):
     assert not (folder / "a.py").exists()
 
 
-@ROOT_ALONE
-def test_folders_and_files_of_others_are_refused_with_the_way_out(home):
+def test_folders_and_files_of_others_are_refused_with_the_way_out(home, tmp_path):
+    need_root(tmp_path)
     folder = cache.code_folder("kernels")
     cache.write_own(folder / "a.py", b"a")
     os.chown(folder / "a.py", OTHER, -1)
@@ -92,8 +97,8 @@ def test_a_folder_above_that_others_may_write_is_refused_unless_it_is_sticky(hom
     assert mode(home.parent) == open_to  # it is not csaw's
 
 
-@ROOT_ALONE
-def test_a_group_of_others_counts_and_that_of_this_user_does_not(home):
+def test_a_group_of_others_counts_and_that_of_this_user_does_not(home, tmp_path):
+    need_root(tmp_path)
     home.parent.mkdir()
     home.parent.chmod(0o775)
     cache.code_folder("kernels")
@@ -117,6 +122,51 @@ def test_a_cache_that_cannot_be_made_says_which_variable_names_another(home):
     home.parent.write_text("a file")
     with pytest.raises(StoreError, match=r"cannot be used \(.*\); set CSAW_CACHE_DIR"):
         cache.code_folder("kernels")
+
+
+@pytest.fixture
+def homeless(monkeypatch):
+    """A user without a home: HOME is not set, and the system does not know the user."""
+
+    def unknown(number):
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "CSAW_CACHE_DIR", "CUPY_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("use", "variable"),
+    [
+        (cache.cache_dir, "CSAW_CACHE_DIR"),
+        (lambda: cache.code_folder("kernels"), "CSAW_CACHE_DIR"),
+        (lambda: resolve("karate"), "CSAW_CACHE_DIR"),
+        (lambda: resolve("rmat:scale=4"), "CSAW_CACHE_DIR"),
+        (cache.check_cupy, "CUPY_CACHE_DIR"),
+    ],
+    ids=["folder", "kernels", "karate", "rmat", "cupy"],
+)
+def test_a_user_without_a_home_is_told_which_variable_names_a_folder(homeless, use, variable):
+    with pytest.raises(StoreError, match=rf"no home folder .*\(HOME is not set\); set {variable} to a folder"):
+        use()
+
+
+def test_a_user_without_a_home_reads_stores_and_uses_a_folder_that_is_named(homeless, tmp_path, monkeypatch):
+    store = write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=True).path
+    assert resolve(str(store)) == Path(store)
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "named"))
+    assert resolve("karate").is_relative_to(tmp_path / "named")
+    assert cache.code_folder("kernels") == tmp_path / "named" / "kernels"
+
+
+@pytest.mark.parametrize("graph", ["karate", "rmat:scale=4", "edges.txt"])
+def test_a_cache_of_graphs_that_cannot_be_made_says_which_variable_names_another(home, tmp_path, monkeypatch, graph):
+    monkeypatch.chdir(tmp_path)
+    Path("edges.txt").write_text("1 2\n")
+    home.parent.write_text("a file")
+    with pytest.raises(StoreError, match=r"graphs, where csaw keeps .* cannot be made \(.*\); set CSAW_CACHE_DIR"):
+        resolve(graph)
 
 
 def test_the_cache_of_cupy_is_checked_where_it_is(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.machine import need_package
 
 import csaw
 from csaw.partition.errors import BudgetError, CsawError, OptionError, StoreError
@@ -181,7 +182,7 @@ def test_tables_whose_names_contradict_each_other_are_refused_as_csv_is(tmp_path
     (tmp_path / "e.csv").write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]) + "\n")
     with pytest.raises(CsawError, match="does not say which columns are the ends"):
         csaw.partition(tmp_path / "e.csv", tmp_path / "g.zarr")
-    pandas, pyarrow = (pytest.importorskip(name) for name in ("pandas", "pyarrow"))
+    pandas, pyarrow = (need_package(name) for name in ("pandas", "pyarrow"))
     arrays = [pyarrow.array(column) for column in zip(*rows, strict=True)]
     for table in (pandas.DataFrame(rows, columns=names), pyarrow.Table.from_arrays(arrays, names=names)):
         with pytest.raises(CsawError, match="does not say which columns are the ends"):
@@ -189,7 +190,7 @@ def test_tables_whose_names_contradict_each_other_are_refused_as_csv_is(tmp_path
 
 
 def test_tables_with_two_pairs_of_ends_are_refused_unless_one_is_chosen():
-    pandas = pytest.importorskip("pandas")
+    pandas = need_package("pandas")
     table = pandas.DataFrame([(1, 2, 3, 4)], columns=["src", "dst", "from", "to"])
     with pytest.raises(CsawError, match=r"'src' -> 'dst' .*, or 'from' -> 'to' .*Choose with source_column"):
         csaw.graph(table)
@@ -197,7 +198,7 @@ def test_tables_with_two_pairs_of_ends_are_refused_unless_one_is_chosen():
 
 
 def test_tables_whose_names_say_where_the_weights_are_are_read_so():
-    pandas = pytest.importorskip("pandas")
+    pandas = need_package("pandas")
     held = csaw.graph(pandas.DataFrame([(0.5, 1, 2)], columns=["weight", "a", "b"]))
     assert (held.vertex_ids().tolist(), held.load().weights.tolist()) == ([1, 2], [0.5])
     for data in (pandas.Series([1, 2]), pandas.Index([1, 2])):
@@ -206,7 +207,7 @@ def test_tables_whose_names_say_where_the_weights_are_are_read_so():
 
 
 def test_columns_of_polars_that_numpy_has_no_type_for():
-    polars = pytest.importorskip("polars")
+    polars = need_package("polars")
     ids = polars.Series("u", [1, 2**63 + 1], dtype=polars.Int128)
     assert csaw.graph(polars.DataFrame([ids, polars.Series("v", [2, 1])])).vertex_ids().tolist() == [1, 2, 2**63 + 1]
     dates = polars.DataFrame([polars.Series("u", np.arange(2).astype("M8[ns]")), polars.Series("v", [1, 2])])

@@ -30,7 +30,7 @@ def csr(edges, vertices=13):
     return indptr, np.array([v for v, _ in flat], np.uint32), np.array([w for _, w in flat], np.float32)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(edges=edge_lists, partitions=st.integers(1, 15), weighted=st.booleans())
 def test_rows_in_any_order_come_back_sorted(tmp_path_factory, edges, partitions, weighted):
     indptr, indices, weights = csr(edges)

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError
@@ -85,7 +86,7 @@ OPTIONS = {
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_the_store_has_the_bytes_of_one_process(tmp_path, options):
     (tmp_path / "e").write_bytes(text(edges()))
-    assert len(units_of([str(tmp_path / "e")])) > 4
+    assert len(units_of([str(tmp_path / "e")], IngestOptions())) > 4
     assert_same(tmp_path / "e", tmp_path, **options)
 
 
@@ -103,7 +104,7 @@ def test_packed_files_and_spans_of_plain_ones_are_one_graph(tmp_path):
     (folder / "b").write_bytes(text(found, "{}\t{}\t{}\n"))
     for k in range(6):
         (folder / f"c{k}").write_text("7 8 9\n2 1 3\n" if k else "# nothing\n")
-    tasks = tasks_of(units_of([str(file) for file in sorted(folder.iterdir())]))
+    tasks = tasks_of(units_of([str(file) for file in sorted(folder.iterdir())], IngestOptions()))
     assert len(tasks) < len(list(itertools.chain(*tasks)))
     assert assert_same(folder, tmp_path).report["files"] == 8
 
@@ -119,14 +120,14 @@ def test_matrix_market_files_may_be_cut(tmp_path):
 
 
 def test_tables_are_read_by_row_groups(tmp_path):
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = need_package("pyarrow")
+    parquet = need_package("pyarrow.parquet")
     names = [tmp_path / f"{k}.parquet" for k in range(3)]
     for k, name in enumerate(names):
         u, v, w = zip(*edges(k + 1), strict=True)
         w = (*w[:-30], -1, *w[1 - 30 :]) if k == 2 else w
         parquet.write_table(arrow.table({"source": u, "target": v, "weight": w}), name, row_group_size=150)
-    assert max(len(units_of([str(name)])) for name in names) > 2
+    assert max(len(units_of([str(name)], IngestOptions())) for name in names) > 2
     assert_same(names[:2], tmp_path)
     assert_same(names[1], tmp_path, overwrite=True)
     assert assert_same(names, tmp_path, overwrite=True, on_error="skip").report["skipped"] == 1

@@ -5,6 +5,7 @@ import gzip
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers.machine import need_package
 
 import csaw
 from csaw.cli.commands.partition import partition as partition_command
@@ -152,7 +153,7 @@ def test_any_text_gives_the_same_numbers(tmp_path, form, options, ids):
 
 
 def test_tables_give_the_same_numbers(tmp_path):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow, parquet = need_package("pyarrow"), need_package("pyarrow.parquet")
     rows = rows_of()
     names = ("source", "target", "weight", "time", "value", "kind")
     table = arrow.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
@@ -275,28 +276,26 @@ def test_files_of_one_graph_have_their_columns_at_the_same_places(tmp_path):
 
 
 def pandas_table(rows):
-    frame = pytest.importorskip("pandas").DataFrame(
-        rows, columns=["source", "target", "weight", "time", "value", "kind"]
-    )
+    frame = need_package("pandas").DataFrame(rows, columns=["source", "target", "weight", "time", "value", "kind"])
     return frame, TIMES
 
 
 def networkx_graph(rows):
-    graph = pytest.importorskip("networkx").MultiDiGraph()
+    graph = need_package("networkx").MultiDiGraph()
     for u, v, weight, time, value, kind in rows:
         graph.add_edge(u, v, weight=weight, time=time, value=value, kind=kind)
     return graph, TIMES
 
 
 def igraph_graph(rows):
-    graph = pytest.importorskip("igraph").Graph(25, [row[:2] for row in rows], directed=True)
+    graph = need_package("igraph").Graph(25, [row[:2] for row in rows], directed=True)
     for place, name in enumerate(("weight", "time", "value", "kind"), 2):
         graph.es[name] = [row[place] for row in rows]
     return graph, TIMES
 
 
 def pyg_data(rows):
-    torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
+    torch, data = need_package("torch"), need_package("torch_geometric.data")
     columns = list(zip(*rows, strict=True))
     held = {
         "time": torch.tensor(columns[3]),

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.machine import need_data, need_package
 
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
 from csaw.partition.errors import CsawError
 
-DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one
 PUBLISHED = [  # file, vertices, stored entries, options: SNAP's own counts
     ("snap/wiki-Vote.txt.gz", 7115, 103689, {}),
     ("snap/p2p-Gnutella31.txt.gz", 62586, 147892, {}),
@@ -54,16 +54,14 @@ def entries(store):
     )
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize(("file", "vertices", "edges", "options"), PUBLISHED, ids=[p[0] for p in PUBLISHED])
 def test_published_counts(tmp_path, file, vertices, edges, options):
-    store = ingest(f"{DATA}/{file}", tmp_path / "g.zarr", IngestOptions(**options))
+    store = ingest(str(need_data(file)), tmp_path / "g.zarr", IngestOptions(**options))
     assert (store.vertices, store.edges) == (vertices, edges)
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 def test_every_irregular_file_ends_well_or_in_a_clear_error(tmp_path):
-    for file in sorted(Path(DATA, "irregular").iterdir()):
+    for file in sorted(need_data("irregular").iterdir()):
         refused = ""
         try:
             store = ingest(str(file), tmp_path / "g.zarr", IngestOptions(overwrite=True))
@@ -187,7 +185,7 @@ def test_numbers_of_repeats_that_are_all_equal_are_warned_of_with_what_leaves_th
 
 
 def test_parquet_and_csv_tables(tmp_path):
-    pytest.importorskip("pyarrow")
+    need_package("pyarrow")
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet

@@ -8,11 +8,12 @@ import zlib
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.ingestion.text import members, packed
 
-pytest.importorskip("isal")
+need_package("isal")
 
 LINES = b"".join(b"%d %d\n" % (k * 7919 % 10007, k) for k in range(3000))
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse
+from helpers.machine import need_package
 
 import csaw
 from csaw.partition import IngestOptions, ingest
@@ -329,7 +330,7 @@ def test_options_that_do_not_suit_are_refused():
 
 
 def test_real_networkx(tmp_path):
-    networkx = pytest.importorskip("networkx", reason="networkx is not installed")
+    networkx = need_package("networkx")
     graph = networkx.DiGraph()
     graph.add_weighted_edges_from(EDGES)
     assert csaw.graph(graph).fingerprint == text_graph(tmp_path, EDGES, directed=True).fingerprint
@@ -341,7 +342,7 @@ def test_real_networkx(tmp_path):
 
 
 def test_real_igraph(tmp_path):
-    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+    igraph = need_package("igraph")
     graph = igraph.Graph.TupleList(WORDS, directed=True, edge_attrs=["weight"])
     assert csaw.graph(graph).fingerprint == text_graph(tmp_path, WORDS, directed=True).fingerprint
     zachary = csaw.graph(igraph.Graph.Famous("Zachary"))
@@ -349,7 +350,7 @@ def test_real_igraph(tmp_path):
 
 
 def test_real_pandas(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pandas = need_package("pandas")
     table = pandas.DataFrame(WORDS, columns=["u", "v", "weight"])
     expected = text_graph(tmp_path, WORDS, directed=True).fingerprint
     assert csaw.graph(table).fingerprint == csaw.graph(table.astype({"u": "category"})).fingerprint == expected
@@ -358,7 +359,7 @@ def test_real_pandas(tmp_path):
 
 
 def test_real_polars(tmp_path):
-    polars = pytest.importorskip("polars", reason="polars is not installed")
+    polars = need_package("polars")
     table = polars.DataFrame(WORDS, schema=["u", "v", "weight"], orient="row")
     assert csaw.graph(table).fingerprint == text_graph(tmp_path, WORDS, directed=True).fingerprint
     with pytest.raises(OptionError, match="call collect"):
@@ -367,7 +368,7 @@ def test_real_polars(tmp_path):
 
 @pytest.mark.parametrize("edges", [EDGES, WORDS], ids=["integers", "words"])
 def test_real_arrow(tmp_path, edges):
-    arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    arrow = need_package("pyarrow")
     table = arrow.table(dict(zip(("src", "dst", "weight"), map(list, zip(*edges, strict=True)), strict=True)))
     expected = text_graph(tmp_path, edges, directed=True).fingerprint
     coded = table.set_column(0, "src", table.column(0).dictionary_encode())
@@ -378,12 +379,12 @@ def test_real_arrow(tmp_path, edges):
 
 
 def test_real_torch():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    torch = need_package("torch")
     edges = torch.tensor([[0, 1, 2], [1, 2, 0]])
     assert csaw.graph(edges).load().indices.tolist() == [1, 2, 0]
     with pytest.raises(OptionError, match="found a sparse tensor"):
         csaw.graph(torch.eye(3).to_sparse())
-    data = pytest.importorskip("torch_geometric.data", reason="PyTorch Geometric is not installed")
+    data = need_package("torch_geometric.data")
     assert csaw.graph(data.Data(edge_index=edges, num_nodes=5, edge_weight=torch.ones(3))).vertices == 5
     with pytest.raises(OptionError, match="of one type of edges"):
         csaw.graph(data.HeteroData())

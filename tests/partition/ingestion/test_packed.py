@@ -5,6 +5,7 @@ import io
 import zlib
 
 import pytest
+from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
@@ -27,7 +28,7 @@ ENDS = [b"", bytes(100), b"garbage", b"\0\0g", b"\x1f", b"\x1f\x8b", b"\0\0\x1f\
 @pytest.fixture
 def both(tmp_path, monkeypatch):
     """What a file of the given bytes holds and how it ends, by ISA-L and by zlib; by ISA-L, the same with threads."""
-    pytest.importorskip("isal")
+    need_package("isal")
     for name, small in (("APART", 1), ("LOOK", 64), ("WINDOW", 50), ("PIECE", 40), ("FIRST", 9), ("TEXT", 100)):
         monkeypatch.setattr(members, name, small)
 
@@ -76,7 +77,7 @@ def test_every_cut_and_every_changed_byte_is_refused_alike(both):
 
 
 def test_isal_reads_files_and_zlib_what_comes_once(tmp_path):
-    isal = pytest.importorskip("isal")
+    isal = need_package("isal")
     (tmp_path / "e.gz").write_bytes(WHOLE)
     with (tmp_path / "e.gz").open("rb") as file, packed.gzip_stream(file, str(tmp_path / "e.gz")) as stream:
         assert isinstance(stream.raw.stream, isal.igzip.IGzipFile)
@@ -86,7 +87,7 @@ def test_isal_reads_files_and_zlib_what_comes_once(tmp_path):
 
 
 def test_without_isal_a_graph_and_an_error_are_the_same(tmp_path, monkeypatch):
-    pytest.importorskip("isal")
+    need_package("isal")
     (tmp_path / "e.gz").write_bytes(WHOLE)
     (tmp_path / "cut.gz").write_bytes(WHOLE[:-40])
     stores, errors = [], []

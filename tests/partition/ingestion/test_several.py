@@ -11,6 +11,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 from helpers.ingested import rows
+from helpers.machine import need_package
 
 from csaw.cli.commands.partition import partition as command
 from csaw.partition import IngestOptions, ingest
@@ -123,7 +124,7 @@ def test_files_without_rows_are_of_any_kind(tmp_path):
 
 
 def test_tables_of_other_columns_and_tables_beside_text_are_refused(tmp_path):
-    pytest.importorskip("pyarrow")
+    need_package("pyarrow")
     import pyarrow
     import pyarrow.parquet
 

@@ -69,7 +69,7 @@ def test_matrix_market_must_hold_what_it_declares(tmp_path, size, rows, message)
     [
         ("c road\np sp 3 2\na 1 2 3\n", "DIMACS"),
         ("graph [\n node [ id 0 ]\n]\n", "GML"),
-        ("<?xml version='1.0'?>\n<graphml/>\n", "XML"),
+        ("<?xml version='1.0'?>\n<graphml/>\n", "GraphML"),
         ('{"nodes": []}\n', "JSON"),
         ("*Vertices 3\n1 2\n", "Pajek"),
         ('"a b" c\n"b c d\n', ":2: quotes that do not end before a blank"),

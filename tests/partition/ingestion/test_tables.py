@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from helpers.ingested import rows
+from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
 
-pyarrow = pytest.importorskip("pyarrow")
+pyarrow = need_package("pyarrow")
 from pyarrow import feather, parquet
 
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.time_value import length_of, text_of, time_of
@@ -207,7 +208,7 @@ def test_what_is_no_length_is_refused_in_words(value, units):
 
 
 def test_lengths_of_pandas():
-    pandas = pytest.importorskip("pandas")
+    pandas = need_package("pandas")
     assert length_of("--every", pandas.Timedelta("1D"), SECONDS) == 86400
     assert length_of("--every", pandas.Timedelta(1500, "ns"), "nanoseconds since 1970-01-01") == 1500
     for value, units in [(pandas.Timedelta(1500, "ns"), "microseconds since 1970-01-01"), (pandas.NaT, SECONDS)]:

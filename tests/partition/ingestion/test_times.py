@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.machine import need_package
 
 import csaw
 from csaw.cli.reports.graphs import graph_sections
@@ -480,8 +481,8 @@ def test_walks_in_time_say_what_is_there_in_place_of_times():
 
 
 def test_temporal_data_has_times_by_itself():
-    torch = pytest.importorskip("torch")
-    data = pytest.importorskip("torch_geometric.data")
+    torch = need_package("torch")
+    data = need_package("torch_geometric.data")
     made_of = data.TemporalData(src=torch.tensor([0, 1, 0]), dst=torch.tensor([1, 2, 1]), t=torch.tensor([3, 4, 5]))
     store = csaw.graph(made_of)
     assert store.arrays["edge_time"].tolist() == [3, 5, 4]

@@ -25,7 +25,7 @@ from csaw.partition.ingestion.text import blocks
         ("1 2 1\n" * 40 + "2 3\n", ":41: expected 3 columns, found 2"),
         ("a,b\n" * 40 + "b,c,d\n", ":41: expected 2 columns, found 3"),
         ("7\n8\n9\n", ":1: expected 'source target .*found one column: '7'"),
-        ("1|2\n2|3\n", ":1: .*found one column: '1|2'"),
+        ("1/2\n2/3\n", ":1: .*found one column: '1/2'"),
         ("1,2,0.5\n3,4,\n", ":2: expected a value after the last separator, found '3,4,'"),
         ("1,2,\n3,4,\n", ":1: expected a value after the last separator, found '1,2,'"),
         ("1,2\n3,4,\n5,6\n", ":2: expected a value after the last separator"),
@@ -74,15 +74,20 @@ def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text,
 @pytest.mark.parametrize(
     ("text", "columns", "kept"),
     [
-        ("1 2\n2 3 4\n", 2, [(1, 2)]),
-        ("2 3 4\n1 2\n", 3, [(2, 3, 4.0)]),
-        ("1 2 3\n2 3\n3 4 5\n3 4\n4 5\n", 2, [(2, 3), (3, 4), (4, 5)]),
-        ("7\n8\n1 2\n", 2, [(1, 2)]),
+        ("1 2\n2 3 4\n", None, [(1, 2)]),
+        ("2 3 4\n1 2\n", None, [(2, 3, 4.0)]),
+        ("1 2 3\n2 3\n3 4 5\n3 4\n4 5\n", None, [(2, 3), (3, 4), (4, 5)]),
+        ("7\n8\n1 2\n", None, [(1, 2)]),
+        ("1 2\n2 3\n4 5 6\n3 4\n4 5\n", 2, [(1, 2), (2, 3), (3, 4), (4, 5)]),
+        ("1 2 3\n2 3 4\n4 5\n3 4 5\n4 5 6\n", 3, [(1, 2, 3.0), (2, 3, 4.0), (3, 4, 5.0), (4, 5, 6.0)]),
     ],
 )
-def test_rows_as_most_of_the_first_are_kept_and_the_error_says_how_long_they_are(tmp_path, text, columns, kept):
-    with pytest.raises(FormatError, match=f"--on-error skip to keep only rows of {columns} columns"):
+def test_skipping_is_advised_where_few_rows_differ_and_says_which_are_kept(tmp_path, text, columns, kept):
+    """Otherwise each row may be a vertex with its neighbors, of which skipping would keep nonsense."""
+    with pytest.raises(FormatError, match="--format adjacency") as caught:
         read(tmp_path, text, ids="int")
+    assert ("--on-error skip" in str(caught.value)) == (columns is not None)
+    assert columns is None or f"--on-error skip to keep only rows of {columns} columns" in str(caught.value)
     assert rows(read(tmp_path, text, on_error="skip", ids="int")) == kept
 
 

@@ -85,7 +85,7 @@ def test_plain_rows_are_cut_as_line_by_line_and_others_are_left(separator, place
     assert taken > 200
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.sets(
         st.binary(max_size=3)

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store, store_of
 from helpers.kept import asked_for
+from helpers.machine import need_package
 
 import csaw
 from csaw.cli.main import cli
@@ -72,7 +73,7 @@ def read(file, what):
         found = np.load(file)
         return [tuple(row) for row in found.tolist()], found.dtype.names
     if file.suffix == ".parquet":
-        table = pytest.importorskip("pyarrow.parquet").read_table(file)
+        table = need_package("pyarrow.parquet").read_table(file)
         return list(zip(*(column.to_pylist() for column in table), strict=True)), tuple(table.column_names)
     data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     if ".csv" in file.name:

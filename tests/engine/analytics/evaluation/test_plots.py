@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from helpers.graphs import random_store
+from helpers.machine import need_package
 
 from csaw.engine import sample
 from csaw.engine.analytics.evaluation import plots
@@ -13,7 +14,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.measure import Distribution
 from csaw.partition.errors import OptionError, StoreError
 
-pytest.importorskip("matplotlib")
+need_package("matplotlib")
 KINDS = ("csv", "pdf", "png", "svg")
 
 

@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 from helpers.graphs import random_store
+from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import open_samples, sample
@@ -47,7 +48,7 @@ def test_npz_is_what_columns_are_read_from(store, tmp_path):
 
 
 def test_csv_and_parquet_have_the_ids_and_numbers(store, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = need_package("pyarrow.parquet")
     wanted = columns_of(store)
     for suffix in ("csv", "parquet"):
         save_columns(wanted, store, tmp_path / f"c.{suffix}")

@@ -1,10 +1,8 @@
 """Components are those that a search from every vertex finds, in memory and from disk."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from helpers.machine import need_data
 from helpers.networks import networks, stores
 from helpers.oracles import rows_in, strong, weak
 
@@ -12,7 +10,6 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measures.components import Components
 from csaw.partition import IngestOptions, ingest
 
-DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one
 PUBLISHED = {  # vertices of the largest component, and of the largest strong one
     "snap/wiki-Vote.txt.gz": (7066, 1300),
     "snap/p2p-Gnutella31.txt.gz": (62561, 14149),
@@ -50,9 +47,8 @@ def test_strong_components_of_an_undirected_graph_are_not_reported(tmp_path):
     assert not any("strong" in name for name in Components().findings(HostNetwork(store)))
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_largest_components_are_the_published_ones(tmp_path, name):
-    store = ingest(Path(DATA, name), tmp_path / "g.zarr", IngestOptions(directed=True))
+    store = ingest(need_data(name), tmp_path / "g.zarr", IngestOptions(directed=True))
     found = Components().findings(HostNetwork(store))
     assert (found["largest component"].value, found["largest strong component"].value) == PUBLISHED[name]

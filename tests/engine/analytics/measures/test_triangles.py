@@ -2,14 +2,13 @@
 threads and the memory.
 """
 
-import os
 import tracemalloc
 from math import comb, isnan
-from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, WideStore, random_store, store_of
+from helpers.machine import need_data
 from helpers.networks import least as least_of_rows
 from helpers.networks import neighbors_of, same
 from scipy.sparse import csr_array
@@ -24,7 +23,6 @@ from csaw.engine.analytics.measures.triangles import METHODS, Triangles
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
 from csaw.partition.errors import BudgetError
 
-DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one
 PUBLISHED = {  # triangles, mean clustering, mean clustering of degree 2 and more
     "snap/ca-GrQc.txt.gz": (48_260, 0.5296, 0.6865),
     "snap/wiki-Vote.txt.gz": (608_389, 0.1409, 0.2089),
@@ -304,10 +302,9 @@ def test_a_triangle_counted_twice_is_seen(tmp_path, monkeypatch):
     assert HostNetwork(store).compute("triangles", each=False)[0] != expected
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize("file", PUBLISHED)
 def test_published_counts(file, tmp_path):
-    ingest(Path(DATA) / file, tmp_path / "g.zarr", IngestOptions())
+    ingest(need_data(file), tmp_path / "g.zarr", IngestOptions())
     found = Triangles().findings(HostNetwork(open_graph(tmp_path / "g.zarr"), derived=tmp_path))
     triangles, mean, able = PUBLISHED[file]
     assert found["triangles"].value == triangles

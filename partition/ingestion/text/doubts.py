@@ -1,0 +1,93 @@
+"""Rows that may be something else than edges: refused where no reading is likely, otherwise warned of."""
+
+import re
+
+from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.cells import NUMBER, row_shown
+from csaw.partition.ingestion.text.separators import Layout
+from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.text.types import see_types
+
+MANY = 8  # entries
+WHOLE = re.compile(rb"[0-9]{1,18}")
+SPELLED = re.compile(
+    rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
+)
+
+
+def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], options: IngestOptions) -> None:
+    """Raise FormatError for rows whose second cell is a word and whose third is no weight, or as well an end.
+
+    In SIF it is the kind of an edge: ``1 pp 2``. What options say of the columns decides it.
+    """
+    wishes = options.wishes
+    if wishes.source or wishes.target or wishes.weight != "auto" or wishes.further or wishes.time:
+        return
+    three = [row for row in rows if len(row) >= 3]
+    if not layout.strings or 2 * len(three) <= len(rows):
+        return
+    ends = all(WHOLE.fullmatch(row[0]) and WHOLE.fullmatch(row[2]) and not NUMBER.fullmatch(row[1]) for row in three)
+    words = not any(NUMBER.fullmatch(row[2]) for row in three)
+    if ends or words:
+        mark = f"{row_shown(three[0][1])} stands between {row_shown(three[0][0])} and {row_shown(three[0][2])}"
+        raise FormatError(
+            f"{where}: {mark}, as in SIF, whose second column is the kind of an edge; pass --source-column 1 "
+            "--target-column 3 --weight-column none if the first and the third cell are the ends, or --source-column 1 "
+            "--target-column 2, with --weight-column 3 or none, if the first two are"
+        )
+
+
+def is_size_line(first: tuple[int, int, int], entries: int, largest: int) -> bool:
+    """Whether the first row has the size of the matrix that so many rows behind it make: a square one, which would be a
+    loop of the last vertex, or one of so many entries that chance makes no such row.
+    """
+    rows, columns, said = first
+    return said == entries >= (1 if rows == columns else MANY) and 0 < largest <= max(rows, columns) and min(first) > 0
+
+
+def size_line(where: str, first: tuple[int, int, int]) -> FormatError:
+    """The error for a first row that may be a size line."""
+    return FormatError(
+        f"{where}: the first row, {' '.join(map(str, first))}, is 'rows columns entries' of the rows below it, as in "
+        "Matrix Market without its banner; pass --format matrix-market if it is, or --format edges if it is an edge"
+    )
+
+
+def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
+    """Refuse rows that are likely to be no edges, and warn of rows that may mean something else."""
+    see_types(where, layout, rows, shape, options)
+    if shape.header_line is None and shape.names is None:
+        refuse_words_between(where, layout, rows, options)
+        if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
+            one, other, third = map(int, rows[0])
+            shape.first = one, other, third
+    shape.warnings += _doubts(layout, rows, shape, options)
+
+
+def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> list[str]:
+    read, said = shape.read, list[str]()
+    ends = [row[end] for row in rows for end in (read.source, read.target) if len(row) > end]
+    if layout.strings and options.ids == "auto":
+        numbers = [cell for cell in ends if SPELLED.fullmatch(cell)]
+        if numbers:
+            said.append(
+                f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "
+                "two vertices"
+            )
+    by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
+    if by_place and not layout.strings and _like_lists(rows):
+        said.append(
+            "the third column is read as weights, but each row has another first number and all third numbers are ids, "
+            "too; if rows have a vertex and its neighbors, pass --format adjacency, otherwise --weight-column 3"
+        )
+    return said
+
+
+def _like_lists(rows: list[list[bytes]]) -> bool:
+    """Whether rows of three cells may be a vertex and two neighbors each."""
+    if len(rows) < 3 or any(len(row) != 3 for row in rows):
+        return False
+    firsts = [row[0] for row in rows]
+    known = {cell for row in rows for cell in row[:2]}
+    return len(set(firsts)) == len(rows) and all(WHOLE.fullmatch(row[2]) and row[2] in known for row in rows)

@@ -1,0 +1,140 @@
+"""Edges of a text whose lines have a vertex and its neighbors: adjacency lists and METIS graphs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.text import numbers, plain
+from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
+from csaw.partition.ingestion.text.list_kernels import keep_half, parse_lists
+from csaw.partition.ingestion.text.pieces import Piece
+from csaw.partition.ingestion.text.records import Record
+from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
+
+SHORTEST_CELL = 2  # bytes: a digit and what ends it
+EXPECTED = {
+    METIS: "numbers of vertices, each with a weight behind it where the first line says so",
+    ADJACENCY: "a vertex and its neighbors as integers (words as ids: --ids string)",
+}
+WRONG = {
+    numbers.TOO_LARGE: "an id of at most 64 bits",
+    numbers.BAD_WEIGHT: "a weight from 0 to 3.4e38, of which positive ones are at least 1e-45",
+    numbers.COLUMNS: "as many numbers as the first line says: those of the vertex, then its neighbors, each with its "
+    "weight where edges have any",
+}
+
+
+class Lists(NamedTuple):
+    """A block as edges of integers; ``vertices``: its lines that are of a vertex; ``row``: the first that is wrong."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    vertices: int
+    row: bytes
+
+
+class ListRows:
+    """Parses blocks of lines, by any thread; in order, it adds to ``said``, the record of TextRows."""
+
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, both_ways: bool) -> None:
+        self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
+        self.numbered, self.both_ways = shape.format == METIS, both_ways
+
+    def cut(self, given: bytes | memoryview) -> Lists | bytes:
+        """The edges of a block; the block itself where ids are words."""
+        shape, block = self.shape, bytes(given)
+        if shape.colon:
+            block = block.replace(b":", b" ")
+        if shape.strings:
+            return block
+        ending = bytes([shape.newline])
+        text = np.frombuffer(block if block.endswith(ending) or not block else block + ending, np.uint8)
+        most = text.size // SHORTEST_CELL + 1
+        owners, others = np.empty(most, np.uint64), np.empty(most, np.uint64)
+        weights, counts = np.empty(most if shape.weighted_lists else 0, np.float32), np.zeros(plain.COUNTS, np.int64)
+        vertices = parse_lists(
+            text, shape.newline, shape.before, shape.weighted_lists, self.numbered, owners, others, weights, counts
+        )
+        rows, bad = int(counts[plain.ROWS]), int(counts[plain.ERROR_LINE])
+        kind = np.uint64 if counts[plain.BIG] else np.int64
+        row = block.split(ending)[bad - 1] if bad else b""
+        return Lists(owners[:rows].view(kind), others[:rows].view(kind), weights[:rows], counts, vertices, row)
+
+    def counted(self, given: Lists | bytes) -> Piece:
+        """The edges of the next block, after what is wrong with them is raised as FormatError."""
+        if isinstance(given, bytes):
+            return self._words(given)
+        said, counts = self.said, given.counts
+        if counts[plain.ERROR]:
+            status = int(counts[plain.ERROR])
+            expected = WRONG.get(status, EXPECTED[self.shape.format])
+            where = f"{self.path}:{said.counts['lines'] + int(counts[plain.ERROR_LINE])}"
+            raise FormatError(f"{where}: expected {expected}, found {row_shown(given.row)}")
+        if counts[plain.BIG] and counts[plain.NEGATIVE]:
+            raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
+        piece = self._of_metis(given) if self.numbered else Piece(given.src, given.dst)
+        for name, at in (("lines", plain.LINES), ("comments", plain.COMMENTS), ("blank", plain.BLANK)):
+            said.counts[name] += int(counts[at])
+        said.counts["edges"] += len(piece.src)
+        said.vertices += given.vertices
+        return piece
+
+    def _of_metis(self, given: Lists) -> Piece:
+        """The edges of a block of METIS: each once, or in both rows where they are asked for as directed."""
+        vertices = self.shape.declared["vertices"]
+        src, dst, weights = given.src, given.dst, given.weights
+        src += self.said.vertices + 1
+        if self.both_ways:
+            src, dst, weights = src.copy(), dst.copy(), weights.copy()
+        sums = np.array(self.said.sums, np.uint64)
+        kept, wrong = keep_half(given.src, given.dst, given.weights.view(np.uint32), vertices, sums)
+        if wrong >= 0:
+            owner, other = int(given.src[wrong]), int(given.dst[wrong])
+            raise FormatError(
+                f"{self.path}: expected lines of {vertices} vertices by the first line, with neighbors from 1 to "
+                f"{vertices} other than the vertex itself; the line of vertex {owner} has {other}"
+            )
+        self.said.sums = int(sums[0]), int(sums[1])
+        if not self.both_ways:
+            src, dst, weights = given.src[:kept], given.dst[:kept], given.weights[:kept]
+        return Piece(src, dst, (weights,) * (self.shape.read.weight >= 0))
+
+    def _words(self, block: bytes) -> Piece:
+        """The edges of adjacency lists of words."""
+        sources, targets, said = list[bytes](), list[bytes](), self.said
+        for line in block.split(bytes([self.shape.newline])):
+            if line.lstrip()[:1] in (b"#", b"%"):
+                said.counts["comments"] += 1
+            elif is_blank(line):
+                said.counts["blank"] += 1
+            else:
+                owner, *others = cells(line, self.shape.separator)
+                sources += [owner] * len(others)
+                targets += others
+                said.vertices += 1
+            said.counts["lines"] += 1
+        if block.endswith(bytes([self.shape.newline])):  # behind which no line begins
+            said.counts["lines"] -= 1
+            said.counts["blank"] -= 1
+        said.counts["edges"] += len(sources)
+        return Piece(sources, targets)
+
+    def end(self) -> None:
+        """FormatError where a METIS graph has other counts than its first line, or an edge in the line of one end."""
+        if not self.numbered:
+            return
+        said, declared = self.said, self.shape.declared
+        edges = said.counts["edges"] // (2 if self.both_ways else 1)
+        if said.sums[0] != said.sums[1]:
+            raise FormatError(
+                f"{self.path}: expected each edge of METIS in the lines of both its ends, with one weight; found some "
+                "in the line of one end; lists of directed edges, whose lines begin with their vertex, are read by "
+                "--format adjacency"
+            )
+        vertices = min(said.vertices, declared["vertices"])  # empty lines may follow
+        for name, found in (("vertices", vertices), ("edges", edges)):
+            if declared[name] != found:
+                raise FormatError(f"{self.path}: expected {declared[name]} {name} by the first line, found {found}")

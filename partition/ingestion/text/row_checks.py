@@ -1,0 +1,159 @@
+"""What all rows of a file must have in common beside their cells: looked for in whole blocks, and in their lines
+where a block may have another row.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
+from csaw.partition.ingestion.text.head import Line
+
+
+class RowCheck(Protocol):
+    """Rows that are right have the same ``mark``, which is ``blanked`` before they are cut into cells."""
+
+    def suspects(self, block: bytes, lines: int) -> bool:
+        """Whether a block of so many lines may have a row that is wrong."""
+        ...
+
+    def fault(self, line: bytes) -> str:
+        """Say what is wrong with a row; empty where nothing is."""
+        ...
+
+    def blanked(self, block: bytes) -> bytes:
+        """The block as its rows are cut, with as many bytes."""
+        ...
+
+
+class Arrow(NamedTuple):
+    """A mark between the ends of each row, ``times`` in a row, which ``fill`` replaces.
+
+    ``turned``: it points at the first end; ``undirected``: at both or none, as ``--`` of DOT.
+    """
+
+    mark: bytes
+    times: int = 1
+    fill: bytes = b" "
+    turned: bool = False
+    undirected: bool = False
+
+    def suspects(self, block: bytes, lines: int) -> bool:
+        return block.count(self.mark) != self.times * lines
+
+    def fault(self, line: bytes) -> str:
+        found = line.count(self.mark)
+        return "" if found == self.times else f"{self.times} times {self.mark.decode()!r} as in the first rows"
+
+    def blanked(self, block: bytes) -> bytes:
+        return block.replace(self.mark, self.fill * len(self.mark))
+
+
+class Type(NamedTuple):
+    """A column that says of each edge whether it has a direction, as Gephi's: ``word`` in all rows."""
+
+    place: int
+    separator: bytes | None
+    word: bytes
+
+    def suspects(self, block: bytes, lines: int) -> bool:
+        said = block.lower()
+        undirected = lines if self.word == b"undirected" else 0
+        return said.count(b"directed") != lines or said.count(b"undirected") != undirected
+
+    def fault(self, line: bytes) -> str:
+        try:
+            row = cells(line, self.separator)
+        except ValueError:
+            return ""  # the parser says so
+        if len(row) <= self.place or row[self.place].lower() == self.word:
+            return ""
+        return (
+            f"{self.word.decode()} in column {self.place + 1} as in the first row, because a graph is directed or not; "
+            "pass --directed or --undirected to read all edges in one way"
+        )
+
+    def blanked(self, block: bytes) -> bytes:
+        return block
+
+
+class HeaderAgain(NamedTuple):
+    """A header that stands among the rows, too, where files were joined: no row of words may be like it."""
+
+    header: bytes
+
+    def suspects(self, block: bytes, lines: int) -> bool:
+        return self.header in block
+
+    def fault(self, line: bytes) -> str:
+        return "an edge, but the header stands here again, as where files are joined; remove it" * (
+            line.strip() == self.header
+        )
+
+    def blanked(self, block: bytes) -> bytes:
+        return block
+
+
+MARKS = {
+    mark.encode(): (turned, undirected)
+    for marks, turned, undirected in (
+        ("-> --> => ==> \u2192 \u27f6", False, False),
+        ("<- <-- \u2190", True, False),
+        ("-- --- <-> <--> \u2194", False, True),
+    )
+    for mark in marks.split()
+}
+BETWEEN = re.compile(
+    rb'\s*("[^"]*"|[^\s,;|]+?)(\s*)([-=<>]{2,4}|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("[^"]*"|[^\s,;|]+)(?=\s|[,;]|$)'
+)
+PIPES = re.compile(rb"[^|]*[^|\s][^|]*(\|[^|]*[^|\s][^|]*)+$")
+
+
+def arrow_between(lines: Iterable[Line]) -> Arrow | None:
+    """The arrow between the ends of all ``lines``, or bars between their cells; None where not all have it."""
+    texts = [line.text.rstrip() for line in lines]
+    if all(map(PIPES.match, texts)) and len({text.count(b"|") for text in texts}) == 1 and b"\t" not in texts[0]:
+        return Arrow(b"|", texts[0].count(b"|"), b"\t")
+    marks = set()
+    for text in texts:
+        found = BETWEEN.match(text)
+        if found is None or found[3] not in MARKS or text.count(found[3]) != 1:
+            return None
+        if not (found[2] and found[4]) and not (found[1].isdigit() and found[5].isdigit()):
+            return None  # a->b without blanks may be a word
+        marks.add(found[3])
+    if len(marks) != 1:
+        return None
+    turned, undirected = MARKS[mark := marks.pop()]
+    return Arrow(mark, 1, b" ", turned, undirected)
+
+
+def faults_of(check: RowCheck, block: bytes, newline: int) -> list[tuple[int, str]]:
+    """Lines of a block that are wrong, from 0, and what is expected in them."""
+    ending = bytes([newline])
+    if not check.suspects(block, block.count(ending) + (block[-1:] not in (b"", ending))):
+        return []
+    rows = (
+        (number, line)
+        for number, line in enumerate(block.split(ending))
+        if not is_blank(line) and line.lstrip()[:1] not in (b"#", b"%")
+    )
+    return [
+        (number, f"expected {said}, found {row_shown(line)}") for number, line in rows if (said := check.fault(line))
+    ]
+
+
+def sifted(checks: Iterable[RowCheck], block: bytes, newline: int) -> tuple[list[tuple[int, str]], bytes]:
+    """The lines of a block that are wrong, from 0, with what is expected in them; and the block as it is cut, in which
+    these lines are empty.
+    """
+    checks, ending = list(checks), bytes([newline])
+    faults = sorted(dict(fault for check in checks for fault in faults_of(check, block, newline)).items())
+    if faults:
+        lines = block.split(ending)
+        for number, _ in faults:
+            lines[number] = b""
+        block = ending.join(lines)
+    for check in checks:
+        block = check.blanked(block)
+    return faults, block
