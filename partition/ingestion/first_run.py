@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from csaw.partition.arrays import checksum_kernels, spool
+from csaw.partition.arrays import checksum_kernels, checksums, spool
 from csaw.partition.base.compile import awaited, is_cached
 from csaw.partition.base.parallel import Crew, processors
 from csaw.partition.graph import csr, reciprocity, write
@@ -50,7 +50,10 @@ def build_rows() -> None:
 
 
 def write_store() -> None:
-    """Write a graph of two edges, and look at it as a report does."""
+    """Sum up a block and check it, which NumPy does of few bytes; write a graph of two edges, and look at it."""
+    block, sums = np.zeros(1, np.uint8), np.empty(1, checksums.DTYPE)
+    checksum_kernels.block_sums(block, checksums.BLOCK, sums)
+    checksum_kernels.first_damaged(block, checksums.BLOCK, sums)
     with tempfile.TemporaryDirectory(prefix="csaw-") as folder:
         graph = write.write_graph(Path(folder) / "g", np.array([0, 1, 2]), np.array([1, 0], np.uint32), directed=True)
         reciprocity.reciprocity(graph)

@@ -83,6 +83,15 @@ def test_shares_compile_what_a_run_calls(tmp_path):
     assert made == after
 
 
+def test_a_second_run_finds_all_shares_compiled(tmp_path):
+    """Else each run would begin processes, and sum up blocks with NumPy on one core."""
+    missing = "[name for name, share in first_run.SHARES.items() if not first_run.is_cached(share.kernels[0])]"
+    code = f"{TYPES.partition('made = ')[0]}print({missing})"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "CSAW_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout == "[]\n"
+
+
 @pytest.mark.parametrize(
     ("cores", "processes"),
     [(1, []), (2, [["rows", "store"]]), (3, [["rows"], ["store"]]), (9, [["rows"], ["store"], ["deal"]])],
