@@ -225,14 +225,15 @@ def partition(
     with console.progress("preparing", enabled=progress) as shown:
         from csaw.datasets.resolve import refuse_name
         from csaw.partition import IngestOptions
+        from csaw.partition.base.stages import READING
         from csaw.partition.ingestion.text.several import files_of
 
         chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
         for name in inputs:
             refuse_name(name)
         files = files_of(list(inputs))
-        shown.begin("reading", sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
-        store = _made(files, out, chosen, cluster, lambda done, total: shown(done))
+        shown.begin(READING, sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
+        store = _made(files, out, chosen, cluster, shown)
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
         console.say(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)

@@ -11,6 +11,7 @@ from csaw.partition.base.plain_data import Values
 from csaw.partition.base.progress import progress_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.sizes import parse_size
+from csaw.partition.base.stages import READING
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import write_graph
@@ -91,7 +92,7 @@ def make(
     chosen = IngestOptions(**options)
     files = files_of([os.fspath(path) for path in ([inputs] if isinstance(inputs, str | os.PathLike) else inputs)])
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with progress_of(progress, "reading", total, "bytes") as update:
+    with progress_of(progress, READING, total, "bytes") as update:
         return ingest(files, Path(out), chosen, lambda done, total: update(done))
 
 
