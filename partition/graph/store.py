@@ -27,7 +27,7 @@ from csaw.partition.arrays.nodes import read_group
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.arrays.zarr_group import open_group
 from csaw.partition.base.paths import path_of
-from csaw.partition.base.stages import LOADING, stage
+from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
@@ -317,10 +317,11 @@ class GraphStore(StoredIds, ShownGraph):
         arrays = {INDICES: np.empty(self.edges, self.id_dtype)}
         for column in (*((WEIGHT,) if self.weighted else ()), *columns):
             arrays[column.array] = np.empty(self.edges, column.dtype)
-        with stage(LOADING):
+        with stage(LOADING, self.edges, EDGES) as loaded:
             for part in self.partitions:
                 span = slice(part.first_edge, part.first_edge + part.edges)
                 self.read_edges(part.number, {name: array[span] for name, array in arrays.items()})
+                loaded(part.first_edge + part.edges)
         further = {column.name: arrays[column.array] for column in columns}
         return Graph(self.read_indptr(), arrays[INDICES], arrays.get(WEIGHT.array), further)
 
