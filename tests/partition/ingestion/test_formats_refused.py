@@ -6,10 +6,11 @@ import json
 import numpy as np
 import pytest
 from helpers.ingested import read, rows
+from helpers.machine import need_package
 
 from csaw.partition.errors import CsawError
 
-networkx = pytest.importorskip("networkx")
+networkx = need_package("networkx")
 KARATE = networkx.karate_club_graph()
 NAMES = ["g.txt", "g.edges", "g", "g.csv", "g.graph"]
 
