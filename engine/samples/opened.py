@@ -38,6 +38,10 @@ class OpenedSamples:
         self.fill: int = said["fill"]
         self._numbers: DenseNumbers | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the place of a store, which is opened again, or the arrays of samples in memory."""
+        return samples_of, (type(self), self.source, self.first, self.algo)
+
     @property
     def is_virtual(self) -> bool:
         """Whether they are drawn when they are read."""
@@ -182,6 +186,11 @@ class OpenedSamples:
             out = self._numbers.of(array)
         out[array == np.asarray(self.fill).astype(array.dtype)] = NOTHING
         return out
+
+
+def samples_of(kind: type[OpenedSamples], source: Source, first: int, algo: str | None) -> OpenedSamples:
+    """Make samples anew of what was pickled of them."""
+    return kind(source, first=first, algo=algo)
 
 
 def require_instances(samples: OpenedSamples, first: int, last: int) -> None:
