@@ -13,6 +13,7 @@ from csaw.partition.ingestion.text.cells import row_shown
 from csaw.partition.ingestion.text.head import Head, Line
 
 COUNTS = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})(?:\s+([01]{1,3})(?:\s+(\d{1,2}))?)?\s*$")
+WHOLE = re.compile(rb"[0-9]{1,18}")
 SUFFIX = re.compile(r"\.(metis|graph)(\.\w+)?$")
 ENOUGH = 8  # edges that the lines of both ends have: chance gives no two
 
@@ -69,7 +70,7 @@ def recognised(head: Head, lines: list[Line]) -> Metis | None:
                 return None
             continue
         rows += 1
-        if not all(map(bytes.isdigit, cells)):
+        if not all(map(WHOLE.fullmatch, cells)):
             return None
         neighbors = set(map(int, cells))
         if rows in neighbors or len(neighbors) < len(cells) or max(neighbors, default=0) > counts.vertices:
@@ -91,7 +92,7 @@ def _beyond(lines: list[Line], counts: Metis) -> bool:
     """Whether one of the first rows has a neighbor that the graph has not."""
     for line in lines:
         for cell in line.text.split()[counts.before :: 1 + counts.weighted]:
-            if not cell.isdigit() or not 1 <= int(cell) <= counts.vertices:
+            if not WHOLE.fullmatch(cell) or not 1 <= int(cell) <= counts.vertices:
                 return True
     return False
 

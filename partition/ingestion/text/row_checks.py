@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
 from csaw.partition.ingestion.text.head import Line
 
@@ -104,28 +105,40 @@ MARKS = {
     for mark in marks.split()
 }
 BETWEEN = re.compile(
-    rb'\s*("[^"]*"|[^\s,;|]+?)(\s*)([-=<>]{2,4}|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("[^"]*"|[^\s,;|]+)(?=\s|[,;]|$)'
+    rb'\s*("[^"]*"|[^\s,;|]+?)(\s*)([-=<>~]{2,5}|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("[^"]*"|[^\s,;|]+)(?=\s|[,;]|$)'
 )
-PIPES = re.compile(rb"[^|]*[^|\s][^|]*(\|[^|]*[^|\s][^|]*)+$")
+LONGEST = 1 << 10  # bytes of a row in which an arrow is looked for
 
 
-def arrow_between(lines: Iterable[Line]) -> Arrow | None:
-    """The arrow between the ends of all ``lines``, or bars between their cells; None where not all have it."""
+def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
+    """The arrow between the ends of all ``lines``, or bars between their cells; None where not all have it.
+
+    FormatError for a mark of which nobody knows what it means.
+    """
     texts = [line.text.rstrip() for line in lines]
-    if all(map(PIPES.match, texts)) and len({text.count(b"|") for text in texts}) == 1 and b"\t" not in texts[0]:
-        return Arrow(b"|", texts[0].count(b"|"), b"\t")
-    marks = set()
-    for text in texts:
-        found = BETWEEN.match(text)
-        if found is None or found[3] not in MARKS or text.count(found[3]) != 1:
-            return None
-        if not (found[2] and found[4]) and not (found[1].isdigit() and found[5].isdigit()):
-            return None  # a->b without blanks may be a word
-        marks.add(found[3])
-    if len(marks) != 1:
+    bars = {text.count(b"|") for text in texts}
+    cells = (cell for text in texts for cell in text.split(b"|"))
+    if len(bars) == 1 and bars != {0} and b"\t" not in texts[0] and all(map(bytes.strip, cells)):
+        return Arrow(b"|", bars.pop(), b"\t")
+    found = [BETWEEN.match(text[:LONGEST]) for text in texts]
+    marks = {each[3] for each in found if each and _is_between(each)}
+    if not all(each and _is_between(each) for each in found) or len(marks) != 1:
         return None
-    turned, undirected = MARKS[mark := marks.pop()]
+    mark = marks.pop()
+    if mark not in MARKS:
+        raise FormatError(
+            f"{name}:{lines[0].number}: {mark.decode()!r} stands between the ends, as in {row_shown(texts[0])}, and "
+            f"may mean anything; write a blank there: sed 's/{mark.decode()}/ /' FILE | csaw partition - OUT"
+        )
+    if any(text.count(mark) != 1 for text in texts):
+        return None
+    turned, undirected = MARKS[mark]
     return Arrow(mark, 1, b" ", turned, undirected)
+
+
+def _is_between(found: re.Match[bytes]) -> bool:
+    """Whether a mark stands between two ends: a->b without blanks may be a word."""
+    return bool(found[2] and found[4]) or (found[1].isdigit() and found[5].isdigit())
 
 
 def faults_of(check: RowCheck, block: bytes, newline: int) -> list[tuple[int, str]]:

@@ -70,7 +70,7 @@ def _see_comments(head: Head, shape: Shape) -> None:
 
 def _of_rows(head: Head, lines: list[Line], comment: bytes, shape: Shape, options: IngestOptions) -> None:
     """Add what rows of edges are like to ``shape``."""
-    arrow = arrow_between(lines) if options.format == "auto" else None
+    arrow = arrow_between(head.name, lines) if options.format == "auto" else None
     if options.format == "auto":
         if arrow:
             shape.checks = (arrow,)

@@ -181,7 +181,7 @@ CASES = {
         "((1, 2))\n((2, 3))\n",
         "(0, 0) (0, 1)\n(0, 1) (1, 1)\n",
     ],
-    "pairs of numbers with a colon": [
+    "pairs of numbers with ':' between": [
         "1:2\n2:3\n",
         "1:2 0.5\n2:3 1\n",
         "1:2,3\n2:3,4\n",
