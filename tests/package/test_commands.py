@@ -150,6 +150,10 @@ def test_progress_is_lines_a_function_or_nothing(here, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
     csaw.sample("karate", "s.zarr", walk_length=3, device="cpu", progress=True)
     assert "csaw: step 2 of 3: sampling: 34 of 34 (100 %) instances" in capsys.readouterr().err
+    csaw.verify("s.zarr", progress=True)
+    assert "csaw: check 4 of 7: edges: 34 of 34 (100 %) walks" in capsys.readouterr().err
+    csaw.verify("s.zarr")
+    assert capsys.readouterr().err == ""
     csaw.evaluate("karate", measures="degree", device="cpu", refresh=True, progress=True)
     assert "csaw: measuring degree of" in capsys.readouterr().err
     csaw.evaluate("karate", measures="degree", device="cpu", refresh=True, progress=told.append)
