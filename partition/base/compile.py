@@ -189,7 +189,7 @@ class _Follower(Listener):
     one thread holds it where Numba compiles, nested where one kernel calls another.
     """
 
-    def __init__(self, context: Callable[[Event], AbstractContextManager[None]]) -> None:
+    def __init__(self, context: Callable[[Event], AbstractContextManager[object]]) -> None:
         self.context, self.thread = context, threading.local()
 
     def on_start(self, event: Event) -> None:

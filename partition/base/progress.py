@@ -16,6 +16,7 @@ from csaw.partition.base.stages import COMPILING, Stage, hearing
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import ProgressColumn
 
 QUIET_SECONDS = 2.0  # between plain progress lines
 SPINNER = 2  # columns
@@ -122,7 +123,7 @@ def _on_terminal(command: Stage) -> Iterator[_Display]:
         yield _Display(command)
 
 
-def _column(console: "Console") -> object:
+def _column(console: "Console") -> "ProgressColumn":
     """A column of rich's, which shows the stage that is current when it is drawn."""
     from rich.progress import ProgressColumn
     from rich.text import Text

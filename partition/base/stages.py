@@ -91,9 +91,10 @@ class _Course:
     """
 
     def __init__(self, word: str, names: tuple[str, ...], of: int) -> None:
-        outer = _courses[-1] if _courses and not names and not _courses[-1].names else None
         self.word, self.names, self.number = word, names, 0
-        self.before, self.of = (0, of) if outer is None else ((outer.number - 1) * of, outer.of * of)
+        outer = _courses[-1] if _courses and not names and not _courses[-1].names else None
+        self.before: int = 0 if outer is None else (outer.number - 1) * of
+        self.of: int = of if outer is None else outer.of * of
 
     def number_of(self, stage: Stage) -> int:
         """The number of a stage, from 1 on; 0 where it is none of these, or the only one."""
@@ -198,5 +199,7 @@ def _change(change: Callable[[], None]) -> None:
 
 def _tell() -> None:
     now = current()
-    for hear in tuple(_hearers) if now is not None else ():
+    if now is None:
+        return
+    for hear in tuple(_hearers):
         hear(now)

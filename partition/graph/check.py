@@ -12,7 +12,8 @@ from csaw.partition.base.sizes import format_size
 from csaw.partition.base.stages import EDGES, stage, tell
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.fingerprint import Fingerprint, fingerprint_of_arrays
-from csaw.partition.graph.store import INDICES, Graph, GraphStore
+from csaw.partition.graph.parts import Graph
+from csaw.partition.graph.store import INDICES, GraphStore
 
 
 @dataclass(frozen=True)
