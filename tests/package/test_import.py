@@ -111,9 +111,17 @@ def test_the_options_of_partition_are_those_of_the_command():
         max(param.opts, key=len).removeprefix("--").replace("-", "_") + "s" * getattr(param, "multiple", False)
         for param in partition.params
     }
-    assert here == flags - {"inputs", "out", "progress", "json", "quiet", "verbose", "cluster", "directed"} | {
-        "directed"
-    }
+    assert here == flags - {
+        "inputs",
+        "out",
+        "progress",
+        "json",
+        "quiet",
+        "verbose",
+        "cluster",
+        "directed",
+        "dry_run",
+    } | {"directed"}
 
 
 def test_every_file_of_the_package_is_linked_for_tests_and_tools():
