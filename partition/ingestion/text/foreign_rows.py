@@ -8,6 +8,7 @@ from csaw.partition.ingestion.text.foreign import LOOKED_AT, OF_DIMACS, OF_GSPAN
 from csaw.partition.ingestion.text.head import Head, Line
 
 LONGEST = 1 << 10  # bytes of a row that are looked at
+ALONE = re.compile(rb"\n#[ \t]*\n")
 LGL = re.compile(r"\.lgl(\.\w+)?$")
 VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t]*\n(?=[^#%\s])")  # a line # NAME above a row
 LONE = re.compile(rb"\s*[\(\[\{]\s*$")
@@ -60,9 +61,10 @@ def _is_tgf(head: Head, lines: list[Line]) -> bool:
     between these.
     """
     begin = lines[0].end - len(lines[0].text)
-    above, mark, below = head.begin(len(head.text), begin).partition(b"\n#\n")
-    if not mark:
+    parts = ALONE.split(head.begin(len(head.text), begin), maxsplit=1)
+    if len(parts) < 2:
         return False
+    above, below = parts
     vertices = [line.split(None, 1) for line in above.split(b"\n") if line.strip()]
     known, labels = {cells[0] for cells in vertices}, [cells[-1].strip() for cells in vertices]
     if len(known) < len(vertices) or (labels != [cells[0] for cells in vertices] and known >= set(labels)):
@@ -102,7 +104,7 @@ def _refuse_colons(where: str, texts: list[bytes]) -> None:
     pairs = [[cell.split(b":") for cell in row[:2]] for row in rows]
     for end in (0, 1):
         halves = [row[end] for row in pairs if len(row) > end]
-        vertices = {row[0][0] for row in pairs}
+        vertices = {row[0][0] for row in pairs if end == 0 or len(row[0]) == 1}
         others = [half[1 - end] for half in halves if len(half) == 2 and all(half)]
         if len(others) == len(pairs) and 2 * sum(other in vertices for other in others) > len(others):
             row = row_shown(texts[0])
