@@ -27,7 +27,7 @@ def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: I
         shape.header_line = first.text.decode("utf-8", "replace").strip()
         shape.skip, shape.skip_lines, shape.empty = first.end, first.number, not rows
         if layout.strings:
-            shape.checks += (HeaderAgain(first.text.strip()),)
+            shape.checks += (HeaderAgain(first.text.strip().lower()),)
     columns = _columns(name, layout, len(layout.rows) - len(rows), options) if rows else len(names or ())
     shape.strings, shape.separator = layout.strings, layout.separator
     if names is None:

@@ -3,15 +3,18 @@
 import re
 
 from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.columns import named_ends, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import NUMBER, row_shown
-from csaw.partition.ingestion.text.separators import Layout
+from csaw.partition.ingestion.text.separators import Layout, text_of
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.types import see_types
 
 MANY = 8  # entries
 LONGEST = 40  # bytes of a number
 ARROW = re.compile(rb"[-=<>~]*[<>=~][-=<>~]*[-=<>~]|--+")
+INNER_QUOTES = re.compile(rb'\s*[^\s",;][^",;\t]*\s"[^"]*"')
+LONGEST_LINE = 1 << 10
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
     rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
@@ -41,11 +44,26 @@ def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], op
         )
 
 
-def refuse_marks(where: str, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
-    """Raise FormatError for an arrow that would be a vertex."""
+def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
+    """Raise FormatError for an arrow or names of columns that would be vertices, or quotes that would stay in one."""
     wishes = options.wishes
     if not shape.strings or (wishes.source and wishes.target):
         return
+    if layout.separator in (b"\t", b",", b";") and (
+        line := next((line for line in layout.lines if INNER_QUOTES.match(line.text[:LONGEST_LINE])), None)
+    ):
+        raise FormatError(
+            f"{where}: quotes that begin within a cell, which would stay in the id: {row_shown(line.text)}; write them "
+            "around the whole cell, or pass --format edges"
+        )
+    for row, line in zip(rows[1:], layout.lines[1:], strict=True):
+        names = text_of(row)
+        if (found := named_ends(names)) and all(len(plain(names[end])) > 1 for end in found):
+            raise FormatError(
+                f"{where[: where.rindex(':')]}:{line.number}: names of columns stand below other rows, "
+                f"{row_shown(line.text)}; pass --skip-lines {line.number - 1} if no edges stand above them, or "
+                "--format edges if they are vertices"
+            )
     ends = (row[end] for row in rows for end in (shape.read.source, shape.read.target) if len(row) > end)
     if mark := next((cell for cell in ends if ARROW.fullmatch(cell)), None):
         raise FormatError(
@@ -83,7 +101,7 @@ def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape
     see_types(where, layout, rows, shape, options)
     if shape.header_line is None and shape.names is None:
         refuse_words_between(where, layout, rows, options)
-        refuse_marks(where, rows, shape, options)
+        refuse_marks(where, layout, rows, shape, options)
         if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
             one, other, third = map(int, rows[0])
             shape.first = one, other, third

@@ -83,9 +83,8 @@ def refuse_unreadable(name: str, head: bytes) -> None:
         raise FormatError(f"{name}: binary data; " + (known or "expected text, plain or packed by gzip, bz2 or zstd"))
 
 
-def refuse_foreign(name: str, head: bytes) -> None:
-    """Raise FormatError for a text of a known format that has no rows of edges."""
-    text = head[:LOOKED_AT].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+def refuse_foreign(name: str, text: bytes) -> None:
+    """Raise FormatError for a text of a known format that has no rows of edges, by its begin ``text``."""
     begins = _behind_remarks(text)
     behind = _behind_preamble(begins)
     for known in FORMATS:

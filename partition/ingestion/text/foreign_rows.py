@@ -9,7 +9,7 @@ from csaw.partition.ingestion.text.head import Head, Line
 
 LONGEST = 1 << 10  # bytes of a row that are looked at
 LGL = re.compile(r"\.lgl(\.\w+)?$")
-VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t\r]*\n(?=[^#%\s])")  # a line # NAME above a row
+VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t]*\n(?=[^#%\s])")  # a line # NAME above a row
 LONE = re.compile(rb"\s*[\(\[\{]\s*$")
 BRACKET = re.compile(rb"\s*([^\s\(\[\{<]*\s*:?\s*)?[\(\[\{<]")
 BRACKETS = re.compile(
@@ -45,6 +45,7 @@ def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
     if braces == {1}:
         raise refusal(where, "a multiline adjacency list of networkx", through("networkx.read_multiline_adjlist(FILE)"))
     _refuse_letters(where, texts, wishes)
+    _refuse_colons(where, texts)
     _refuse_marks(where, texts)
 
 
@@ -59,8 +60,7 @@ def _is_tgf(head: Head, lines: list[Line]) -> bool:
     between these.
     """
     begin = lines[0].end - len(lines[0].text)
-    text = head.text[begin:].replace(b"\r", b"\n" if head.newline == 13 else b"")
-    above, mark, below = text.partition(b"\n#\n")
+    above, mark, below = head.begin(len(head.text), begin).partition(b"\n#\n")
     if not mark:
         return False
     vertices = [line.split(None, 1) for line in above.split(b"\n") if line.strip()]
@@ -75,7 +75,7 @@ def _is_lgl(head: Head, texts: list[bytes]) -> bool:
     """Whether lines ``# NAME`` stand above rows of one cell, or two with a weight: other names above each, as the ids
     in the rows are, and one at the begin.
     """
-    names = VERTEX.findall(head.text[:LOOKED_AT])
+    names = VERTEX.findall(head.begin(LOOKED_AT))
     rows = [text.split() for text in texts]
     if not head.text.lstrip().startswith(b"#") or max(map(len, rows)) > 2 or len(set(names)) < len(names):
         return False
@@ -92,6 +92,22 @@ def _refuse_letters(where: str, texts: list[bytes], wishes: Wishes) -> None:
         raise refusal(where, "gSpan", OF_GSPAN)
     if any(map(DIMACS_EDGE.match, texts)):
         raise refusal(where, f"DIMACS, without a line p ({row_shown(texts[0])})", OF_DIMACS)
+
+
+def _refuse_colons(where: str, texts: list[bytes]) -> None:
+    """Raise FormatError for words with colons between them that also stand alone: ``a:b c``, where ``b`` is a vertex."""
+    rows = [text.replace(b",", b" ").split() for text in texts]
+    firsts = [row[0].split(b":") for row in rows]
+    if any(len(first) != 2 or not all(first) for first in firsts):
+        return
+    vertices = {vertex for vertex, _ in firsts}
+    others = [other for (_, other), row in zip(firsts, rows, strict=True) for other in (other, *row[1:])]
+    if 2 * sum(other in vertices for other in others) > len(others):
+        row = row_shown(texts[0])
+        way = (
+            "write a blank behind each colon, if a vertex and its neighbors stand there: sed 's/:/: /' FILE > lists.txt"
+        )
+        raise refusal(where, f"words with ':' between them that are vertices, too ({row})", way)
 
 
 def _refuse_marks(where: str, texts: list[bytes]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from csaw.partition.errors import FormatError
-from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
+from csaw.partition.ingestion.text.cells import NUMBER, cells, is_blank, row_shown
 from csaw.partition.ingestion.text.head import Line
 
 
@@ -79,16 +79,18 @@ class Type(NamedTuple):
 
 
 class HeaderAgain(NamedTuple):
-    """A header that stands among the rows, too, where files were joined: no row of words may be like it."""
+    """A header, in small letters, that stands among the rows, too, where files were joined: no row of words may be like
+    it.
+    """
 
     header: bytes
 
     def suspects(self, block: bytes, lines: int) -> bool:
-        return self.header in block
+        return self.header in block.lower()
 
     def fault(self, line: bytes) -> str:
         return "an edge, but the header stands here again, as where files are joined; remove it" * (
-            line.strip() == self.header
+            line.strip().lower() == self.header
         )
 
     def blanked(self, block: bytes) -> bytes:
@@ -121,11 +123,12 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
     if len(bars) == 1 and bars != {0} and b"\t" not in texts[0] and all(map(bytes.strip, cells)):
         return Arrow(b"|", bars.pop(), b"\t")
     found = [BETWEEN.match(text[:LONGEST]) for text in texts]
-    marks = {each[3] for each in found if each and _is_between(each)}
+    marks = {each[3] for each in found if each}
     if not all(each and _is_between(each) for each in found) or len(marks) != 1:
         return None
     mark = marks.pop()
-    if mark not in MARKS:
+    glued = any(not each[2] and not each[1].isdigit() and each.end() < len(each.string) for each in found if each)
+    if mark not in MARKS or glued:
         raise FormatError(
             f"{name}:{lines[0].number}: {mark.decode()!r} stands between the ends, as in {row_shown(texts[0])}, and "
             f"may mean anything; write a blank there: sed 's/{mark.decode()}/ /' FILE | csaw partition - OUT"
@@ -137,8 +140,14 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
 
 
 def _is_between(found: re.Match[bytes]) -> bool:
-    """Whether a mark stands between two ends: a->b without blanks may be a word."""
-    return bool(found[2] and found[4]) or (found[1].isdigit() and found[5].isdigit())
+    """Whether a mark stands between two ends: of ``a->b c`` without blanks, it may be in a word."""
+    behind = found.string[found.end() :].strip(b" \t,;\r\n")
+    return (
+        bool(found[2] and found[4])
+        or (found[1].isdigit() and found[5].isdigit())
+        or not behind
+        or bool(NUMBER.fullmatch(behind))
+    )
 
 
 def faults_of(check: RowCheck, block: bytes, newline: int) -> list[tuple[int, str]]:

@@ -194,7 +194,8 @@ class TextRows(Recorded):
         size = self.shape.first if self.options.format == "auto" else None
         if size and is_size_line(size, rows - 1, self.said.largest):
             raise size_line(f"{self.path}:{self.shape.skip_lines + 1}", size)
-        first = self.said.first if self.shape.columns in (0, 2) else None  # a row of counts has two columns
+        flagged = self.shape.first is not None and self.shape.first[2] < 2  # behind counts
+        first = self.said.first if flagged or self.shape.columns in (0, 2) else None  # a row of counts has two columns
         if first and rows > 2 and are_counts(first, rows - 1, self.said.largest):
             self.warnings.append(
                 f"the first row, {first[0]} {first[1]}, looks like counts of vertices and edges; "
