@@ -96,7 +96,11 @@ def _unequal(name: str, lines: list[Line], rows: list[list[bytes]], other: int) 
             f"or a title, pass --skip-lines {first.number}{matrix}{lists}"
         )
     usual = _usual(sizes)
-    few = 1 < usual < 4 and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)
+    few = (
+        1 < usual < 4
+        and max(sizes) <= usual + 2
+        and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)
+    )
     skip = f"--on-error skip to keep only rows of {usual} columns, or " if few else ""
     return FormatError(
         f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found "

@@ -12,9 +12,10 @@ from csaw.partition.ingestion.text.types import see_types
 
 MANY = 8  # entries
 LONGEST = 40  # bytes of a number
-ARROW = re.compile(rb"[-=<>~]*[<>=~][-=<>~]*[-=<>~]|--+")
+ARROW = b"-=<>~"
 INNER_QUOTES = re.compile(rb'\s*[^\s",;][^",;\t]*\s"[^"]*"')
 LONGEST_LINE = 1 << 10
+NODES = {(one, other) for one in ("id", "nodeid", "node", "vertex") for other in ("label", "name", "labels")}
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
     rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
@@ -56,6 +57,11 @@ def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Sha
             f"{where}: quotes that begin within a cell, which would stay in the id: {row_shown(line.text)}; write them "
             "around the whole cell, or pass --format edges"
         )
+    if rows and len(rows[0]) == 2 and tuple(map(plain, text_of(rows[0]))) in NODES:
+        raise FormatError(
+            f"{where}: {row_shown(layout.lines[0].text)} are columns of a table of vertices, expected one of edges; "
+            "pass --format edges if these are vertices"
+        )
     for row, line in zip(rows[1:], layout.lines[1:], strict=True):
         names = text_of(row)
         if (found := named_ends(names)) and all(len(plain(names[end])) > 1 for end in found):
@@ -65,7 +71,7 @@ def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Sha
                 "--format edges if they are vertices"
             )
     ends = (row[end] for row in rows for end in (shape.read.source, shape.read.target) if len(row) > end)
-    if mark := next((cell for cell in ends if ARROW.fullmatch(cell)), None):
+    if mark := next((cell for cell in ends if len(cell) > 1 and not cell.strip(ARROW)), None):
         raise FormatError(
             f"{where}: {row_shown(mark)} would be a vertex; say which columns are the ends with --source-column and "
             "--target-column, or pass --format edges if it is one"

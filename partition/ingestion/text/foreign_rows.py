@@ -16,11 +16,11 @@ BRACKETS = re.compile(
     BRACKET.pattern
     + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"  # the last are Cypher's
 )
-LETTERED = re.compile(rb"\s*[acdenpstvx]\s")
+LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
 QUOTES = re.compile(rb"\s*([^\s']+\s+)?'[^']*'\s*[,;\s]\s*'[^']*'")
-COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&]+)\d+(\.\d*)?(\s|,|$)")
+COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&]+)\d+(\.\d*)?([eE][-+]?\d+)?(\s|,|$)")
 
 
 def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
@@ -95,19 +95,19 @@ def _refuse_letters(where: str, texts: list[bytes], wishes: Wishes) -> None:
 
 
 def _refuse_colons(where: str, texts: list[bytes]) -> None:
-    """Raise FormatError for words with colons between them that also stand alone: ``a:b c``, where ``b`` is a vertex."""
+    """Raise FormatError for words with colons between vertices, ``a:b c``, or a vertex and its weight, ``a b:2``: words
+    that stand alone in other rows.
+    """
     rows = [text.replace(b",", b" ").split() for text in texts]
-    firsts = [row[0].split(b":") for row in rows]
-    if any(len(first) != 2 or not all(first) for first in firsts):
-        return
-    vertices = {vertex for vertex, _ in firsts}
-    others = [other for (_, other), row in zip(firsts, rows, strict=True) for other in (other, *row[1:])]
-    if 2 * sum(other in vertices for other in others) > len(others):
-        row = row_shown(texts[0])
-        way = (
-            "write a blank behind each colon, if a vertex and its neighbors stand there: sed 's/:/: /' FILE > lists.txt"
-        )
-        raise refusal(where, f"words with ':' between them that are vertices, too ({row})", way)
+    pairs = [[cell.split(b":") for cell in row[:2]] for row in rows]
+    for end in (0, 1):
+        halves = [row[end] for row in pairs if len(row) > end]
+        vertices = {row[0][0] for row in pairs}
+        others = [half[1 - end] for half in halves if len(half) == 2 and all(half)]
+        if len(others) == len(pairs) and 2 * sum(other in vertices for other in others) > len(others):
+            row = row_shown(texts[0])
+            way = "write a blank behind each colon if a vertex and its neighbors stand there: sed 's/:/: /' FILE"
+            raise refusal(where, f"words with ':' between them that are vertices, too ({row})", way)
 
 
 def _refuse_marks(where: str, texts: list[bytes]) -> None:

@@ -15,7 +15,7 @@ from csaw.partition.ingestion.text.head import Head, Line
 COUNTS = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})(?:\s+([01]{1,3})(?:\s+(\d{1,2}))?)?\s*$")
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SUFFIX = re.compile(r"\.(metis|graph)(\.\w+)?$")
-ENOUGH = 8  # edges that the lines of both ends have: chance gives no two
+ENOUGH, CERTAIN = 8, 1000  # edges that the lines of both ends have: chance gives no two
 
 
 class Metis(NamedTuple):
@@ -81,6 +81,8 @@ def recognised(head: Head, lines: list[Line]) -> Metis | None:
         for other in neighbors - before:
             seen.setdefault(other, set()).add(rows)
         entries, twice = entries + len(cells), twice + len(before)
+        if twice >= CERTAIN and not head.ended:
+            return counts
     if head.ended:
         fits = rows == counts.vertices and 0 < entries == 2 * counts.edges
     else:

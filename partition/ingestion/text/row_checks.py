@@ -121,6 +121,7 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
     bars = {text.count(b"|") for text in texts}
     cells = (cell for text in texts for cell in text.split(b"|"))
     if len(bars) == 1 and bars != {0} and b"\t" not in texts[0] and all(map(bytes.strip, cells)):
+        _refuse_ends(name, lines, texts)
         return Arrow(b"|", bars.pop(), b"\t")
     found = [BETWEEN.match(text[:LONGEST]) for text in texts]
     marks = {each[3] for each in found if each}
@@ -135,8 +136,18 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
         )
     if any(text.count(mark) != 1 for text in texts):
         return None
+    _refuse_ends(name, lines, texts)
     turned, undirected = MARKS[mark]
     return Arrow(mark, 1, b" ", turned, undirected)
+
+
+def _refuse_ends(name: str, lines: list[Line], texts: list[bytes]) -> None:
+    """Raise FormatError for rows with an arrow that end with a separator, which would stay in words."""
+    if line := next((line for line, text in zip(lines, texts, strict=True) if text.endswith((b",", b";"))), None):
+        raise FormatError(
+            f"{name}:{line.number}: expected a row that ends with a cell, found {row_shown(line.text)}; remove the "
+            "last sign: sed 's/[,;]$//' FILE | csaw partition - OUT"
+        )
 
 
 def _is_between(found: re.Match[bytes]) -> bool:

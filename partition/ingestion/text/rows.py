@@ -196,7 +196,7 @@ class TextRows(Recorded):
             raise size_line(f"{self.path}:{self.shape.skip_lines + 1}", size)
         flagged = self.shape.first is not None and self.shape.first[2] < 2  # behind counts
         first = self.said.first if flagged or self.shape.columns in (0, 2) else None  # a row of counts has two columns
-        if first and rows > 2 and are_counts(first, rows - 1, self.said.largest):
+        if first and rows > 1 and are_counts(first, rows - 1, self.said.largest):
             self.warnings.append(
                 f"the first row, {first[0]} {first[1]}, looks like counts of vertices and edges; "
                 "if so, pass --skip-lines 1"
