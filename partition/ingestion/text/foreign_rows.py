@@ -21,6 +21,8 @@ LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
 QUOTES = re.compile(rb"\s*([^\s']+\s+)?'[^']*'\s*[,;\s]\s*'[^']*'")
+NAMED = re.compile(rb"\s*([A-Za-z]+)\s+(?:(\d+)|[^\s,;]+)\s*[,;]")  # Edge 1, 2
+EDGES = {b"edge", b"arc", b"link"}
 COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&]+)\d+(\.\d*)?([eE][-+]?\d+)?(\s|,|$)")
 
 
@@ -127,6 +129,11 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
         raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)
     if all(text.endswith(b";") and text.count(b";") == 1 for text in texts):
         raise refusal(where, f"rows that end with a semicolon ({row})", "remove it: tr -d ';' < FILE > edges.txt")
+    named = [found for found in map(NAMED.match, texts) if found]
+    words = {found[1].lower() for found in named}
+    if len(named) == len(texts) and len(words) == 1 and (words <= EDGES or all(found[2] for found in named)):
+        way = f"remove it: sed 's/{named[0][1].decode()} //' FILE | csaw partition - OUT"
+        raise refusal(where, f"rows with a word before the edge ({row})", way)
     marks = [found[2] for found in map(COLON.match, texts) if found]
     if 2 * len(marks) > len(texts):
         mark = marks[0].decode()
