@@ -19,7 +19,6 @@ from csaw.engine.bench.suites import ingest, peers, triangles
 from csaw.engine.cuda.device import Device
 
 UNSAID = {"from-disk", "journey", "peers", "scale-out"}  # whose rows do not say which device did the work
-ON_THE_WAY = pytest.mark.xfail(strict=True, reason="two of its three ways are computed on the host")
 SIZES = {  # in the names of works, and of what
     r"\b([\d,]+) x (\d{2,})$": ("instances", "walk_length"),
     r"\b([\d,]+) x (\d{2,}), (?:and|baseline|batching)": ("instances", "walk_length"),
@@ -39,9 +38,7 @@ def command(name, device, more=""):
 
 @pytest.mark.parametrize("device", ["cpu", "cuda:0", "cuda:0,1,2"])
 @pytest.mark.parametrize("name", suites.names())
-def test_a_suite_works_on_the_device_that_the_head_names(tmp_path, monkeypatch, request, name, device):
-    if name == "triangle-ways" and device != "cpu":
-        request.node.add_marker(ON_THE_WAY)
+def test_a_suite_works_on_the_device_that_the_head_names(tmp_path, monkeypatch, name, device):
     replace_clocks(monkeypatch, tmp_path)
     kind = device.partition(":")[0]
     figures = [row for row in shown(command(name, device), 2) if "rate" in row]
