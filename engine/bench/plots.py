@@ -84,8 +84,9 @@ def alternative(rows: list[Row], name: str) -> str:
     """The plot of a suite in a sentence, for readers who do not see it."""
     found = measured(rows, suite=name)
     best = max(found, key=lambda row: row["rate"] if row["unit"] == found[0]["unit"] else 0)
+    count = f"{len(found)} figures, the highest" if len(found) > 1 else "one figure,"
     return (
-        f"{name} on {rows[0].get('device', 'this machine')}: {len(found)} figures, the highest "
+        f"{name} on {rows[0].get('device', 'this machine')}: {count} "
         f"{short(best['rate'], best['unit'])} ({best['work']})"
     )
 
