@@ -548,9 +548,9 @@ def test_a_space_in_a_string_id_is_refused_in_text(tmp_path):
         export(path, tmp_path / "out.txt")
 
 
-def test_parquet_without_pyarrow_says_which_extra_brings_it(tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_says_which_package_brings_it(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingDependencyError, match="csaw"):
+    with pytest.raises(MissingDependencyError, match="pip install pyarrow"):
         export(stored(tmp_path, "walks"), tmp_path / "out.parquet")
 
 
