@@ -112,7 +112,9 @@ def _few(groups: int, size: int, shards: int) -> str:
 
 
 def _begin(shown: "Progress", instances: int) -> None:
-    shown.begin("sampling", instances, "instances")
+    from csaw.partition.base.stages import SAMPLING
+
+    shown.begin(SAMPLING, instances, "instances")
 
 
 @contextmanager

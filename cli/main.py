@@ -12,12 +12,13 @@ from pathlib import Path
 import click
 
 from csaw.partition.base.cached_names import in_words
+from csaw.partition.base.interruptible import NAME
 from csaw.partition.base.quoting import printable, shown
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
 COMMANDS = Path(__file__).with_name("commands")
-PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
+PATIENCE = 0.7  # seconds for threads that end by themselves, once interrupted
 
 
 class Lazy(click.Group):
@@ -129,7 +130,8 @@ def _leave(message: str) -> None:
 
     Threads that are still at work are not waited for: a hook of the user's own may never end.
     """
-    at_work = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
+    others = [t for t in threading.enumerate() if t is not threading.main_thread()]
+    at_work = [t for t in others if not t.daemon or t.name == NAME]
     for thread in at_work:
         thread.join(PATIENCE / len(at_work))
     if not any(thread.is_alive() for thread in at_work):

@@ -22,7 +22,8 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.pipeline import ingest_rows
 from csaw.partition.ingestion.text.shape import Shape
 
-Progress = Callable[[int], None]
+GENERATING = "generating"
+Progress = Callable[[int, int], None]  # edges done, edges in all
 Made = TypeVar("Made")
 BLOCK = 1 << 20  # edges that the ingest takes at a time
 TEXT_BLOCK = 1 << 17  # edges that a thread turns into text at a time: 10 MB with their text
@@ -82,6 +83,8 @@ class RmatRows:
 
         ahead: deque[Future[Made]] = deque()
         done = 0
+        if self.progress:
+            self.progress(done, self.rmat.draws)
         with ThreadPoolExecutor(threads) as pool:
             firsts = iter(range(0, self.rmat.draws, size))
             while True:
@@ -92,7 +95,7 @@ class RmatRows:
                 result = ahead.popleft().result()
                 done = min(done + size, self.rmat.draws)
                 if self.progress:
-                    self.progress(done)
+                    self.progress(done, self.rmat.draws)
                 yield result
 
     def _block(self, first: int, count: int) -> tuple[np.ndarray | None, ...]:
@@ -140,7 +143,7 @@ def generate(
         overwrite=overwrite,
         time_column=TIME.name if is_timed(spec) else None,
     )
-    return ingest_rows(spec, rows, out, options)
+    return ingest_rows(spec, rows, out, options, reading=GENERATING)
 
 
 def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress: Progress | None = None) -> int:

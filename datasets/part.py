@@ -1,17 +1,16 @@
 """A file that is still being fetched, ``NAME.part``, and the version to which its bytes belong, ``NAME.part.tag``."""
 
 import errno
-import fcntl
 import os
 import re
 import stat
 from pathlib import Path
 from typing import Self
 
+from csaw.partition.base.file_locks import lock
 from csaw.partition.errors import StoreError
 
 OPEN = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK  # O_NONBLOCK: a pipe of that name does not hang
-NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 MOST_TAG = 1000  # characters
 
 
@@ -98,14 +97,9 @@ class Part:
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or not (new or found.st_uid == os.geteuid()):
             raise StoreError(f"{self.path}: expected a regular file that belongs to you and has one name; remove it")
         try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self.file)  # without locks, the check of the whole file finds what two processes would mix
         except BlockingIOError as error:
             raise StoreError(f"{self.path}: another process is fetching this file; wait for it") from error
-        except OSError as error:
-            if (
-                error.errno not in NO_LOCKS
-            ):  # some clusters' disks have none; the check of the whole file finds what two would mix
-                raise
         if not self._has_the_path():
             raise StoreError(f"{self.path}: another process has just finished with this file; run the command again")
 

@@ -1,7 +1,5 @@
 """From a GRAPH argument to a graph store: a store's path, a text edge list, a dataset's name or an R-MAT spec."""
 
-import fcntl
-import hashlib
 import logging
 import os
 import re
@@ -9,22 +7,19 @@ import shlex
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from csaw.datasets.cached import cached, place_of, remove
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
 from csaw.partition.base import cache
-from csaw.partition.base.cached_names import noted
 from csaw.partition.base.quoting import meant, quoted, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
 
-Fault = Callable[["GraphStore"], str]
-"""Says what is wrong with a store; an empty text if nothing is."""
 log = logging.getLogger("csaw")
 READING = 3  # version of how text becomes a graph: stores in the cache of another one are not used
 
@@ -54,7 +49,7 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
         return Path(graph)
     folder = _folder(cache_dir)
     if found is not None:
-        return _cached(folder, _key(graph, found) + _said(directed), graph, lambda out: _ingest(graph, out, directed))
+        return cached(folder, _key(graph, found) + _said(directed), graph, lambda out: _ingest(graph, out, directed))
     if _is_made(graph):
         return _generated(folder, graph, directed)
     entry = find(graph)
@@ -64,7 +59,7 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
         like = meant(graph, ["karate", *(one.name for one in ENTRIES)])
         raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list){like}")
     other_way = None if directed == entry.directed else directed
-    return _cached(
+    return cached(
         folder,
         entry.url + _said(other_way),
         entry.name,
@@ -132,7 +127,7 @@ def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path 
         file = Path(entry.file).name
         is_read_alone = not entry.member and entry.time_column is None  # an archive is no text, and times no weights
         texts = [folder / file, Path(file)] if is_read_alone else []
-        places = [_place(folder, entry.url), *places, *texts]
+        places = [place_of(folder, entry.url), *places, *texts]
     for path in filter(Path.exists, places):
         if not (fault := _fault(entry, path, folder)):
             return path
@@ -192,46 +187,11 @@ def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
 
             generate(canonical, out)
 
-    return _cached(folder, canonical, spec, make)
+    return cached(folder, canonical, spec, make)
 
 
 def _key(graph: str | Path, found: os.stat_result) -> str:
     return f"{Path(graph).resolve()} {found.st_size} {found.st_mtime_ns} read {READING}"
-
-
-def _cached(folder: Path, key: str, name: str, make: Callable[[Path], object], fault: Fault = lambda store: "") -> Path:
-    """The store of ``key`` in the cache.
-
-    One process makes it while others wait. A store that cannot be opened or has a ``fault`` is made again.
-    """
-    store = _place(folder, key)
-    if not store.exists() or _why_not(store, fault):
-        cache.make_folder(folder)
-        lock = os.open(store.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if store.exists() and (why := _why_not(store, fault)):
-                log.warning("%s; it is removed and made again", why)
-                _remove(store)
-            if not store.exists():
-                log.info("%s becomes the store %s, once", name, store)
-                make(store)
-        finally:
-            os.close(lock)
-    return noted(store, name)
-
-
-def _why_not(path: Path, fault: Fault) -> str:
-    """The reason why the store at ``path`` in the cache cannot be used; empty if it can.
-
-    It is the error of opening it, or its ``fault``.
-    """
-    from csaw.partition import open_graph
-
-    try:
-        return fault(open_graph(path))
-    except StoreError as error:
-        return str(error)
 
 
 def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
@@ -243,17 +203,6 @@ def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
 
     named = re.search(re.escape(f"{_folder(cache_dir)}{os.sep}") + r"[0-9a-f]{16}\.zarr", str(error))
     return f", or remove {named[0]}: it is in csaw's cache and is made again" if named and AGAIN in str(error) else ""
-
-
-def _place(folder: Path, key: str) -> Path:
-    return folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.zarr"
-
-
-def _remove(store: Path) -> None:
-    """Remove a store of the cache; it loses its name first, so that the name never has half a store."""
-    gone = store.with_name(f".{store.name}.{os.getpid()}.partial")
-    store.rename(gone)
-    shutil.rmtree(gone)
 
 
 def _ingest(
@@ -292,7 +241,7 @@ def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> No
     file, said = fetch(entry, folder, replace=True)
     log.info("%s", said)
     if difference := disagreement(entry, _made(entry, file, out, directed), directed):
-        _remove(out)
+        remove(out)
         file.unlink()
         raise StoreError(
             f"{entry.url}: {entry.name} has {difference}; its file and its store were removed. Fetch it "
@@ -323,7 +272,7 @@ def _fault(entry: Entry | ByHand, path: Path, folder: Path) -> str:
     from csaw.partition import open_graph
 
     try:
-        store = path if path.is_dir() else _place(folder, _key(path, path.stat()))
+        store = path if path.is_dir() else place_of(folder, _key(path, path.stat()))
         if isinstance(entry, ByHand) or store.is_dir():
             return difference_of(entry, open_graph(store))
         check(path, entry, str(path))

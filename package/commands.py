@@ -28,6 +28,7 @@ from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.progress import progress_of, steps, wanted
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
+from csaw.partition.base.stages import SAMPLING
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.given_graph import graph_in_memory
@@ -204,7 +205,7 @@ def _drawn(job: Job, own: Algo | None, out: Place | None, progress: Progress, *,
     if out is not None and virtual:
         commit_virtual(job, Path(out), overwrite=how["overwrite"])
         return open_samples(Path(out), algo=own)
-    with progress_of(progress, "sampling", job.plan.request.instances, "instances") as update:
+    with progress_of(progress, SAMPLING, job.plan.request.instances, "instances") as update:
         if out is None:
             return draw_samples(job, update)
         execute(job, Path(out), progress=update, **how)

@@ -14,6 +14,8 @@ from csaw.engine.verify import verify as verify_sample
 from csaw.partition import GraphStore
 from csaw.partition.base.paths import path_of
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.progress import progress as shown_progress
+from csaw.partition.base.progress import wanted
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -25,7 +27,14 @@ Store = Place | Samples | GraphStore
 
 
 @in_python()
-def verify(store: Store, graph: object = None, *, columns: OptionValue = None, algo: Algo | None = None) -> Report:
+def verify(
+    store: Store,
+    graph: object = None,
+    *,
+    columns: OptionValue = None,
+    algo: Algo | None = None,
+    progress: bool | None = None,
+) -> Report:
     """Check that a sample or a graph store is correct, as ``csaw verify`` does.
 
         report = csaw.verify("walks.zarr")
@@ -39,6 +48,8 @@ def verify(store: Store, graph: object = None, *, columns: OptionValue = None, a
             None).
         algo: The algorithm that drew the sample, where csaw does not ship it: ``FILE.py:CLASS``, or the class. Without
             it (default: None), nothing that needs it is tested. No code runs because a store names it.
+        progress: True, a line that changes on a terminal and lines elsewhere, with the check that is under way; False,
+            nothing (default: None, a line in Jupyter and nothing elsewhere).
 
     Returns:
         A Report: ``ok``, whether no check has failed; ``checks``, each with its name, status, p-value and details; and
@@ -52,10 +63,12 @@ def verify(store: Store, graph: object = None, *, columns: OptionValue = None, a
     if is_graph(place):
         if given := [name for name, one in (("graph", graph), ("columns", columns), ("algo", algo)) if one is not None]:
             raise OptionError(f"{given[0]}: expected for samples alone, and {place} is a graph store; leave it out")
-        return verify_graph(place)
+        with shown_progress(f"verifying {place}", enabled=wanted(progress)):
+            return verify_graph(place)
     if algo is None and isinstance(store, Samples):
         algo = store.algo
-    return verify_sample(place, _sampled(graph), columns=columns, algo=algo)
+    with shown_progress(f"verifying {place}", enabled=wanted(progress)):
+        return verify_sample(place, _sampled(graph), columns=columns, algo=algo)
 
 
 @in_python()

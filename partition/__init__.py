@@ -13,17 +13,18 @@ from csaw.partition.base.python_names import in_python
 if TYPE_CHECKING:
     from csaw.partition.base.plain_data import Record
     from csaw.partition.graph.edge_ids import read_edge_ids
-    from csaw.partition.graph.store import Graph, GraphStore, Partition, open_graph
+    from csaw.partition.graph.parts import Graph, Partition
+    from csaw.partition.graph.store import GraphStore, open_graph
     from csaw.partition.graph.write import write_graph
     from csaw.partition.ingestion.ingest_options import IngestOptions
     from csaw.partition.ingestion.making import PartitionOptions
     from csaw.partition.ingestion.pipeline import ingest
 
 _WHERE = {
-    "Graph": "graph.store",
+    "Graph": "graph.parts",
     "GraphStore": "graph.store",
     "IngestOptions": "ingestion.ingest_options",
-    "Partition": "graph.store",
+    "Partition": "graph.parts",
     "ingest": "ingestion.pipeline",
     "open_graph": "graph.store",
     "read_edge_ids": "graph.edge_ids",

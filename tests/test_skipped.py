@@ -98,6 +98,20 @@ def test_every_way_to_skip_is_found(text):
     assert list(skips(text))
 
 
+def test_newcomers_run_every_test_that_needs_real_graphs():
+    part = (TESTS.parent / "scripts" / "newcomer").read_text()
+    asking = []
+    for file in TESTS.rglob("test_*.py"):
+        if "_src" in file.parts or file == Path(__file__):
+            continue
+        name = file.relative_to(TESTS.parent).as_posix()
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and "need_data(" in ast.unparse(node):
+                assert re.search(rf"{name}(::{node.name})?\s", part), f"scripts/newcomer leaves out {name}::{node.name}"
+                asking.append(node.name)
+    assert len(asking) >= 7
+
+
 def test_real_graphs_that_are_named_but_not_there_are_a_failure(tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_TEST_DATA", str(tmp_path))
     with pytest.raises(AssertionError, match=r"CSAW_TEST_DATA=.*: this folder has no snap/wiki-Vote.txt.gz"):

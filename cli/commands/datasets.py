@@ -102,7 +102,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 
     spec = with_options(spec, options)
     with console.progress("generating") as update:
-        update.begin("generating", 0, "edges")
+        update.begin(maker.GENERATING, 0, "edges")
         if out.endswith(".zarr"):
             store = maker.generate(spec, out, partitions=partitions, overwrite=overwrite, progress=update)
             said = f"{store.vertices:,} vertices and {store.edges:,} stored edges"
@@ -134,7 +134,7 @@ def fetch(name: str, folder: str) -> None:
     entry = known(name)
     with console.progress("fetching") as update:
         update.begin("fetching", 0, "bytes")
-        path, said = download(entry, folder, lambda done, total: update(done))
+        path, said = download(entry, folder, update)
     times = ["--time-column", str(entry.time_column)] if entry.time_column else []
     times += [] if entry.time_format == "numbers" else ["--time-format", entry.time_format]
     console.say(f"csaw: {said}", next_is("partition", str(path), f"{entry.name}.zarr", *times), err=True)

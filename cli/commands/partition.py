@@ -246,14 +246,16 @@ def partition(
 
     options["compression"] = None if compression == "none" else compression
     with console.progress("preparing", enabled=progress) as shown:
+        from csaw.partition.base.stages import READING
+
         if dry_run:
             from csaw.partition.ingestion.preview import preview
 
             found = preview(*_checked(inputs, options))
         else:
             files, chosen = _checked(inputs, options)
-            shown.begin("reading", sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
-            store = _made(files, out, chosen, cluster, lambda done, total: shown(done))
+            shown.begin(READING, sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
+            store = _made(files, out, chosen, cluster, shown)
     if dry_run:
         report_preview(found, as_json)
         return

@@ -261,9 +261,10 @@ def _execute(job: "Job", out: str, resume: bool, overwrite: bool, shown: "Progre
     """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
     from csaw.engine.runs.execute import execute
     from csaw.engine.samples.place import partial_of
+    from csaw.partition.base.stages import SAMPLING
 
     try:
-        shown.begin("sampling", job.plan.request.instances, "instances")
+        shown.begin(SAMPLING, job.plan.request.instances, "instances")
         results = execute(job, out, resume=resume, overwrite=overwrite, progress=shown)
         return {key: value for key, value in results.items() if key != "plan"}
     except KeyboardInterrupt as error:

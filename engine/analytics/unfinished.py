@@ -53,13 +53,10 @@ class Work:
     given: str
     done: dict[str, np.ndarray] = field(default_factory=dict)
     next: float = field(default_factory=lambda: time.monotonic() + SECONDS)
-    next_told: float = field(default_factory=lambda: time.monotonic() + SECONDS)
 
     def tell(self, done: int, total: int, what: str) -> None:
-        """Say how many of ``what`` are done where progress is shown, if the last time is long enough ago."""
-        if time.monotonic() >= self.next_told:
-            self.next_told = time.monotonic() + SECONDS
-            stages.tell(f"{done:,} of {total:,} {what}")
+        """Say how many of ``what`` are done where progress is shown."""
+        stages.tell(done, total, what)
 
     def note(self, **state: ArrayLike) -> None:
         """Keep ``state``, arrays and numbers, if the last time is long enough ago.

@@ -2,17 +2,16 @@
 the same window often enough to keep them, and there are many windows.
 """
 
-import fcntl
 import os
 import re
 import shutil
 import socket
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from csaw.partition.base.cache import cache_dir
+from csaw.partition.base.file_locks import lock
 
 PREFIX, DRAFT = "window-", ".csaw-window-"
 DRAFT_SECONDS = 3600.0  # far longer than a process takes to lock what it has made
@@ -34,8 +33,7 @@ class WindowFolder:
                 shutil.rmtree(left, ignore_errors=True)
         made = Path(tempfile.mkdtemp(prefix=DRAFT, suffix=here, dir=base))
         self.lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
-        with suppress(OSError):  # some network file systems have no locks: there, none is taken for left
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(self.lock)  # where the file system has no locks, no folder is taken for left
         self.path = made.rename(base / f"{PREFIX}{made.name.removeprefix(DRAFT)}")  # seen once it is locked
 
     def close(self) -> None:
@@ -66,9 +64,8 @@ def _is_left(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        return lock(handle)
+    except BlockingIOError:
         return False
     finally:
         os.close(handle)
-    return True

@@ -10,7 +10,7 @@ from csaw.engine.api.plain_hooks import plain_hook
 from csaw.engine.api.user_code import users_code
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
-from csaw.partition.graph.store import Graph
+from csaw.partition.graph.parts import Graph
 
 OFF = 1e-6  # that the sum of a law's chances may be off by
 

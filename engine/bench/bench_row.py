@@ -73,6 +73,11 @@ def measured(rows: list[Row], **having: object) -> list[Row]:
     return [row for row in rows if "rate" in row and all(row.get(name) == value for name, value in having.items())]
 
 
+def kind_of(device: str) -> str:
+    """The kind of a plan's device, as ``ran_on`` of a row has it: cuda of ``cuda:0,1``."""
+    return device.partition(":")[0]
+
+
 def gap(work: str, reason: object) -> Row:
     """The row of a work that was not measured, for this reason."""
     return {"work": work, "not_measured": str(reason)}

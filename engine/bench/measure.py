@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from csaw.engine.api import registry
-from csaw.engine.bench.bench_row import Row, figure, gap
+from csaw.engine.bench.bench_row import Row, figure, gap, kind_of
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.runs.backends import open_backend
@@ -98,7 +98,7 @@ class Timed:
             "select": plan.select,
             "layout": plan.graph_layout,
             "goal": self.work.goal,
-            "ran_on": plan.device,
+            "ran_on": kind_of(plan.device),
             **self._streaming(),
             **{f"{name}_an_edge": value for name, value in zip(TALLY, counted.tolist(), strict=True) if value},
         }

@@ -14,7 +14,7 @@ from csaw.engine.verify.time_laws import TimeLaws
 from csaw.engine.verify.time_rows import ENDED, TimeRows, follow
 from csaw.engine.verify.walks_in_time import rule_of
 from csaw.partition.graph.edge_columns import NO_TIME, TIME
-from csaw.partition.graph.store import Graph
+from csaw.partition.graph.parts import Graph
 
 EDGES = ((0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5))  # with weights
 TIMES = (1, 2, 2, 3, 2, 4)  # of these edges: two of vertex 2 at once

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from csaw.engine.bench.bench_row import Row, figure
+from csaw.engine.bench.bench_row import Row, figure, kind_of
 from csaw.engine.bench.work import Work
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import prepare
@@ -54,7 +54,7 @@ def on_gpus(store: GraphStore, work: Work, devices: "tuple[Device, ...]", *, rep
         "edges": int(statistics.median(edges)),
         "instances": work.instances,
         "gpus": len(devices),
-        "ran_on": job.plan.device,
+        "ran_on": kind_of(job.plan.device),
         "residency": job.plan.residency,
         "select": job.plan.select,
         "layout": job.plan.graph_layout,

@@ -31,6 +31,7 @@ from csaw.partition import GraphStore
 from csaw.partition.base.kernel_time import Stopwatch, compiled
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.stages import SAMPLING, WRITING, course
 from csaw.partition.errors import ClusterError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,10 @@ def sample_on_cluster(
     watch, before, where = Stopwatch(), compiled(), Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)
     job = recipe.here()
-    with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
+    with (
+        course(SAMPLING, WRITING),
+        SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer,
+    ):
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
         earlier = len(writer.done)

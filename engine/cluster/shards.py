@@ -20,6 +20,7 @@ from csaw.partition import open_graph
 from csaw.partition.base.kernel_time import Stopwatch, compiled
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
+from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
 
@@ -69,7 +70,7 @@ def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int]
         CsawError: as of :func:`execute`.
     """
     watch, before = Stopwatch(), compiled()
-    with SharedWriter(out, manifest(job), **stored_as(job)) as writer:
+    with course(LOADING, SAMPLING, WRITING), SharedWriter(out, manifest(job), **stored_as(job)) as writer:
         own = shard.groups(writer.groups)
         if writer.finished:
             return {"shard": str(shard), "resumed": "nothing was missing", "left": 0}

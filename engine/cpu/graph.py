@@ -24,6 +24,7 @@ from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.engine.schedule.time_rules import TimeRules
 from csaw.partition import Partition
+from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.store import INDICES
 
@@ -173,8 +174,9 @@ class HostGraph(Partitions):
         return self.rows.read(batch.needs(), room)
 
     def load_all(self) -> None:
-        for number in range(len(self.store.partitions)):
-            self.load(number)
+        for part in self.store.partitions:
+            self.load(part.number)
+            tell(part.first_edge + part.edges, self.store.edges, EDGES)
         if self.time_rules is not None:
             self._build_events(self.time_rules)
 

@@ -15,7 +15,8 @@ from csaw.partition.base.notebook import counted
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
-from csaw.partition.graph.store import INDICES, GraphStore, Partition
+from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.store import INDICES, GraphStore
 
 Made = TypeVar("Made")
 PIECE = 1 << 18  # edges of a piece

@@ -94,13 +94,6 @@ class WalkDataset(data.Dataset):
         held[walks == walks.dtype.type(self.samples.fill)] = NOTHING
         return held
 
-    def __getstate__(self) -> dict[str, object]:
-        """Worker processes open the store themselves."""
-        return vars(self) | {"samples": (self.samples.path, None, self.samples.algo)}
-
-    def __setstate__(self, state: Values) -> None:
-        self.__dict__.update(state, samples=open_samples(*state["samples"]))
-
 
 class WalkStream(data.IterableDataset):
     """Walks that are drawn while a model trains, without a store.

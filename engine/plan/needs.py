@@ -159,7 +159,6 @@ def find_needs(
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_pools = _in_pools(algorithm, select)
-    _refuse_sources(algorithm, sources)
     in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
         "weights": weighted and ("weight" in bias.reads | others_read or select is Method.REJECTION),
@@ -217,17 +216,6 @@ def _columns_read(
 def _is_timed(algorithm: Algorithm) -> bool:
     """Whether an algorithm reads the times of edges by itself, whatever its hooks read."""
     return algorithm.timed if isinstance(algorithm, Walk) else getattr(algorithm, "time_strategy", None) is not None
-
-
-def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:
-    """OptionError if sources are given to an algorithm that would not read them."""
-    drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.sources_from == "every"
-    if algorithm.sources_from == "clusters" and sources.kind != "clusters":
-        raise OptionError(f"--sources: {algorithm.name()} draws clusters of the whole graph; run without --sources")
-    if drawn and sources.kind != "every":
-        raise OptionError(
-            f"--sources: {algorithm.name()} draws its vertices from the whole graph; run without --sources"
-        )
 
 
 def _edge_bytes(

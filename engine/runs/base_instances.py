@@ -21,7 +21,7 @@ from csaw.engine.sources.digest import SourcesDigest
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Record
 
-ASKED = ("seed", "instances", "weighted", "edge_bias", "target", "select", "collision")
+ASKED = ("seed", "weighted", "edge_bias", "target", "select", "collision")
 FIRST = 1024  # instances whose first rounds are handed out
 MOST = 1 << 13  # base instances that are handed out, about
 GROUP = 1024
@@ -47,6 +47,7 @@ class Bases:
         name = named(samples.path, request, algo)
         given = {one: request[one] for one in ASKED if request.get(one) is not None}
         given |= parameters(samples.path, request, name)
+        given["instances"] = max(samples.instances, GROUP)  # so that batches have more than one or two of them
         job = prepare(store, name, device="cpu", ids="dense", **given)
         alone = replace(job.plan.request, target=0, induced=False, instances=LARGEST)
         plan = replace(job.plan, request=alone, induced=False, sorts_steps=False)

@@ -15,6 +15,7 @@ from csaw.engine.schedule.workers import sample_groups
 from csaw.partition import GraphStore
 from csaw.partition.base.kernel_time import Stopwatch, compiled
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
 from csaw.partition.errors import BiasError, OptionError
 
 
@@ -80,7 +81,10 @@ def execute(
     """
     refuse_window(job.store)
     watch, before, plan = Stopwatch(), compiled(), job.plan
-    with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
+    with (
+        course(LOADING, SAMPLING, WRITING),
+        SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer,
+    ):
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
         size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)

@@ -15,6 +15,7 @@ from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.samples import Samples
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.stages import LOADING, SAMPLING, course
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError
 
@@ -34,7 +35,7 @@ def draw_samples(job: Job, progress: Callable[[int], None] = lambda done: None) 
         )
     batches: list[Arrays] = []
     edges = ends = 0
-    with closing(draw_batches(job)) as drawn:
+    with course(LOADING, SAMPLING), closing(draw_batches(job)) as drawn:
         for batch in drawn:
             batches.append(batch.arrays())
             edges, ends = edges + batch.edges, ends + batch.dead_ends

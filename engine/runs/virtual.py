@@ -22,18 +22,14 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.request import Request
 from csaw.engine.runs.job import DRAWS, Job, manifest, prepare, refuse_window
-from csaw.engine.runs.sample_stream import Stream
+from csaw.engine.runs.virtual_samples import VirtualSamples, VirtualSource, size_of
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.format import VIRTUAL, chunk_name
-from csaw.engine.samples.kept import joined
-from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.declared import SEED_TIME
-from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.samples.results import write_results
-from csaw.engine.samples.samples import Samples
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES
 from csaw.engine.sources.source_times import InStore
@@ -98,7 +94,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
             draft.publish()
     except OSError as error:
         raise error if isinstance(error, StoreError) else replace.cannot_be_written(path, error) from error
-    return {"version": VERSION, VIRTUAL: True, "instances": request.instances, "bytes_written": _size_of(path)}
+    return {"version": VERSION, VIRTUAL: True, "instances": request.instances, "bytes_written": size_of(path)}
 
 
 def _sources_of(job: Job) -> str | None:
@@ -125,45 +121,6 @@ def _write(folder: Path, said: Record, given: dict[str, np.ndarray]) -> None:
     checksums["zarr.json"] = files.sha256(folder / "zarr.json")
     write_results(folder, {VIRTUAL: True})
     check.write_checksums(folder, checksums)
-
-
-def _size_of(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-
-
-class VirtualSource(OnDemand):
-    """A virtual sample: its instances are drawn when they are read, by the device and within the memory of its job."""
-
-    is_virtual = True
-
-    def __init__(self, path: Path, attributes: Record, checksums: dict[str, str], job: Job) -> None:
-        super().__init__(path, attributes, self._drawn, lambda: job.identifiers.words, checksums)
-        self.job, self.stream = job, Stream(job)
-
-    def _drawn(self, start: int, stop: int) -> Arrays:
-        """The arrays of some instances; of none, those of one without its rows."""
-        if start == stop:
-            last = min(start + 1, self.instances) if self.instances else 0
-            return joined([{n: a[:0] for n, a in self._drawn(last - 1, last).items()}]) if last else {}
-        return joined([batch.arrays() for batch in self.stream.draw(start, stop)])
-
-    @property
-    def results(self) -> Record:
-        return {VIRTUAL: True}
-
-    @property
-    def nbytes(self) -> int:
-        return _size_of(self.path)
-
-
-class VirtualSamples(Samples):
-    """Samples of a virtual store, which have the ``job`` that draws them."""
-
-    source: VirtualSource
-
-    @property
-    def job(self) -> Job:
-        return self.source.job
 
 
 def open_virtual(
@@ -198,8 +155,8 @@ def opened(
         check.check_file(path, name, checksums, most)
     job = with_other(_job_of(path, attributes, checksums, graph, algo, options), like=attributes)
     _check_said(path, attributes, job)
-    source = VirtualSource(path, attributes, checksums, job)
-    return VirtualSamples(source, algo=None if algo is None else str(Path(registry.named(algo, {})[0]).absolute()))
+    known = None if algo is None else str(Path(registry.named(algo, {})[0]).absolute())
+    return VirtualSamples(VirtualSource(path, attributes, checksums, job, known), algo=known)
 
 
 def _job_of(

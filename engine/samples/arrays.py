@@ -15,6 +15,7 @@ from csaw.engine.samples.check import array_of, check_file, not_as_written
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.format import chunk_name
 from csaw.partition.arrays.regular import open_regular
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
 
 Identity = tuple[int, ...]
@@ -33,6 +34,13 @@ class Rows(Array):
         super().__init__(shape, dtype)
         self._checksums, self._intact = checksums, dict[int, Identity]()  # of the chunks' files that were checked
         self._guard, self._checking = Lock(), dict[int, Lock]()
+
+    def __getstate__(self) -> Record:
+        """What is pickled of it; each file is checked again where it is unpickled."""
+        return vars(self) | {"store": self.store.absolute(), "_guard": None, "_checking": {}, "_intact": {}}
+
+    def __setstate__(self, state: Record) -> None:
+        self.__dict__.update(state, _guard=Lock())
 
     def trust(self) -> None:
         """Read files without comparing them again: the caller has just compared all of them with their checksums."""

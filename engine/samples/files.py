@@ -15,6 +15,7 @@ import numpy as np
 
 from csaw.partition.arrays.regular import LARGEST_JSON, open_regular, read_regular
 from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.base.interruptible import go_on, heeding
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
 
@@ -166,6 +167,7 @@ def sha256(path: Path, most: int | None = LARGEST_JSON) -> str:
         room = memoryview(bytearray(max(1, min(os.fstat(file.fileno()).st_size, HASHED))))
         while count := file.readinto(room):
             digest.update(room[:count])
+            go_on()
     return digest.hexdigest()
 
 
@@ -184,7 +186,7 @@ def differing(
             return True
 
     with ThreadPoolExecutor(threads) as readers:
-        return [name for name, bad in zip(wanted, readers.map(differs, wanted), strict=True) if bad]
+        return [name for name, bad in zip(wanted, readers.map(heeding(differs), wanted), strict=True) if bad]
 
 
 @contextmanager

@@ -4,7 +4,8 @@ import numpy as np
 
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.errors import RepeatedEdgesError, StoreError
-from csaw.partition.graph.store import INDICES, GraphStore, Partition
+from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.store import INDICES, GraphStore
 
 TOLD = "and only mini-batches (--algo minibatch) say which of them they drew"
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.layouts import Arrays, Ragged
+from csaw.engine.samples.opened import OpenedSamples
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
@@ -109,6 +110,18 @@ class OnDemand(Source):
         Of instances whose sizes are not known, those of what one takes.
         """
         return self.instances * sum(array.nbytes for array in self.first_instance.values())
+
+
+class PartOf(OnDemand):
+    """The instances first .. last - 1 of ``samples``."""
+
+    def __init__(self, samples: OpenedSamples, first: int, last: int) -> None:
+        said = samples.source.attributes | {"instances": last - first}
+        super().__init__(samples.path, said, lambda a, b: samples.group(first + a, first + b), lambda: samples.words)
+        self.of = samples, first, last
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return PartOf, self.of
 
 
 class BroughtRows(Array):

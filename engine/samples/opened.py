@@ -14,6 +14,7 @@ from csaw.engine.samples.layouts import Arrays, Sizes, Stored
 from csaw.engine.samples.names import names_of
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.interruptible import heeding
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
@@ -36,6 +37,10 @@ class OpenedSamples:
         self.ids: str = said["ids"]
         self.fill: int = said["fill"]
         self._numbers: DenseNumbers | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the place of a store, which is opened again, or the arrays of samples in memory."""
+        return samples_of, (type(self), self.source, self.first, self.algo)
 
     @property
     def is_virtual(self) -> bool:
@@ -107,8 +112,10 @@ class OpenedSamples:
         """Bytes of the store's files, or of memory."""
         return self.source.nbytes
 
-    def iter_groups(self) -> Iterator[tuple[int, Arrays]]:
+    def iter_groups(self, size: int | None = None) -> Iterator[tuple[int, Arrays]]:
         """Read all groups of instances in turn.
+
+        ``size``: instances of a group (default: those of the store).
 
         A thread reads and checks the next group while the caller works on this one: without it, a copy of 212 MB to
         .npy took 1.5 times as long.
@@ -116,13 +123,14 @@ class OpenedSamples:
         Yields:
             The first instance of a group, and its arrays, as :meth:`group` returns them.
         """
-        starts = range(0, self.instances, self.group_size)
+        size = size or self.group_size
+        starts, read = range(0, self.instances, size), heeding(self.group)
         with ThreadPoolExecutor(1) as reader:
             ahead: deque[Future[Arrays]] = deque()
             for start in starts:
-                ahead.append(reader.submit(self.group, start, min(start + self.group_size, self.instances)))
+                ahead.append(reader.submit(read, start, min(start + size, self.instances)))
                 if len(ahead) > 1:
-                    yield start - self.group_size, ahead.popleft().result()
+                    yield start - size, ahead.popleft().result()
             if ahead:
                 yield starts[-1], ahead.popleft().result()
 
@@ -178,6 +186,11 @@ class OpenedSamples:
             out = self._numbers.of(array)
         out[array == np.asarray(self.fill).astype(array.dtype)] = NOTHING
         return out
+
+
+def samples_of(kind: type[OpenedSamples], source: Source, first: int, algo: str | None) -> OpenedSamples:
+    """Make samples anew of what was pickled of them."""
+    return kind(source, first=first, algo=algo)
 
 
 def require_instances(samples: OpenedSamples, first: int, last: int) -> None:

@@ -19,7 +19,7 @@ from csaw.engine.samples.layouts.batches import Batches
 from csaw.engine.samples.layouts.layout import Instance, walk_of
 from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
 from csaw.engine.samples.notebook import ShownSamples
-from csaw.engine.samples.on_demand import OnDemand
+from csaw.engine.samples.on_demand import PartOf
 from csaw.engine.samples.opened import require_instances
 from csaw.engine.samples.stored import StoredSource
 from csaw.partition.arrays.zarr_group import open_group
@@ -126,9 +126,7 @@ class Samples(HopTables, ShownSamples):
             OptionError: there are no such instances.
         """
         require_instances(self, first, last)
-        said = self.source.attributes | {"instances": last - first}
-        part = OnDemand(self.path, said, lambda a, b: self.group(first + a, first + b), lambda: self.words)
-        return Samples(part, first=self.first + first)
+        return Samples(PartOf(self, first, last), first=self.first + first)
 
     @property
     def walks(self) -> Array:

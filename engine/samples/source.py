@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path
 
+from csaw.engine.samples import files
 from csaw.engine.samples.layouts import LAYOUTS, Arrays, SampleLayout, Sizes, Stored
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
@@ -22,6 +23,11 @@ class Source(ABC):
         self.path, self.attributes, self.checksums = path, attributes, checksums or {}
         self.layout: SampleLayout = LAYOUTS[attributes["layout"]]
         self.instances: int = attributes["instances"]
+
+    @property
+    def identity(self) -> str:
+        """A digest of the files of a store."""
+        return files.digest(self.checksums)
 
     @property
     @abstractmethod

@@ -1,6 +1,7 @@
 """Samples on disk."""
 
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from csaw.engine.samples import check, files
@@ -9,6 +10,7 @@ from csaw.engine.samples.layouts import Sizes
 from csaw.engine.samples.results import RESULTS, results_of
 from csaw.engine.samples.sizes import SIZES
 from csaw.engine.samples.source import Held
+from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
 
@@ -24,6 +26,9 @@ class StoredSource(Held):
         names = [name.removesuffix("/zarr.json") for name in checksums if name.endswith("/zarr.json")]
         self._rows = {name: Rows(path, name, checksums) for name in names}
         check.check_arrays(path, attributes, self._rows)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return opened_again, (str(self.path.absolute()), self.identity, opened, attrgetter("identity"))
 
     @property
     def arrays(self) -> dict[str, Rows]:
@@ -55,3 +60,8 @@ class StoredSource(Held):
         except OSError as error:
             raise StoreError(f"{error.filename} cannot be read: {error.strerror}; {files.AGAIN}") from error
         return described + sum(rows.stored_bytes for rows in self._rows.values())
+
+
+def opened(path: Path) -> StoredSource:
+    """Open the finished sample store at ``path``."""
+    return StoredSource(path, check.attributes_of(path))

@@ -23,6 +23,18 @@ def kind_of_sources(by_itself: SourceKind, given: object, at_random: bool) -> So
     return SourceKind.RANDOM if at_random and kind is SourceKind.ALL else kind
 
 
+def refuse_given(algorithm: Algorithm, kind: SourceKind) -> None:
+    """OptionError where sources of this ``kind`` are given to an algorithm that draws from the whole graph."""
+    by_itself = algorithm.sources_from
+    if by_itself not in (SourceKind.EVERY, SourceKind.CLUSTERS) or kind == by_itself:
+        return
+    if by_itself == SourceKind.CLUSTERS:
+        what = "clusters of"
+    else:
+        what = f"its {'edges' if getattr(algorithm, 'draws_from', '') == 'edges' else 'vertices'} from"
+    raise OptionError(f"--sources: {algorithm.name()} draws {what} the whole graph; run without --sources")
+
+
 def clusters_of(store: GraphStore, wanted: int) -> Clusters:
     """The clusters of a graph store. OptionError where it has none, or fewer than are ``wanted`` for an instance."""
     if store.clusters is None:

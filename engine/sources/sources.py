@@ -13,7 +13,14 @@ from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds, order_of
 from csaw.engine.sources.given_sources import Listed, read_sources
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.sources.source_kinds import are_sets, clusters_of, kind_of_sources, require_room, require_sets
+from csaw.engine.sources.source_kinds import (
+    are_sets,
+    clusters_of,
+    kind_of_sources,
+    refuse_given,
+    require_room,
+    require_sets,
+)
 from csaw.engine.sources.source_times import source_times, times_asked
 from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
@@ -48,6 +55,7 @@ class Sources:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = sources_each(algorithm)
         self.kind = kind_of_sources(SourceKind[algorithm.sources_from.upper()], given, at_random)
+        refuse_given(algorithm, self.kind)
         if algorithm.sources_from == SourceKind.EDGES:
             self._refuse_others(1 if instances else getattr(algorithm, "num_walks", 1))
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None

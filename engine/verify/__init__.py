@@ -17,9 +17,11 @@ from csaw.engine.samples.check import most_bytes
 from csaw.engine.samples.results import results_of
 from csaw.engine.sources.given_columns import recalled
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
+from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_of
 from csaw.partition import Graph, open_graph
+from csaw.partition.base.interruptible import heeding, interruptible
 from csaw.partition.base.parallel import processors
-from csaw.partition.base.stages import stage
+from csaw.partition.base.stages import course, stage, unseen
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.graph.check import fingerprint_of
 from csaw.partition.graph.store import GraphStore
@@ -93,14 +95,21 @@ def verify(
         StoreError: a store cannot be opened.
         OptionError: the sample was drawn with other columns, or by another algorithm.
     """
+    return interruptible(partial(_verify, samples_path, graph, budget, columns, algo))
+
+
+def _verify(
+    samples_path: str | Path, graph: str | Path | GraphStore | None, budget: int, columns: Any, algo: Algo | None
+) -> Report:
     try:
         samples = open_samples(samples_path, graph.path if isinstance(graph, GraphStore) else graph, algo)
     except ChangedError as error:
         return Report(str(samples_path), _said(graph), (Check("checksums", False, None, str(error)),))
     where = _said(graph) if graph is not None else str(samples.manifest.get("graph", {}).get("path", ""))
     checks = Checks()
-    with ThreadPoolExecutor(1) as aside:  # the graph is read while the sample's files are compared
-        coming = aside.submit(_graph_of, graph, samples_path, where) if where else None
+    # the graph is read while the sample's files are compared
+    with course(*checks_of(samples), word="check"), ThreadPoolExecutor(1) as aside:
+        coming = aside.submit(heeding(unseen(_graph_of)), graph, samples_path, where) if where else None
         _checksums(samples, checks)
         if not all(check.ok for check in checks.made):
             return Report(str(samples_path), where, tuple(checks.judge()))
@@ -108,13 +117,14 @@ def verify(
         samples = _drawn_part(samples, checks)
         if coming is None:
             raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
-        store, held = coming.result()
+        with stage(GRAPH):
+            store, held = coming.result()
         judged = partial(_contents, samples, store, held, budget=budget, columns=columns, algo=algo)
-        _of_graph(samples, store, aside.submit(fingerprint_of, store, held), checks, judged)
-    return Report(str(samples_path), where, tuple(checks.judge()))
+        _of_graph(samples, store, aside.submit(heeding(fingerprint_of), store, held), checks, judged)
+        with stage(POWER):
+            return Report(str(samples_path), where, tuple(checks.judge()))
 
 
-@stage("checking files")
 def verify_graph(path: str | Path) -> Report:
     """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree.
 
@@ -129,7 +139,8 @@ def verify_graph(path: str | Path) -> Report:
     """
     from csaw.partition.graph.check import check_store
 
-    checks = tuple(Check(found.name, found.ok, None, found.details) for found in check_store(open_graph(path)))
+    checked = interruptible(lambda: check_store(open_graph(path)))
+    checks = tuple(Check(found.name, found.ok, None, found.details) for found in checked)
     return Report(str(path), str(path), checks)
 
 
@@ -165,7 +176,8 @@ def _of_graph(
     except Exception:
         if wanted == fingerprint.result():
             raise  # otherwise the graph is not what it says, and any work may fail of that
-    found = fingerprint.result()
+    with stage(FINGERPRINT):
+        found = fingerprint.result()
     same = wanted == found == store.fingerprint
     if not same:
         del checks.made[place:]
@@ -173,7 +185,7 @@ def _of_graph(
     checks.made.insert(place, Check("graph", same, None, said))
 
 
-@stage("comparing checksums")
+@stage(FILES)
 def _checksums(samples: Samples, checks: Checks) -> None:
     wanted = samples.checksums
     wrong = files.differing(samples.path, wanted, most_bytes(samples.path, wanted), processors())
@@ -202,7 +214,6 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
     return samples.part(0, count)
 
 
-@stage("checking rules and law")
 def _contents(
     samples: Samples,
     store: GraphStore,

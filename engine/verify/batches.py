@@ -12,6 +12,7 @@ from csaw.engine.sources.drawn_seeds import DrawnSeeds, order_of
 from csaw.engine.sources.given_sources import LABELS
 from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.course import passed
 from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.layouts_in_time import SeedTimes
 from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
@@ -95,7 +96,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     labels = Labels.of(subject, listed)
     in_time = None if algorithm.time_strategy is None else BatchesInTime(subject)
     kept: list[tuple[np.ndarray, ...]] = []
-    for start, arrays in subject.samples.iter_groups():
+    for start, arrays in passed(subject.samples):
         nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
         if labels is not None:

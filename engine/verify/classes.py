@@ -16,6 +16,7 @@ from csaw.engine.verify.power import Result, certain
 from csaw.engine.verify.shares import FROM_ANOTHER, LARGEST, NAMED, Shares
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.threads import in_order
+from csaw.partition.base.stages import tell
 
 QUICKER = 8  # times as fast as by tables, which keep every outcome
 TASK = 4_000_000  # neighbors that one thread reads at a time
@@ -33,11 +34,12 @@ def class_tests(choices: Choices, laws: RowLaws) -> tuple[int, int, list[Result]
     names, labels = parts_of(choices.situations[used], choices.columns, laws.degree)
     shares, strange = Shares(names, labels), 0
 
-    def judged(low: int, high: int) -> tuple[int, np.ndarray]:
-        return _judged(choices, laws, used[low:high], [one[low:high] for one in labels], len(names))
+    def judged(low: int, high: int) -> tuple[int, int, np.ndarray]:
+        return high, *_judged(choices, laws, used[low:high], [one[low:high] for one in labels], len(names))
 
-    for impossible, sums in in_order(judged, _tasks(laws.cells(choices.situations[used]))):
+    for done, impossible, sums in in_order(judged, _tasks(laws.cells(choices.situations[used]))):
         strange += impossible
+        tell(done, used.size, "choices")
         for number, deviation in enumerate(SCORES.values()):
             shares.add(deviation, sums[:, number], LARGEST if number < len(FROM_ANOTHER) else 1.0)
     situations = np.unique(choices.number[used]).size

@@ -13,11 +13,13 @@ from csaw.engine.api.law import edge_law
 from csaw.engine.api.plain_hooks import plain_hook
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.course import LAW
 from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.kernels import replay
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.statistics import BINS, Choices, even
 from csaw.engine.verify.tables import Laws
+from csaw.partition.base.stages import stage
 
 OF_PLACE = frozenset({"src", "src_degree", "vertices", "column"})  # what a vertex bias may read to be tested
 
@@ -61,9 +63,17 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
             "every vertex equally likely",
             "too few starts",
         )
+    with stage(LAW):
+        _judge(subject, checks, steps, moves)
+
+
+def _judge(
+    subject: Subject, checks: Checks, steps: list[np.ndarray], moves: list[tuple[np.ndarray, np.ndarray]]
+) -> None:
+    """Add the tests of the laws of steps and of who moves."""
     if steps:
         table = np.concatenate(steps)
-        laws = subject.laws(lambda v: edge_law(subject.view, algorithm, v) or {-1: 1.0})
+        laws = subject.laws(lambda v: edge_law(subject.view, subject.algorithm, v) or {-1: 1.0})
         statistics(checks, Choices(table[:, :1], table[:, 1], degree=subject.degree), laws, subject.degree)
     else:
         checks.not_tested("transitions", "the law reads more than a subgraph tells, or there is no step")

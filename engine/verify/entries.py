@@ -23,6 +23,7 @@ from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.situations import Biases, Situations
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
+from csaw.partition.base.interruptible import go_on
 
 NEVER = 1e-18  # chance of what no sample shows
 
@@ -45,6 +46,7 @@ class Entries(Situations):
         share = self.subject.budget * len(group.counts) / max(1, self.subject.samples.instances)
         edges, sources, sizes = group.first_edge, group.first_source, self.algorithm.sizes()
         for i in range(len(group.counts) if self.judged else 0):
+            go_on()
             span = slice(edges[i], edges[i + 1])
             taken = zip(*(of[span].tolist() for of in (group.depth, group.src, group.dst, group.then)), strict=True)
             begun = group.sources[sources[i] : sources[i + 1]].tolist()

@@ -75,7 +75,9 @@ def _edge_biases(view: GraphView, algorithm: Algorithm, budget: int) -> np.ndarr
 
 
 class _Read:
-    """A stand-in for an edge, of which a bias may read a single number."""
+    """A stand-in for an edge, of which a bias may read a single number, and the weight of an unweighted run."""
+
+    weight = 1.0
 
     def __init__(self, name: str, value: float) -> None:
         setattr(self, name, value)

@@ -7,6 +7,7 @@ import numpy as np
 from csaw.engine.api.algorithm import MiniBatches
 from csaw.engine.sources.drawn_seeds import order_of
 from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.course import EDGES, passed
 from csaw.engine.verify.kernels import pool_sizes
 from csaw.engine.verify.trees import copies, count_missing
 from csaw.engine.verify.updates import vertices_after
@@ -36,9 +37,9 @@ class Group:
         )
 
 
-def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[Group]:
+def groups(subject: Subject, checks: Checks, wrong: dict[str, int], what: str = EDGES) -> Iterator[Group]:
     """Yield groups whose vertices exist; count edges that do not exist, and sources other than asked for."""
-    for start, arrays in subject.samples.iter_groups():
+    for start, arrays in passed(subject.samples, what):
         group = Group(subject, start, arrays)
         wrong["edges"] += count_missing(subject, group.src, group.dst)
         wrong["sources"] += int((group.sources < 0).sum())

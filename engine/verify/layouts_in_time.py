@@ -8,6 +8,7 @@ from csaw.engine.samples.layouts.declared import SEED_TIME
 from csaw.engine.sources.digest import digest_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.copies_in_time import Pools, SharedDraws, Together
+from csaw.engine.verify.course import passed
 from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
 from csaw.partition.graph.edge_columns import NO_TIME
 
@@ -66,7 +67,7 @@ def verify_in_time(subject: Subject, checks: Checks) -> None:
     judged, seeds, strange = _judge_of(subject), SeedTimes(subject), 0
     listed = subject.asked.count or 0  # 0: not known, where a list has no times
     shown = Shown(subject.asked.digest, listed)
-    for start, arrays in subject.samples.iter_groups():
+    for start, arrays in passed(subject.samples):
         sources, counts = subject.samples.layout.sources(arrays)
         numbers = subject.samples.first + start
         positions = numbers * int(counts.max(initial=0)) + np.arange(sources.size)

@@ -13,6 +13,7 @@ from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores, sums_
 from csaw.engine.verify.statistics import BINS, Choices, even, first_met, in_blocks, in_half
 from csaw.engine.verify.tables import Laws, LawTable
 from csaw.engine.verify.threads import in_order
+from csaw.partition.base.stages import tell
 
 SIDE = 8  # ranges for each of two places
 PLACES = 20240301  # seed, fixed: the verdict on a sample never changes
@@ -39,6 +40,7 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
     tested = _Tested(choices, shares, rows, here, number, np.random.default_rng(PLACES).random(place.size))
     for made, places, sums in in_order(tested.table, _begun(laws.tables(rows))):
         out.looked_at += made.size
+        tell(out.looked_at, here.size, "choices")
         if places is None:
             return Pooled(out.looked_at, out.looked_at, [certain("choices that the law never makes")])
         place[made] = places

@@ -14,6 +14,8 @@ import numpy as np
 from csaw.engine.api.law import inclusion_law
 from csaw.engine.verify.power import MARGIN, Result, Situation, certain, normal_sum
 from csaw.engine.verify.statistics import Choices, first_met, in_blocks, stratified
+from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.stages import tell
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,21 @@ class SetResults:
 def set_tests(sets: Choices, sizes: np.ndarray, pool_of: Callable[[int], Pool], budget: int) -> SetResults:
     """Make all tests of the situations 0, 1, ... of ``sets``, which have ``sizes`` edges each."""
     contexts, scores = [], _Scores(len(sets.number))
-    for number in stratified(sets.grouped[1], sizes):
+    chosen = stratified(sets.grouped[1], sizes)
+    for done, number in enumerate(chosen):
+        go_on()
+        tell(done, len(chosen), "situations")
         pool = pool_of(number)
         some = 0 < pool.picks.shape[1] < len(pool.biases)
         law = inclusion(pool.biases, pool.picks.shape[1]) if some and len(pool.biases) ** 2 <= budget else None
         if law is not None:
             contexts.append(Situation(pool.name, len(pool.picks), _inclusions(pool.picks, law)))
+    whole = budget
     for number in first_met(sets.number[in_blocks(len(sets.number))])[0].tolist():
         if budget <= 0:
             break
+        go_on()
+        tell(whole - budget, whole, "biases")
         pool = pool_of(number)
         budget -= len(pool.biases) * (1 + pool.picks.shape[1]) + 1
         scores.add(pool)

@@ -8,6 +8,7 @@ from csaw.engine.api.option import LARGEST
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
+from csaw.engine.verify.course import LAW
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
 from csaw.engine.verify.induced import verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes
@@ -16,6 +17,7 @@ from csaw.engine.verify.power import normal_sum
 from csaw.engine.verify.shared_draws import verify_shared_draws
 from csaw.engine.verify.statistics import BINS, even, evenly
 from csaw.engine.verify.trees import copies, unexplained
+from csaw.partition.base.stages import stage
 
 
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
@@ -55,7 +57,8 @@ def verify_traversal(subject: Subject, checks: Checks) -> None:
     count(checks, wrong)
     if pools:
         pools.judge(checks)
-    entries.judge(checks)
+    with stage(LAW):
+        entries.judge(checks)
 
 
 def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from csaw.partition.base.interruptible import go_on
+
 CHUNK = 2_000_000  # outcomes of a table
 Law = dict[int, float]
 
@@ -72,6 +74,7 @@ class Laws:
             laws: list[Law] = []
             size = 0
             while begun + len(laws) < len(rows) and size < CHUNK:
+                go_on()
                 law = self.of(rows[begun + len(laws)])
                 laws.append({outcome: law[outcome] for outcome in sorted(law) if law[outcome] > 0.0})
                 size += len(laws[-1])

@@ -15,11 +15,14 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.sources.sources import Sources
 from csaw.engine.verify.checks import Check, Checks, Subject
+from csaw.engine.verify.course import BASES, JOINED, VERTICES
 from csaw.engine.verify.groups import count, edges_left_out, groups
 from csaw.engine.verify.induced import met_keys
 from csaw.engine.verify.trees import copies
+from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.stages import stage, tell
 
-JOINED = 2_000_000  # edges of base instances that are joined again, about
+LOOKED_AT_EDGES = 2_000_000  # of base instances that are joined again, about
 TESTED = 2_000_000  # numbers of base instances whose law is tested, about
 LOOKED_AT = 64  # base instances that tell about how many numbers one has
 Law = Callable[[Subject, Checks], None]
@@ -63,14 +66,16 @@ def verify_targets(
         checks.not_tested("base instances", why_not)
         return
     with open_bases() as again:
-        _joined(subject, checks, again, target)
-        _law(subject, checks, again.held(), again.number, laws)
+        with stage(JOINED):
+            _joined(subject, checks, again, target)
+        with stage(BASES):
+            _law(subject, checks, again.held(), again.number, laws)
 
 
 def _rules(subject: Subject, checks: Checks, target: int) -> None:
     """Check all instances by what is stored."""
     wrong, short, most = dict.fromkeys(("edges", "sources", "visits", "sizes"), 0), 0, 0
-    for group in groups(subject, checks, wrong):
+    for group in groups(subject, checks, wrong, VERTICES):
         keys, sizes = met_keys(subject, group), group.arrays["vertex_counts"]
         wrong["sources"] += int((~np.isin(group.source_key, keys)).sum())
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
@@ -87,8 +92,9 @@ def _joined(subject: Subject, checks: Checks, again: BaseInstances, target: int)
     """Join the base instances of the first instances again, in Python, and compare."""
     differ, done, work = 0, 0, 0
     for number in range(subject.samples.instances):
-        if done and work > JOINED:
+        if done and work > LOOKED_AT_EDGES:
             break
+        tell(work, LOOKED_AT_EDGES, "edges")
         arrays = subject.samples.group(number, number + 1)
         found = {name: subject.dense(arrays[name]).tolist() for name in ("vertices", "src", "dst")}
         met, edges, looked = _join(subject, again, subject.samples.first + number, target)
@@ -108,6 +114,7 @@ def _join(subject: Subject, again: BaseInstances, instance: int, target: int) ->
     kept: Pairs = []
     barren, looked, most = 0, 0, fruitless(subject.algorithm, again.sources)
     for sources, edges in _bases(again, instance):
+        go_on()
         before, taken, looked = len(met), [], looked + len(edges) + 1
         for vertex in sources:
             if len(met) < target:

@@ -7,10 +7,12 @@ import numpy as np
 from csaw.engine.api.algorithm import NONE, Traversal
 from csaw.engine.api.law import edge_biases, edge_law, of_largest
 from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.course import LAW, passed
 from csaw.engine.verify.kernels import multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.walk_pass import one_in
+from csaw.partition.base.stages import stage
 
 ENTRIES = 1_000_000  # frontier entries that the statistics use
 
@@ -21,7 +23,7 @@ def verify_hops(subject: Subject, checks: Checks) -> None:
     """
     wrong = dict.fromkeys(("sources", "edges", "sizes", "repeats"), 0)
     kept: list[tuple[np.ndarray, ...]] = []
-    for start, arrays in subject.samples.iter_groups():
+    for start, arrays in passed(subject.samples):
         hops = [subject.dense(array) for array in arrays.values()]
         wrong["sources"] += _wrong_sources(subject, start, hops[0])
         for depth in range(len(hops) - 1):
@@ -129,6 +131,11 @@ def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -
             "its neighbors or none",
         )
         return
+    with stage(LAW):
+        _fits(subject, checks, kept)
+
+
+def _fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
     picks = max(k[1].shape[1] for k in kept)
     situations = np.concatenate([k[0] for k in kept])
     chosen = np.concatenate([np.pad(k[1], ((0, 0), (0, picks - k[1].shape[1])), constant_values=NONE) for k in kept])

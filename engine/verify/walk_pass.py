@@ -10,12 +10,14 @@ import numpy as np
 from csaw.engine.samples import NOTHING
 from csaw.engine.verify.checks import Subject
 from csaw.engine.verify.contexts import Counter
+from csaw.engine.verify.course import CHOICES, EDGES
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.threads import in_order
 from csaw.engine.verify.walk_kernels import check_walks
 from csaw.engine.verify.walk_tables import WalkTables
+from csaw.partition.base.stages import stage
 
-TRANSITIONS = 2_000_000  # steps of which each is kept; of the others, those in chosen situations are counted
+STEPS_KEPT = 2_000_000  # steps of which each is kept; of the others, those in chosen situations are counted
 SCATTERED = 1 << 16  # walks that are kept of those of a range of instances
 NOTED = 100_000  # distinct steps or ends to explain that are judged one by one
 
@@ -76,7 +78,7 @@ class WalkPass:
     def __init__(self, subject: Subject, lawful: bool) -> None:
         self.subject, self.lawful, self.found = subject, lawful, Found()
         self.tables = WalkTables(subject.samples)
-        self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // TRANSITIONS))
+        self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // STEPS_KEPT))
         """One walk of this many is kept."""
         self.paths: dict[int, np.ndarray] = {}
         """By instance, the vertices of walks whose choices are judged, where the law reads them."""
@@ -84,7 +86,11 @@ class WalkPass:
     def kept(self) -> Choices:
         """The choices of some walks, scattered over the whole sample."""
         samples, columns = self.subject.samples, self.subject.columns
-        some = [] if samples.walk_length == 0 else list(in_order(self._choices, self._scattered()))
+        some = []
+        with stage(CHOICES, min(self.tables.steps, STEPS_KEPT), "steps") as seen:
+            for one in in_order(self._choices, self._scattered()) if samples.walk_length != 0 else ():
+                some.append(one)
+                seen(seen.done + one[1].size)
         if not some:
             return Choices(np.zeros((0, len(columns)), np.int64), np.zeros(0, np.int64), columns)
         situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*some, strict=True))
@@ -92,8 +98,12 @@ class WalkPass:
 
     def run(self, counter: Counter | None) -> Found:
         """Look at all walks; ``counter`` counts the choices of those that are not kept."""
-        for seen in in_order(self._look, ((a, b, counter) for a, b in self.tables.ranges())):
-            self.found.add(*seen)
+        ranges = self.tables.ranges()
+        with stage(EDGES, self.subject.samples.instances, "walks") as shown:
+            looks = in_order(self._look, ((a, b, counter) for a, b in ranges))
+            for (_, stop), seen in zip(ranges, looks, strict=True):
+                self.found.add(*seen)
+                shown(stop)
         return self.found
 
     def _scattered(self) -> Iterator[tuple[np.ndarray]]:

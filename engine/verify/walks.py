@@ -12,11 +12,14 @@ from csaw.engine.api.law import next_law
 from csaw.engine.api.termination import cut_by, may_end
 from csaw.engine.verify.checks import Check, Checks, SingleChoices, Subject, single_choices, statistics
 from csaw.engine.verify.contexts import Counter
+from csaw.engine.verify.course import CHOICES, TRANSITIONS
 from csaw.engine.verify.forms import RowLaws
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.walk_lengths import verify_lengths
 from csaw.engine.verify.walk_pass import Found, Notes, WalkPass
+from csaw.partition.base.interruptible import go_on, heeding
+from csaw.partition.base.stages import stage, unseen
 
 
 def verify_walks(subject: Subject, checks: Checks) -> None:
@@ -29,7 +32,8 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     walks = WalkPass(subject, lawful)
     laws = subject.laws(_law_of(subject, walk, walks.paths))
     choices = walks.kept() if lawful else None
-    counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
+    with stage(CHOICES):
+        counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
     found, single = _looked_at(walks, counter, choices, laws)
     checks.count("lengths", found.counts["lengths"], "walks whose vertices do not match their length")
     checks.count("sources", found.counts["sources"], "walks that start at another vertex than asked for")
@@ -49,13 +53,14 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         checks.not_tested("edges", f"{off:,} steps off the edges and {early:,} ends: {why}")
         checks.not_tested("transitions", why)
         return
-    verify_lengths(subject, laws, checks)
-    steps = found.counts["steps"]
-    _exceptions(checks, "edges", "steps along no edge", found.jumps, laws, steps)
-    _exceptions(checks, "ends", "walks that end where they could go on", found.ends, laws, subject.samples.instances)
-    counted = counter.counted() if counter else None
-    of = steps + found.counts["early"]
-    statistics(checks, choices, laws, subject.degree, of=of, counted=counted, single=single)
+    with stage(TRANSITIONS):
+        verify_lengths(subject, laws, checks)
+        steps, instances = found.counts["steps"], subject.samples.instances
+        _exceptions(checks, "edges", "steps along no edge", found.jumps, laws, steps)
+        _exceptions(checks, "ends", "walks that end where they could go on", found.ends, laws, instances)
+        counted = counter.counted() if counter else None
+        of = steps + found.counts["early"]
+        statistics(checks, choices, laws, subject.degree, of=of, counted=counted, single=single)
 
 
 def _looked_at(
@@ -67,8 +72,10 @@ def _looked_at(
     if choices is None or not isinstance(laws, RowLaws):
         return walks.run(counter), None
     with ThreadPoolExecutor(1) as aside:
-        single = aside.submit(single_choices, choices, laws)
-        return walks.run(counter), single.result()
+        single = aside.submit(heeding(unseen(single_choices)), choices, laws)
+        found = walks.run(counter)
+        with stage(TRANSITIONS):
+            return found, single.result()
 
 
 def _law_of(subject: Subject, walk: Walk, paths: dict[int, np.ndarray]) -> Callable[..., dict[int, float]]:
@@ -92,6 +99,7 @@ def _exceptions(checks: Checks, name: str, what: str, notes: Notes, laws: Laws, 
     for looked, key in enumerate(sorted(notes, key=lambda one: -notes[one])):
         if laws.left < floor and looked >= 16:
             break
+        go_on()
         judged += notes[key]
         if laws.of(np.array(key[:-1])).get(key[-1], 0.0) <= 0.0:
             wrong += notes[key]

@@ -13,13 +13,16 @@ from csaw.engine.api.edge_starts import EdgeStarts
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.draws.random import uniform_vertices
 from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.course import EDGES, TRANSITIONS
 from csaw.engine.verify.start_edges import StartLaw
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.time_laws import TimeLaws
 from csaw.engine.verify.time_rows import Rule, TimeRows, follow, standing
-from csaw.engine.verify.walk_pass import TRANSITIONS, one_in
+from csaw.engine.verify.walk_pass import STEPS_KEPT, one_in
 from csaw.engine.verify.walk_tables import WalkTables
+from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.stages import stage
 
 STANDINGS = ("before all edges of a row", "among the times of a row", "at the time of an edge", "behind all edges")
 TIES = ("rows without ties", "rows with ties")
@@ -77,7 +80,8 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
     )
     stands = standing(walks.rows, np.ascontiguousarray(situations[:, 0]), np.ascontiguousarray(situations[:, 1]))
     choices = TimedChoices(situations, chosen, walks.columns, depth, None, stands)
-    statistics(checks, choices, laws, subject.degree, of=steps)
+    with stage(TRANSITIONS):
+        statistics(checks, choices, laws, subject.degree, of=steps)
 
 
 class _Pass:
@@ -86,7 +90,7 @@ class _Pass:
     def __init__(self, subject: Subject, walk: Walk) -> None:
         self.subject, self.by_time, self.rule = subject, walk.by_time, rule_of(walk)
         self.rows, self.tables = TimeRows.of(subject.view), WalkTables(subject.samples)
-        self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // TRANSITIONS))
+        self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // STEPS_KEPT))
         reads = () if walk.by_time else subject.reads
         self.columns = ("at", "previous_time", "first", *(name for name in READ if name in reads))
         self.starts_by_rule = subject.starts_at_all or subject.sources is SourceKind.EDGES
@@ -98,7 +102,7 @@ class _Pass:
     def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
         """The faults of all walks, by kind; the situations, choices and depths of those that are kept; all steps."""
         faults, kept, steps = np.zeros(4, np.int64), [], 0
-        for start, stop in self.tables.ranges():
+        for start, stop in self._ranges():
             arrays = self.subject.samples.group(start, stop)
             walks, lengths = self.subject.dense(arrays["walks"]), arrays["lengths"].astype(np.int64)
             times, places = np.ascontiguousarray(arrays["times"]), np.empty(arrays["times"].shape, np.int64)
@@ -113,6 +117,13 @@ class _Pass:
             kept.append(self._choices(walks[here], times[here], places[here], instances[here]))
         situations, chosen, depth = (np.concatenate(each) for each in zip(*kept, strict=True))
         return faults, situations, chosen, depth, steps
+
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        with stage(EDGES, self.subject.samples.instances, "walks") as seen:
+            for start, stop in self.tables.ranges():
+                go_on()
+                yield start, stop
+                seen(stop)
 
     def _sources(self, instances: np.ndarray) -> np.ndarray:
         """Where consecutive instances start: at all vertices in turn, or at the edges that random numbers say."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.partition.arrays.checksums import all_within
 from csaw.partition.arrays.regular import open_regular
+from csaw.partition.base.interruptible import heeding
 from csaw.partition.errors import StoreError
 
 THREADS = max(
@@ -63,7 +64,8 @@ def damaged(file: Path, begin: int) -> StoreError:
 
 def spread(work: Callable[[Item], None], items: Iterable[Item]) -> None:
     """Run ``work`` on each item in threads. When this returns or raises, none of them works any more."""
-    futures = [_readers(os.getpid()).submit(work, item) for item in items]
+    heard = heeding(work)
+    futures = [_readers(os.getpid()).submit(heard, item) for item in items]
     try:
         wait(futures, return_when=FIRST_EXCEPTION)
     finally:

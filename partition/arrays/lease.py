@@ -6,6 +6,9 @@ NAME/beat     who has it, and a number that grows while its process lives
 Only an atomic rename is needed, and that a file which is opened has what was written before it was closed
 (close-to-open consistency of NFS). Clocks of machines are not compared: a lease is stale when its beat has not changed
 while another process watched it.
+
+filelock's SoftFileLease does not fit here: its processes watch the time of modification of a file without opening it,
+which NFS may answer from its cache for a minute, so that the lease of one that lives could be taken over.
 """
 
 import errno

@@ -3,7 +3,6 @@
 .NAME.csaw-lock    a file that its writer holds locked, and that says who that is; it is removed when the writer ends
 """
 
-import fcntl
 import os
 import re
 import socket
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from csaw.partition.arrays.regular import WAYS, require_regular
+from csaw.partition.base.file_locks import lock
 from csaw.partition.errors import StoreError
 
 OWNER = re.compile(r"[a-zA-Z ]{1,60}, (by|last by) process \d{1,20} on [\w.-]{1,255}")
@@ -33,7 +33,7 @@ class Lock:
         while self.descriptor < 0:
             descriptor = _opened(self.file)
             try:
-                _lock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, path)
+                _lock(descriptor, path, shared=shared)
             except StoreError:
                 os.close(descriptor)
                 raise
@@ -56,7 +56,7 @@ class Lock:
         if not self.held:
             return
         with suppress(OSError):  # others share it
-            _flock(self.descriptor, fcntl.LOCK_EX)
+            lock(self.descriptor)
             self.file.unlink(missing_ok=True)
         os.close(self.descriptor)
         self.descriptor = -1
@@ -83,15 +83,15 @@ def require_unlocked(path: Path) -> None:
     except OSError:
         return  # no file, or not one that can be read: nobody has locked it
     try:
-        _lock(descriptor, fcntl.LOCK_SH, path)
+        _lock(descriptor, path, shared=True)
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, how: int, path: Path) -> None:
+def _lock(descriptor: int, path: Path, *, shared: bool) -> None:
     for look in range(LOOKS):
         try:
-            _flock(descriptor, how)
+            lock(descriptor, shared=shared)
             return
         except BlockingIOError:
             if look < LOOKS - 1:
@@ -99,16 +99,6 @@ def _lock(descriptor: int, how: int, path: Path) -> None:
     owner = os.pread(descriptor, 512, 0).decode("ascii", "replace").strip()
     said = f": {owner}" if OWNER.fullmatch(owner) else ""
     raise StoreError(f"{path}: another csaw is writing here{said}; wait until it ends")
-
-
-def _flock(descriptor: int, how: int) -> None:
-    """BlockingIOError where another process has the lock; nothing where the file system has no locks."""
-    try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        pass  # some network file systems have none
 
 
 def _opened(file: Path) -> int:

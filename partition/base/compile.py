@@ -1,13 +1,12 @@
 """``njit`` and ``prange`` with machine code cached in the user's cache folder, never in site-packages."""
 
-import fcntl
+import hashlib
 import io
 import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
-from itertools import count
 from pathlib import Path
 from subprocess import Popen
 from time import sleep
@@ -21,6 +20,7 @@ from numba.core.event import Event, Listener, register
 from numba.core.runtime import rtsys
 
 from csaw.partition.base.cache import code_folder, make_own, own_file, write_own
+from csaw.partition.base.file_locks import lock
 from csaw.partition.base.kernel_stamp import stamp_of
 from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.base.stages import COMPILING, stage
@@ -30,12 +30,15 @@ __all__ = ["inner", "njit", "prange"]
 
 FOLDER = code_folder("numba")  # StoreError before anything is compiled where it may not be used
 POLL_SECONDS = 0.005
+DIGEST = 8  # bytes of that of the types, in the name of a file
 awaited: dict[Callable, Popen] = {}  # functions that another process compiles at this time
 
 
 class _LockedCacheFile(IndexDataCacheFile):
-    """A cache file that one process saves at a time: two that compile a function for different types would give their
-    code the same file name.
+    """A cache file that one process saves at a time, so that none leaves out what another has just added.
+
+    The name of a function's code follows from the types that it is for: where the file system has no locks, two
+    processes may lose an entry, which is compiled again, but never find code for other types under its name.
 
     The index names machine code that is there already. Numba writes the index first: a process that reads it at once
     would load what an earlier version of the source has left under the name. What it loads is of this user alone: it is
@@ -63,13 +66,11 @@ class _LockedCacheFile(IndexDataCacheFile):
         write_own(Path(filepath), made.getvalue())
 
     def save(self, key: Hashable, data: object) -> None:
-        with open(self._index_path + ".lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            known = self._load_index()
-            free = (name for number in count(1) if (name := self._data_name(number)) not in set(known.values()))
-            name = known.get(key) or next(free)
+        name = self._data_name(int.from_bytes(hashlib.sha256(self._dump(key)).digest()[:DIGEST]))
+        with open(self._index_path + ".lock", "w") as file:
+            lock(file.fileno(), wait=True)
             self._save_data(name, data)
-            self._save_index(known | {key: name})
+            self._save_index(self._load_index() | {key: name})
 
 
 class _Place(_CacheLocator):
@@ -188,7 +189,7 @@ class _Follower(Listener):
     one thread holds it where Numba compiles, nested where one kernel calls another.
     """
 
-    def __init__(self, context: Callable[[Event], AbstractContextManager[None]]) -> None:
+    def __init__(self, context: Callable[[Event], AbstractContextManager[object]]) -> None:
         self.context, self.thread = context, threading.local()
 
     def on_start(self, event: Event) -> None:

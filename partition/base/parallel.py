@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Self, TypeVar
 
+from csaw.partition.base.interruptible import go_on, heeding
+
 Result = TypeVar("Result")
 WORK_BYTES = 40 << 20  # that threads may have in work, however small the budget
 
@@ -36,7 +38,7 @@ class Backlog:
         if self.pool is None:
             result = work(*arguments)
             return lambda: result
-        future = self.pool.submit(work, *arguments)
+        future = self.pool.submit(heeding(work), *arguments)
         self.jobs.append((size, future))
         self.bytes += size
         while self.bytes > self.most and len(self.jobs) > 1:
@@ -82,8 +84,10 @@ class Crew:
         """
         ahead = max(1, min(2 * self.threads, self.work_bytes // piece_bytes))
         waiting: deque[Future[Result]] = deque()
+        work = heeding(work)
         try:
             for piece in _with_error(pieces):
+                go_on()
                 if isinstance(piece, Exception):
                     yield from _results(waiting)
                     raise piece

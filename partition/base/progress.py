@@ -1,5 +1,5 @@
-"""Progress on standard error: on a terminal and in Jupyter a line of rich's that changes, with a bar for what can be
-counted; plain lines elsewhere.
+"""Progress on standard error: on a terminal and in Jupyter a line that changes, with a bar for what can be counted;
+plain lines elsewhere.
 """
 
 import re
@@ -7,28 +7,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from csaw.partition.base.stages import COMPILING, current, hearing
+from csaw.partition.base import stages
+from csaw.partition.base.progress_line import line, plain
+from csaw.partition.base.stages import COMPILING, Stage, hearing
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
+    from rich.console import Console
+    from rich.progress import ProgressColumn
 
 QUIET_SECONDS = 2.0  # between plain progress lines
+SPINNER = 2  # columns
 DIGITS = re.compile("[0-9]+")
 Update = Callable[[int], None]
 Wish = bool | Callable[[int, int], None] | None
-
-
-class Progress:
-    """A work that is shown: call it with the number that is done so far. This one shows nothing."""
-
-    def __call__(self, done: int) -> None:
-        pass
-
-    def begin(self, what: str, total: int, unit: str) -> None:
-        """Name the work ``what`` and count ``unit`` from now on, 0 to ``total``; a total of 0 is not known."""
+Progress = Stage
+"""A work that is shown: call it with the number that is done so far; ``begin`` goes over to another part of it."""
 
 
 @contextmanager
@@ -38,9 +34,9 @@ def progress(what: str, total: int = 0, unit: str = "", enabled: bool = True) ->
     A ``unit`` counts it, as ``Progress.begin`` does, which may be called later instead.
     """
     if not enabled:
-        yield Progress()
+        yield Stage(what, total, unit)
         return
-    with (_on_terminal if _is_terminal() else _in_lines)(what) as shown:
+    with Stage(what) as shown, _display(shown):
         if unit:
             shown.begin(what, total, unit)
         yield shown
@@ -67,12 +63,14 @@ def steps(what: str, enabled: bool = True) -> Iterator[Callable[[str], None]]:
     """
     if not enabled:
         yield lambda doing: None
-    elif _is_terminal():
-        with _on_terminal(what) as shown:
-            yield lambda doing: shown.name(f"{what} {doing}")
-    else:
-        with _in_lines(what) as lines:
-            yield lines.step
+        return
+    with Stage(what) as shown, _display(shown) as display:
+
+        def update(doing: str) -> None:
+            shown.begin(f"{what} {doing}")
+            display.step(doing)
+
+        yield update
 
 
 def wanted(wish: bool | None) -> bool:
@@ -99,109 +97,107 @@ def _print(text: str) -> None:
     print(f"csaw: {text}", file=sys.stderr)
 
 
-class _Bar(Progress):
-    """A task of rich's: the name of the work or of what it waits for and, once something is counted, a bar, the rate
-    and the time that is left.
-    """
+class _Display:
+    """Shows the current stage of a command, which is the stage ``command`` itself where it has no other."""
 
-    def __init__(self, bar: "RichProgress", what: str) -> None:
-        self.bar, self.task, self.what, self.unit = bar, bar.add_task(what, total=None, rate=""), what, ""
-        self.hear(current())
+    def __init__(self, command: Stage) -> None:
+        self.command = command
 
-    def name(self, what: str) -> None:
-        self.what = what
-        self.hear(current())
+    def step(self, doing: str) -> None:
+        """Say that the command begins to do this."""
 
-    def hear(self, stage: str) -> None:
-        text = f"{self.what}: {stage}" if stage and not self.unit else stage or self.what
-        self.bar.update(self.task, description=text)
 
-    def begin(self, what: str, total: int, unit: str) -> None:
-        self.what, self.unit = what, unit
-        self.bar.reset(self.task, total=total or None)
-        self.hear(current())
-
-    def __call__(self, done: int) -> None:
-        seconds = self.bar.tasks[0].elapsed or 1e-9
-        self.bar.update(self.task, completed=done, rate=f"{done / seconds:,.0f} {self.unit}/s")
+def _display(command: Stage) -> AbstractContextManager[_Display]:
+    return _on_terminal(command) if _is_terminal() else _in_lines(command)
 
 
 @contextmanager
-def _on_terminal(what: str) -> Iterator[_Bar]:
+def _on_terminal(command: Stage) -> Iterator[_Display]:
     from rich.console import Console
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Columns
+    from rich.progress import SpinnerColumn
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(30),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Columns(*columns, console=Console(stderr=True), transient=True) as bar:
-        shown = _Bar(bar, what)
-        with hearing(shown.hear):
-            yield shown
+    console = Console(stderr=True)
+    with Columns(SpinnerColumn(), _column(console), console=console, transient=True) as bar:
+        bar.add_task("")
+        yield _Display(command)
 
 
-class _Lines(Progress):
+def _column(console: "Console") -> "ProgressColumn":
+    """A column of rich's, which shows the stage that is current when it is drawn."""
+    from rich.progress import ProgressColumn
+    from rich.text import Text
+
+    class Column(ProgressColumn):
+        def render(self, task: object) -> Text:
+            now = stages.current()
+            return Text(line(now, console.width - SPINNER) if now else "", no_wrap=True, end="")
+
+    return Column()
+
+
+class _Lines(_Display):
     """Prints a line for what is counted, at most one in QUIET_SECONDS.
 
     It prints one as soon as kernels are compiled, and one for anything else that lasts as long.
     """
 
-    def __init__(self, what: str) -> None:
-        self.what, self.total, self.unit, self.said = what, 0, "", set[str]()
+    def __init__(self, command: Stage) -> None:
+        super().__init__(command)
+        self.now: Stage | None = None
+        self.name, self.last, self.said = "", 0.0, set[str]()
         self.stepped: dict[str, float] = {}
         self.timer: threading.Timer | None = None
-        self.hear(current())
 
-    def hear(self, stage: str) -> None:
+    def hear(self, now: Stage) -> None:
+        if now is not self.now or now.name != self.name:
+            self._begin(now)
+        elif now.done:
+            self._count(now)
+
+    def _begin(self, now: Stage) -> None:
         self.close()
-        if stage == COMPILING:
-            self.say(stage)
-        elif stage and stage not in self.said:
-            self.timer = threading.Timer(QUIET_SECONDS, self.say, (stage,))
+        self.now, self.name, self.last = now, now.name, time.monotonic()
+        if now is self.command:
+            return  # whoever has typed it knows
+        if now.name == COMPILING:
+            self.say(now.heading)
+        elif now.heading not in self.said:
+            self.timer = threading.Timer(QUIET_SECONDS, self.say, (now.heading,))
             self.timer.daemon = True
             self.timer.start()
 
-    def say(self, stage: str) -> None:
-        if stage not in self.said:
-            self.said.add(stage)
-            _print(stage)
+    def _count(self, now: Stage) -> None:
+        moment = time.monotonic()
+        if moment - self.last >= QUIET_SECONDS:
+            self.last = moment
+            self.close()
+            self.said.add(now.heading)
+            _print(plain(now))
+
+    def say(self, heading: str) -> None:
+        if heading not in self.said:
+            self.said.add(heading)
+            _print(heading)
 
     def step(self, doing: str) -> None:
         """Print the step that begins. Steps of one kind differ by numbers behind a comma, such as those of instances
-        and windows, of which there may be thousands: at most one in QUIET_SECONDS is printed. How far the step before
-        was is said no more.
+        and windows, of which there may be thousands: at most one in QUIET_SECONDS is printed.
         """
-        self.hear(current())
-        head, _, numbered = doing.rpartition(", ")
-        kind, now = head + DIGITS.sub("", numbered) if head else doing, time.monotonic()
+        head, _, numbers = doing.rpartition(", ")
+        kind, now = head + DIGITS.sub("", numbers) if head else doing, time.monotonic()
         if now - self.stepped.get(kind, -QUIET_SECONDS) >= QUIET_SECONDS:
             self.stepped[kind] = now
-            _print(f"{self.what} {doing}")
+            _print(self.command.heading)
 
     def close(self) -> None:
         if self.timer is not None:
             self.timer.cancel()
 
-    def begin(self, what: str, total: int, unit: str) -> None:
-        self.what, self.total, self.unit = what, total, unit
-        self.began = self.last = time.monotonic()
-
-    def __call__(self, done: int) -> None:
-        now = time.monotonic()
-        if now - self.last >= QUIET_SECONDS:
-            self.last = now
-            share = f" of {self.total:,} ({100 * done / self.total:.0f} %)" if self.total else ""
-            _print(f"{self.what}: {done:,}{share} {self.unit}, {done / (now - self.began):,.0f}/s")
-
 
 @contextmanager
-def _in_lines(what: str) -> Iterator[_Lines]:
-    shown = _Lines(what)
+def _in_lines(command: Stage) -> Iterator[_Display]:
+    shown = _Lines(command)
     with hearing(shown.hear):
         try:
             yield shown

@@ -7,10 +7,13 @@ import numpy as np
 
 from csaw.partition.arrays.nodes import read_group
 from csaw.partition.base.compile import njit
+from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.sizes import format_size
+from csaw.partition.base.stages import EDGES, stage, tell
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.fingerprint import Fingerprint, fingerprint_of_arrays
-from csaw.partition.graph.store import INDICES, Graph, GraphStore
+from csaw.partition.graph.parts import Graph
+from csaw.partition.graph.store import INDICES, GraphStore
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class StoreCheck:
         store = self.store
         read_group(store.path / "partitions")
         for part in store.partitions:
+            go_on()
+            tell(part.first_edge, store.edges, EDGES)
             read_group(store.path / "partitions" / f"{part.number:05d}")
             offsets = store.read_offsets(part.number)
             arrays = {column.array: np.empty(part.edges, column.dtype) for column in store.edge_columns}
@@ -75,7 +80,8 @@ def check_store(store: GraphStore) -> list[Finding]:
     """Check all properties of a store on disk; see StoreCheck.findings."""
     check = StoreCheck(store)
     try:
-        return list(check.findings())
+        with stage("checking files", store.edges, EDGES):
+            return list(check.findings())
     finally:
         check.fingerprint.close()
 

@@ -8,10 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.graph.edge_columns import EdgeColumn
 
 SMALL = 1 << 20  # bytes that are hashed while a thread is started
+HASHED = 1 << 26  # at a time
 STREAMS = ("degrees", "indices", "weights", "ids")
 
 
@@ -81,4 +83,7 @@ def _update_degrees(stream: "hashlib._Hash", indptr: np.ndarray) -> None:
 
 
 def _update(stream: "hashlib._Hash", array: np.ndarray) -> None:
-    stream.update(np.ascontiguousarray(array).data)
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for first in range(0, flat.size, HASHED):
+        stream.update(flat[first : first + HASHED].data)
+        go_on()

@@ -6,7 +6,8 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from csaw.partition.graph.store import GraphStore, Partition
+from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.store import GraphStore
 
 MOST = 200_000  # edges that are looked at, of a graph that has more
 

@@ -14,8 +14,8 @@ these: offsets, ids and weights are still held to their ranges.
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,48 +24,23 @@ import numpy as np
 from csaw.partition.arrays.chunk_files import AGAIN
 from csaw.partition.arrays.loader import UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
 from csaw.partition.arrays.nodes import read_group
+from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.arrays.zarr_group import open_group
 from csaw.partition.base.paths import path_of
-from csaw.partition.base.stages import LOADING, stage
+from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
 from csaw.partition.graph.notebook import ShownGraph
 from csaw.partition.graph.original_ids import StoredIds
+from csaw.partition.graph.parts import Graph, Partition
 
 if TYPE_CHECKING:
     from zarr import Group
 
 INDICES = "indices"  # the array of neighbors, beside those of the edge columns
-
-
-@dataclass(frozen=True)
-class Graph:
-    """A graph of V vertices and E edges in memory: ``indptr`` int64 [V + 1], ``indices`` uint32 or uint64 [E],
-    ``weights`` float32 [E] or None, ``columns`` [E] each, further edge columns by name.
-    """
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    weights: np.ndarray | None
-    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Partition:
-    """A partition: the vertices first_vertex .. last_vertex - 1 and their edges.
-
-    ``nbytes``: size of its arrays together, edge ids apart.
-    """
-
-    number: int
-    first_vertex: int
-    last_vertex: int
-    first_edge: int
-    edges: int
-    nbytes: int
 
 
 class GraphStore(StoredIds, ShownGraph):
@@ -112,6 +87,14 @@ class GraphStore(StoredIds, ShownGraph):
         self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
         self.checksums = bool(self._digests)  # whether bytes are compared with them
         self._opened: dict[tuple[int, str], StoredArray] = {}  # arrays that were read in part
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the place of a store, where it is opened again; of a graph in memory and of a view all that it has."""
+        if type(self) is GraphStore:
+            opens = partial(open_graph, checksums=self.checksums)
+            return opened_again, (str(self.path.absolute()), self.identity, opens, attrgetter("identity"))
+        place = {} if self.in_memory else {"path": self.path.absolute()}
+        return object.__new__, (type(self),), vars(self) | place | {"_opened": {}}
 
     @property
     def zarr(self) -> "Group":
@@ -317,10 +300,11 @@ class GraphStore(StoredIds, ShownGraph):
         arrays = {INDICES: np.empty(self.edges, self.id_dtype)}
         for column in (*((WEIGHT,) if self.weighted else ()), *columns):
             arrays[column.array] = np.empty(self.edges, column.dtype)
-        with stage(LOADING):
+        with stage(LOADING, self.edges, EDGES) as loaded:
             for part in self.partitions:
                 span = slice(part.first_edge, part.first_edge + part.edges)
                 self.read_edges(part.number, {name: array[span] for name, array in arrays.items()})
+                loaded(part.first_edge + part.edges)
         further = {column.name: arrays[column.array] for column in columns}
         return Graph(self.read_indptr(), arrays[INDICES], arrays.get(WEIGHT.array), further)
 

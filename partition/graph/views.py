@@ -10,7 +10,8 @@ import numpy as np
 from csaw.partition.arrays.words import Words
 from csaw.partition.graph.attributes import Attributes
 from csaw.partition.graph.cuts import cuts_of
-from csaw.partition.graph.store import GraphStore, Partition
+from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.store import GraphStore
 
 OFFSET_BYTES = 8
 

@@ -19,7 +19,8 @@ from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import ORDERED, Attributes
 from csaw.partition.graph.cuts import offsets_within
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
-from csaw.partition.graph.store import GraphStore, Partition
+from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.views import OFFSET_BYTES, View
 
 PIECE = 1 << 18  # stored edges that are looked at together, so that memory holds a few MiB beside the counts

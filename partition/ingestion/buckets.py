@@ -15,6 +15,7 @@ import numpy as np
 
 from csaw.partition.arrays.spool import Column, Places, Spool, gather_ranges, grouped, shorter
 from csaw.partition.base.parallel import Crew
+from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.csr import SUM, build_buckets, count_buckets, count_degrees, deal
 from csaw.partition.graph.edge_columns import EdgeColumn
@@ -112,7 +113,7 @@ class Buckets:
 
         ``row``: number of the first one in the input.
         """
-        ends = []
+        ends, done = [], 0
         held = piece_rows * ((2 + self.job.directions) * self.entry_bytes + BUCKETS_BYTES)
         pieces = _numbered(grouped(read.drain(), piece_rows), row)
         for columns, piece_ends, loops, used in self.crew.in_order(self._deal, pieces, held):
@@ -120,6 +121,8 @@ class Buckets:
             self.loops += loops
             dealt.append(*columns)
             ends.append(piece_ends)
+            done += int(piece_ends[-1])
+            tell(min(done, self.entries), self.entries, EDGES)
         read.close()
         dealt.settle()
         self.ends = np.stack(ends)

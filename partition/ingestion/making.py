@@ -11,6 +11,7 @@ from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.progress import progress_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.sizes import parse_size
+from csaw.partition.base.stages import READING
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.store import GraphStore
@@ -87,7 +88,7 @@ def make(
         return _stored(_in_memory(inputs, options), Path(out), options)
     chosen, files = _of_files(inputs, options)
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with progress_of(progress, "reading", total, "bytes") as update:
+    with progress_of(progress, READING, total, "bytes") as update:
         return ingest(files, Path(out), chosen, lambda done, total: update(done))
 
 

@@ -15,11 +15,13 @@ import numpy as np
 
 from csaw.partition.arrays.replace import Draft
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.stages import PARTITIONING, REWRITING, stage
 from csaw.partition.graph.attributes import EDGE_IDS
 from csaw.partition.graph.clusters import SLACK, make_clusters, random_words, shuffled
 from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_ids import read_edge_ids
-from csaw.partition.graph.store import Graph, GraphStore
+from csaw.partition.graph.parts import Graph
+from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import MakeClusters
@@ -42,20 +44,24 @@ def partitioned(
     if options.partitioner == "degree":
         order, parts = by_degree(plain, count)
     else:
-        parts = partition_of(plain, count, options.partitioner, options.partitioner_seed)
+        with stage(PARTITIONING):
+            parts = partition_of(plain, count, options.partitioner, options.partitioner_seed)
         order = np.argsort(parts, kind="stable")
     ranks = np.empty_like(order)
     ranks[order] = np.arange(order.size)
     graph = plain.load(plain.further_columns)
     numbers = read_edge_ids(plain) if options.edge_ids else None
-    with StoreWriter(
-        out,
-        vertices=plain.vertices,
-        weighted=plain.weighted,
-        compression=options.compression,
-        input_rows=plain.attributes.get(EDGE_IDS),
-        edge_columns=plain.further_columns,
-    ) as writer:
+    with (
+        stage(REWRITING),
+        StoreWriter(
+            out,
+            vertices=plain.vertices,
+            weighted=plain.weighted,
+            compression=options.compression,
+            input_rows=plain.attributes.get(EDGE_IDS),
+            edge_columns=plain.further_columns,
+        ) as writer,
+    ):
         for members in np.split(order, np.flatnonzero(np.diff(parts[order])) + 1):
             indptr, indices, places = _renumbered(graph, members, ranks)
             beside = [None if array is None else array[places] for array in (graph.weights, numbers)]

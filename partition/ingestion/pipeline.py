@@ -8,7 +8,7 @@ of vertices (about 30 bytes each) or of the id range, what the threads have in w
 each), and the interpreter with Numba (170 MiB): see docs/contributing/tuning.md.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -17,22 +17,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from csaw.partition.arrays.replace import GRAPH, Draft, check
-from csaw.partition.arrays.spool import Budget, Spool
+from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.plain_data import Record
-from csaw.partition.base.stages import WRITING, stage
+from csaw.partition.base.stages import NUMBERING, PARTITIONING, READING, REWRITING, SORTING, WRITING, course, stage
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.clusters import make_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
-from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.reciprocity import reciprocity
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.time_facts import time_facts
 from csaw.partition.graph.write import StoreWriter
-from csaw.partition.ingestion.buckets import Buckets, cuts_of
+from csaw.partition.ingestion.buckets import cuts_of
 from csaw.partition.ingestion.by_range import by_range, remove_by_range
+from csaw.partition.ingestion.by_threads import ByThreads
 from csaw.partition.ingestion.first_run import compiling_aside
-from csaw.partition.ingestion.ids import Unchanged
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import (
     AnyNumbering,
@@ -43,16 +42,11 @@ from csaw.partition.ingestion.job import (
     Tally,
     budget_of,
     crew_of,
-    memory_of,
 )
-from csaw.partition.ingestion.reading import Reading
 from csaw.partition.ingestion.report import report_of
 from csaw.partition.ingestion.text.pieces import Described, FileRows, InputRows, Piece
 from csaw.partition.ingestion.text.readers import Progress, opened
 from csaw.partition.ingestion.text.several import Several, files_of
-
-PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
-MOST_PIECES = 1 << 12  # where the buckets begin in each takes 8 KiB
 
 
 def ingest(
@@ -117,12 +111,19 @@ class _AsPieces:
             yield Piece(src, dst, (*([] if weights is None else [weights]), *further))
 
 
-def ingest_rows(name: str, rows: GivenRows, out: str | Path, options: IngestOptions) -> GraphStore:
-    """Make the store ``out`` from rows of edges, which messages call ``name``."""
+def ingest_rows(
+    name: str, rows: GivenRows, out: str | Path, options: IngestOptions, *, reading: str = READING
+) -> GraphStore:
+    """Make the store ``out`` from rows of edges, which messages call ``name``.
+
+    ``reading``: what progress calls the part in which the rows come.
+    """
     given, budget = _AsPieces(rows), budget_of(options, Path(out).parent)
+    vertices = getattr(rows, "vertices", None)
+    stages = (reading, *[NUMBERING] * (vertices is None), SORTING, WRITING)
     with crew_of(options) as crew, compiling_aside(crew.threads):
-        passes = partial(ByThreads, given, crew, budget, vertices=getattr(rows, "vertices", None))
-        return Ingest(name, given, options, crew, budget, passes).make(out)
+        passes = partial(ByThreads, given, crew, budget, vertices=vertices)
+        return Ingest(name, given, options, crew, budget, passes, stages=stages).make(out)
 
 
 def check_out(out: str | Path, options: IngestOptions) -> None:
@@ -163,48 +164,6 @@ class Passes(Protocol):
         """Let go of temporary files."""
 
 
-class ByThreads:
-    """The passes by the threads of this process, which keeps columns in spools."""
-
-    def __init__(
-        self, rows: Iterable[Piece], crew: Crew, budget: Budget, job: Job, out: Draft, *, vertices: int | None = None
-    ) -> None:
-        self.rows, self.crew, self.budget, self.job, self.vertices = rows, crew, budget, job, vertices
-        self.reading, self.dealt = Reading(job, crew, budget), Spool(budget, crew.backlog())
-
-    def read(self) -> Numbered:
-        """Read all rows, and number their ids unless these are numbers of ``vertices`` already."""
-        self.reading.read(self.rows)
-        rows = self.reading.raw.rows
-        if self.vertices is not None or not rows:
-            given = Unchanged(self.vertices or 0)
-            return Numbered(rows, given, self.reading.sample(given))
-        with stage("numbering vertices"):
-            numbering = self.reading.numbering()
-        return Numbered(rows, numbering, self.reading.sample(numbering))
-
-    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
-        """Deal the edges from one spool to another."""
-        self.buckets = Buckets(self.job, layout, numbering, self.crew)
-        piece_rows = max(min(PIECE_ROWS, memory_of(self.job.options) // 1024), layout.rows // MOST_PIECES)
-        self.buckets.deal(self.reading.raw, self.dealt, piece_rows)
-        return self.buckets.tally
-
-    def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
-        """Hand the rows to the writer, whose jobs the same threads do."""
-        for rows, facts, ends in self.buckets.rows(cuts, self.dealt):
-            weights, numbers = (rows.columns.get(column) for column in (WEIGHT, EDGE_ID))
-            further = {column.name: rows.columns[column] for column in self.job.edge_columns}
-            writer.extend(rows.indptr, rows.indices, weights, facts, numbers, further)
-            if ends:
-                writer.end_partition()
-
-    def close(self) -> None:
-        """Let go of the spools."""
-        self.reading.raw.close()
-        self.dealt.close()
-
-
 class Ingest:
     """An ingest of ``rows`` by the passes that ``begin(job, draft)`` gives: what is decided between them."""
 
@@ -217,7 +176,9 @@ class Ingest:
         budget: Budget,
         begin: Callable[[Job, Draft], Passes],
         files: Sequence[str] = (),
+        stages: tuple[str, ...] = (READING, NUMBERING, SORTING, WRITING),
     ) -> None:
+        self.stages = stages
         self.rows, self.options, self.crew, self.budget, self.files = rows, options, crew, budget, files
         self.begin = begin
         self.job = Job.of(name, rows, options, budget.folder)
@@ -226,7 +187,11 @@ class Ingest:
         """Make the store. Its report says, beside what is stored, how much was spilled."""
         check_out(out, self.options)
         clusters = None if self.options.clusters is None else self._clusters
-        with Draft(out, GRAPH, overwrite=self.options.overwrite) as draft:  # of two writers one ends at once
+        further = () if self.options.partitioner == "range" else (PARTITIONING, REWRITING)
+        with (
+            course(*self.stages, *further),
+            Draft(out, GRAPH, overwrite=self.options.overwrite) as draft,
+        ):  # of two writers one ends at once
             remove_by_range(draft)  # of a run that was killed
             if self.options.partitioner == "range":
                 store = self._written(draft, clusters)
@@ -248,9 +213,11 @@ class Ingest:
 
     def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Record]:
         """The cluster of each vertex, and how they were made."""
-        count, method, seed = self.options.clusters, self.options.method, self.options.cluster_seed
-        assert count is not None
-        return make_clusters(draft, count, method, seed), {"count": count, "method": method, "seed": seed}
+        wanted, method, seed = self.options.clusters, self.options.method, self.options.cluster_seed
+        assert wanted is not None
+        with stage("making clusters"):
+            made = make_clusters(draft, wanted, method, seed)
+        return made, {"count": wanted, "method": method, "seed": seed}
 
     def _written(self, out: Draft, clusters: MakeClusters | None) -> GraphStore:
         """The store in the order of the ids."""
@@ -259,7 +226,7 @@ class Ingest:
             if not rows:
                 raise FormatError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'")
             cuts = cuts_of(numbering.vertices, rows * self.job.directions, sample)
-            with stage("sorting edges"):
+            with stage(SORTING):
                 tally = passes.deal(Layout(cuts, numbering.dtype, rows), numbering)
             with stage(WRITING), self._writer(out, numbering.vertices, rows) as writer:
                 passes.build(self._cuts(tally.degrees, numbering.dtype), writer)

@@ -1,7 +1,6 @@
 """The command group: what it imports, how it ends, and what it prints elsewhere than to a terminal."""
 
 import errno
-import io
 import json
 import os
 import signal
@@ -10,7 +9,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +21,6 @@ from helpers.machine import need_system
 from csaw.cli import main
 from csaw.cli.__main__ import _interrupted
 from csaw.partition import write_graph
-from csaw.partition.base import progress, stages
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]
@@ -393,97 +390,6 @@ def test_a_full_disk_behind_stdout_is_said(monkeypatch, unbuffered):
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_progress_away_from_a_terminal_is_a_line_now_and_then(monkeypatch, capsys):
-    clock = iter([0.0, 1.0, 2.5, 3.0, 10.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    with progress.progress("sampling", total=100, unit="walks") as update:
-        for done in (10, 25, 30, 100):
-            update(done)
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.splitlines() == [
-        "csaw: sampling: 25 of 100 (25 %) walks, 10/s",
-        "csaw: sampling: 100 of 100 (100 %) walks, 10/s",
-    ]
-
-
-def test_steps_that_differ_by_their_numbers_alone_are_lines_now_and_then(monkeypatch, capsys):
-    clock = iter([0.0, 0.1, 0.2, 0.3, 1.9, 2.4, 2.5])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    with progress.steps("measuring") as step:
-        for doing in (
-            "degree of 1.zarr",
-            "degree of 2.zarr",
-            *(f"s1.zarr, instance {k} of 4" for k in range(4)),
-            "end",
-        ):
-            step(doing)
-    assert [line.removeprefix("csaw: measuring ") for line in capsys.readouterr().err.splitlines()] == [
-        "degree of 1.zarr",
-        "degree of 2.zarr",
-        "s1.zarr, instance 0 of 4",
-        "s1.zarr, instance 3 of 4",
-        "end",
-    ]
-
-
-def test_how_far_a_step_was_is_not_said_in_the_next_one(monkeypatch):
-    waiting = []
-
-    class Timer:
-        def __init__(self, seconds, call, given):
-            self.start, self.cancel = partial(waiting.append, given), waiting.clear
-
-    monkeypatch.setattr(progress.threading, "Timer", Timer)
-    with progress.steps("measuring") as step:
-        step("hops of g.zarr")
-        stages.tell("64 of 200 sources of hops")
-        assert waiting == [("64 of 200 sources of hops",)]
-        step("degree of g.zarr")
-        assert waiting == []
-
-
-def test_progress_on_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys):
-    screen = io.StringIO()
-    screen.isatty = lambda: True
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", screen)
-    with progress.progress("sampling", total=4, unit="walks") as update:
-        update(4)
-    assert "sampling" in screen.getvalue()
-    assert capsys.readouterr().out == ""
-
-
-def test_progress_says_what_is_waited_for(monkeypatch, capsys):
-    """On a terminal at once; elsewhere as soon as kernels are compiled, and other waits when they last."""
-    screen = io.StringIO()
-    screen.isatty = lambda: True
-    monkeypatch.setenv("TERM", "xterm")
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stderr", screen)
-        with progress.progress("preparing") as shown:
-            with stages.stage(stages.LOADING):
-                assert shown.bar.tasks[0].description == "preparing: loading the graph"
-            shown.begin("sampling", 4, "walks")
-            with stages.stage(stages.LOADING), stages.stage(stages.COMPILING):
-                assert shown.bar.tasks[0].description == stages.COMPILING
-            assert shown.bar.tasks[0].description == "sampling"
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
-    with progress.progress("preparing"):
-        for _ in range(2):
-            with stages.stage(stages.COMPILING), stages.stage("a moment"):
-                pass
-        with stages.stage(stages.LOADING):
-            time.sleep(0.3)
-    assert capsys.readouterr().err.splitlines() == [f"csaw: {stages.COMPILING}", f"csaw: {stages.LOADING}"]
-
-
-def test_progress_can_be_off(capsys):
-    with progress.progress("sampling", total=4, unit="walks", enabled=False) as update:
-        update(4)
-    assert capsys.readouterr() == ("", "")
 
 
 def test_info_shows_a_graph_and_its_json_is_plain(tmp_path):

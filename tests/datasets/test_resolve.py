@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from csaw.cli.main import cli, main
 from csaw.datasets import catalog, download
 from csaw.datasets import resolve as module
+from csaw.datasets.cached import place_of
 from csaw.datasets.catalog import Entry
 from csaw.datasets.generate import generate
 from csaw.datasets.resolve import resolve
@@ -183,7 +184,7 @@ def test_neither_store_nor_file_of_other_counts_than_the_published_ones_stays(tm
 
 
 def test_a_store_of_other_counts_in_the_cache_is_made_anew(tmp_path, entry, caplog):
-    place = module._place(tmp_path / "graphs", entry.url)
+    place = place_of(tmp_path / "graphs", entry.url)
     generate("karate", place)
     assert module.on_disk(entry, tmp_path) == tmp_path / "graphs" / "tiny.txt.gz"
     assert open_graph(resolve("tiny", tmp_path)).vertices == 4
@@ -233,7 +234,7 @@ def test_what_is_on_disk_is_passed_over_where_it_is_not_the_dataset(tmp_path, en
 def test_a_link_in_the_place_of_a_lock_is_not_written_through(tmp_path):
     (tmp_path / "graphs").mkdir()
     (tmp_path / "mine").write_text("precious")
-    module._place(tmp_path / "graphs", "karate").with_suffix(".lock").symlink_to(tmp_path / "mine")
+    place_of(tmp_path / "graphs", "karate").with_suffix(".lock").symlink_to(tmp_path / "mine")
     with pytest.raises(OSError, match="Too many levels of symbolic links"):
         resolve("karate", tmp_path)
     assert (tmp_path / "mine").read_text() == "precious"

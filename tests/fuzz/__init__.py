@@ -1,5 +1,5 @@
-"""A fuzzer for the command line: random damage to stores, random texts, option values at their ends, kills at random
-moments.
+"""A fuzzer for the command line: random damage to stores, random texts, files of other programs, option values at their
+ends, kills at random moments.
 
 Its invariant: a command ends with 0 and a right result, or with 1 or 2 (``verify`` also 3) and one sentence that names
 the thing; never by a signal, with a traceback, not at all, or with a wrong result. A case is a number: kind, seed and

@@ -142,6 +142,7 @@ SOURCES = [
     "long.ids",
     "/dev/null",
 ]
+TARGETS = ["1", "3", "5", "6", "7", "10%", "100%", "0", "0%", "-1", "101%", "1e-9%", "%", "abc", "1.5", "9" * 30]
 IDS = {
     "good.ids": b"0\n3\n",
     "bad.ids": b"0 77\n",
@@ -178,6 +179,7 @@ COMMON = {
     "--gpu-memory": SIZES,
     "--sources": SOURCES,
     "--instances": ["-1", "0", "1", "7", "1.5", str(1 << 63), str(1 << 64), "9" * 30],
+    "--target": TARGETS,
     "--option": ["p", "p=1", "=", "x=\u00b2"],
     "--device": ["cpu", "", "cpu:1", "gpu", "cuda:99", "cuda:", "cuda:-1", "cuda:0,0", "auto"],
     "--ids": ["dense", "original", "x"],

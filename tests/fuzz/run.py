@@ -20,6 +20,7 @@ from fuzz.warm import let_threads_go
 KINDS = {
     "faults": ("faults", "Faults"),
     "texts": ("texts", "Texts"),
+    "formats": ("formats", "Formats"),
     "options": ("options", "Options"),
     "algorithms": ("options", "Algorithms"),
     "kernels": ("options", "Kernels"),

@@ -10,6 +10,7 @@ import pytest
 SHORT = (
     "faults=8",
     "texts=30",
+    "formats=80",
     "options=4",
     "kills=2",
     "expressions=100",
@@ -21,6 +22,7 @@ SHORT = (
 LONG = {
     "faults": 2000,
     "texts": 2000,
+    "formats": 6000,
     "options": 1000,
     "algorithms": 1000,
     "kernels": 300,
@@ -49,7 +51,7 @@ def fuzz(*arguments):
     return ended.returncode, ended.stdout
 
 
-def test_commands_end_well_on_damaged_stores_strange_texts_option_values_at_their_ends_own_classes_and_kills():
+def test_commands_end_well_on_damaged_stores_strange_texts_foreign_formats_odd_options_own_classes_and_kills():
     code, told = fuzz(*SHORT, "--seed", "1")
     assert code == 0, told
 

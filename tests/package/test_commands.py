@@ -149,7 +149,11 @@ def test_progress_is_lines_a_function_or_nothing(here, capsys, monkeypatch):
     csaw.sample("karate", walk_length=3, device="cpu", progress=False)
     assert capsys.readouterr().err == ""
     csaw.sample("karate", "s.zarr", walk_length=3, device="cpu", progress=True)
-    assert "csaw: sampling: 34 of 34 (100 %) instances" in capsys.readouterr().err
+    assert "csaw: step 2 of 3: sampling: 34 of 34 (100 %) instances" in capsys.readouterr().err
+    csaw.verify("s.zarr", progress=True)
+    assert "csaw: check 4 of 7: edges: 34 of 34 (100 %) walks" in capsys.readouterr().err
+    csaw.verify("s.zarr")
+    assert capsys.readouterr().err == ""
     csaw.evaluate("karate", measures="degree", device="cpu", refresh=True, progress=True)
     assert "csaw: measuring degree of" in capsys.readouterr().err
     csaw.evaluate("karate", measures="degree", device="cpu", refresh=True, progress=told.append)
@@ -160,18 +164,16 @@ def test_progress_is_lines_a_function_or_nothing(here, capsys, monkeypatch):
 
 
 def test_a_notebook_has_a_bar(monkeypatch):
-    from csaw.partition.base import progress
+    from csaw.partition.base import progress, stages
 
     monkeypatch.setattr(progress, "in_jupyter", lambda: True)
     assert progress.wanted(None)
-    bars = []
-
-    class Bar(progress.Progress):
-        __call__ = staticmethod(bars.append)
-
-    monkeypatch.setattr(progress, "_on_terminal", lambda what: nullcontext(Bar()))
-    csaw.sample("karate", walk_length=3, device="cpu")
-    assert bars[-1] == 34
+    shown, seen = [], []
+    monkeypatch.setattr(progress, "_on_terminal", lambda command: nullcontext(shown.append(command)))
+    with stages.hearing(lambda now: seen.append((now.heading, now.done))):
+        csaw.sample("karate", walk_length=3, device="cpu")
+    assert len(shown) == 1
+    assert seen[-1] == ("step 2 of 2: sampling", 34)
 
 
 def test_what_is_open_says_what_it_holds(here):

@@ -29,6 +29,7 @@ from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.cached_names import with_names
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.stages import step
 from csaw.partition.errors import OptionError
 
 SAFE = "what whole measures have found of the graph is kept; run it again"
@@ -121,7 +122,8 @@ class SpreadMeasuring:
         threads = ThreadPoolExecutor(max(1, len(measures)))
         try:
             coming = [threads.submit(kept, one) for one in measures]
-            for one, findings in zip(measures, coming, strict=True):
+            for number, (one, findings) in enumerate(zip(measures, coming, strict=True), 1):
+                step(number)
                 progress(with_names(f"{one.name()} of {self.store.path}"))
                 found[one.name()] = findings.result()
         except BaseException:

@@ -23,6 +23,7 @@ from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted, html_rows, line
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
+from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
 
 PLOT_INCHES, PLOT_TITLE = (6.4, 4.2), "{finding}"
@@ -214,9 +215,10 @@ def evaluate(
             f"--measures: {', '.join(one.name() for one in measures)} reads weights, which graphs of samples do not "
             "have; add another measure, or measure the graph without samples"
         )
-    with measuring(store, wish) as here:
+    with course(of=len(measures) + len(given)), measuring(store, wish) as here:
         evaluation = Evaluation(store, here.profile(measures, progress), [], measures, wish.labels)
-        for sample in given:
+        for number, sample in enumerate(given, len(measures) + 1):
+            step(number)
             evaluation.samples.append(_compared(sample, here, evaluation.profile, measures, wish, progress))
     return evaluation
 

@@ -13,6 +13,7 @@ from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore
 from csaw.partition.base.cached_names import with_names
+from csaw.partition.base.stages import step
 
 Progress = Callable[[str], object]
 Piece = tuple[Findings, np.ndarray]
@@ -47,7 +48,10 @@ class Measuring:
         return self.networks.host
 
     def profile(self, measures: Sequence[Measure], progress: Progress) -> dict[str, Findings]:
+        numbers = {one.name(): number for number, one in enumerate(measures, 1)}
+
         def find(one: Measure) -> Findings:  # what is kept needs no network, and so no GPU that has its rows
+            step(numbers[one.name()])
             progress(with_names(f"{one.name()} of {self.store.path}{self.networks.aside(one)}"))
             return self.networks.findings(one)
 

@@ -21,6 +21,7 @@ from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import Values
+from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.windowed import LEAST_TIME, Window
 from csaw.partition.ingestion.time_value import length_of, text_of
@@ -140,11 +141,13 @@ def evaluate_windows(
     with_times(store, wish.several, len(samples))
     found, each = OverTime(store, {}, [], []), _cut(store, wish)
     measuring = partial(Measuring, columns=False)
-    for number, one in enumerate(each, 1):
-        say = partial(_say, progress, f"window {number} of {len(each)}")
-        here = evaluate(store, progress=say, measuring=measuring, **(options | ONE | {"between": one}))
-        here.store.release()
-        found.windows.append(here)
+    with course(of=len(each)):
+        for number, one in enumerate(each, 1):
+            step(number)
+            say = partial(_say, progress, f"window {number} of {len(each)}")
+            here = evaluate(store, progress=say, measuring=measuring, **(options | ONE | {"between": one}))
+            here.store.release()
+            found.windows.append(here)
     found.measures = found.windows[0].measures
     return found
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named, ratio_in
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, kind_of, measured, named, ratio_in
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import plain_write
@@ -72,7 +72,7 @@ def _whole_run(context: Context, graph: Graph, kind: str, count: int, beyond: st
         "instances": instances,
         "bytes": size,
         "bytes_per_second": one["rate"],
-        "ran_on": job.plan.device,
+        "ran_on": kind_of(job.plan.device),
         "of_plain_write": one["rate"] / figure(plain)["rate"],
         "of_slower": one["rate"] / slower,
     }

@@ -25,7 +25,8 @@ from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
 from csaw.partition import open_graph, write_graph
 from csaw.partition.graph.edge_columns import TIME
-from csaw.partition.graph.store import Graph, GraphStore
+from csaw.partition.graph.parts import Graph
+from csaw.partition.graph.store import GraphStore
 
 CLAIM = "csaw samples faster than each peer that is measured beside it on the same device and draws from the same law"
 WORKS: dict[str, Row] = {

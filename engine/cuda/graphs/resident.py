@@ -20,6 +20,7 @@ from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import check_bias
 from csaw.engine.schedule.time_rules import TimeRules
 from csaw.partition import Partition
+from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
 from csaw.partition.graph.store import INDICES
 
@@ -104,6 +105,7 @@ class DeviceGraph:
             span = slice(part.first_edge, part.first_edge + part.edges)
             self.transfer_bytes += staging.upload(part, {name: array[span] for name, array in stored.items()})
             self.transfers += 1
+            tell(part.first_edge + part.edges, self.store.edges, EDGES)
 
     def _build(self, indptr: np.ndarray, rules: TimeRules) -> None:
         launch, vertices = self.builder.launch, self.store.vertices

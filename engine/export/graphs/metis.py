@@ -15,7 +15,8 @@ from csaw.engine.export.tables import packed
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.store import GraphStore, Partition
+from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.store import GraphStore
 
 SUFFIXES = (".metis", ".graph")
 HOLDS = ("vertices", "direction", "numbers")

@@ -27,7 +27,7 @@ def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: I
         shape.header_line = first.text.decode("utf-8", "replace").strip()
         shape.skip, shape.skip_lines, shape.empty = first.end, first.number, not rows
         if layout.strings:
-            shape.checks += (HeaderAgain(first.text.strip()),)
+            shape.checks += (HeaderAgain(first.text.strip().lower()),)
     columns = _columns(name, layout, len(layout.rows) - len(rows), options) if rows else len(names or ())
     shape.strings, shape.separator = layout.strings, layout.separator
     if names is None:
@@ -64,7 +64,7 @@ def _columns(name: str, layout: Layout, skip: int, options: IngestOptions) -> in
     columns = sizes[0] if options.on_error == "stop" else _usual(sizes)
     other = next((k for k, size in enumerate(sizes) if size != columns), None)
     if other is not None and options.on_error == "stop" and options.weight_column != "none":
-        raise _unequal(name, lines, sizes, other)
+        raise _unequal(name, lines, layout.rows[skip:], other)
     if columns < 2 and other is None:
         raise FormatError(
             f"{name}:{lines[0].number}: expected 'source target [weight]' between blanks, tabs, commas or "
@@ -79,8 +79,14 @@ def _usual(sizes: list[int]) -> int:
     return Counter([size for size in sizes if size > 1] or sizes).most_common(1)[0][0]
 
 
-def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> FormatError:
-    first, odd = lines[0], lines[other]
+def _unequal(name: str, lines: list[Line], rows: list[list[bytes]], other: int) -> FormatError:
+    first, odd, sizes = lines[0], lines[other], [len(row) for row in rows]
+    if all(len(row) > 1 and row[1] == b"%d" % (len(row) - 2) for row in rows):
+        return FormatError(
+            f"{name}:{first.number}: expected an edge, found a vertex, the number of its neighbors, and these: "
+            f"{row_shown(first.text)}; read them without the second: awk '{{$2=\"\"}} 1' FILE | csaw partition - "
+            "OUT --format adjacency"
+        )
     if other == 1 and len(sizes) > 2 and len(set(sizes[1:])) == 1:
         matrix = ", --format matrix-market if it is 'rows columns entries'" if SIZES.match(first.text) else ""
         lists = ", --format adjacency if each row has a vertex and its neighbors"
@@ -90,7 +96,11 @@ def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> Form
             f"or a title, pass --skip-lines {first.number}{matrix}{lists}"
         )
     usual = _usual(sizes)
-    few = 1 < usual < 4 and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)
+    few = (
+        1 < usual < 4
+        and max(sizes) <= usual + 2
+        and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)
+    )
     skip = f"--on-error skip to keep only rows of {usual} columns, or " if few else ""
     return FormatError(
         f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found "

@@ -3,13 +3,19 @@
 import re
 
 from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.columns import named_ends, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import NUMBER, row_shown
-from csaw.partition.ingestion.text.separators import Layout
+from csaw.partition.ingestion.text.separators import Layout, text_of
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.types import see_types
 
 MANY = 8  # entries
+LONGEST = 40  # bytes of a number
+ARROW = b"-=<>~"
+INNER_QUOTES = re.compile(rb'\s*[^\s",;][^",;\t]*\s"[^"]*"')
+LONGEST_LINE = 1 << 10
+NODES = {(one, other) for one in ("id", "nodeid", "node", "vertex") for other in ("label", "name", "labels")}
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
     rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
@@ -22,7 +28,7 @@ def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], op
     In SIF it is the kind of an edge: ``1 pp 2``. What options say of the columns decides it.
     """
     wishes = options.wishes
-    if wishes.source or wishes.target or wishes.weight != "auto" or wishes.further or wishes.time:
+    if (wishes.source and wishes.target) or wishes.weight not in ("auto", "none") or wishes.further or wishes.time:
         return
     three = [row for row in rows if len(row) >= 3]
     if not layout.strings or 2 * len(three) <= len(rows):
@@ -31,10 +37,44 @@ def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], op
     words = not any(NUMBER.fullmatch(row[2]) for row in three)
     if ends or words:
         mark = f"{row_shown(three[0][1])} stands between {row_shown(three[0][0])} and {row_shown(three[0][2])}"
+        weight = "3 if the first two are, with a weight" if ends else "none if the first two are"
         raise FormatError(
             f"{where}: {mark}, as in SIF, whose second column is the kind of an edge; pass --source-column 1 "
-            "--target-column 3 --weight-column none if the first and the third cell are the ends, or --source-column 1 "
-            "--target-column 2, with --weight-column 3 or none, if the first two are"
+            "--target-column 3 --weight-column none if the first and the third cell are the ends, --source-column 1 "
+            f"--target-column 2 --weight-column {weight}"
+        )
+
+
+def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
+    """Raise FormatError for an arrow or names of columns that would be vertices, or quotes that would stay in one."""
+    wishes = options.wishes
+    if not shape.strings or (wishes.source and wishes.target):
+        return
+    if layout.separator in (b"\t", b",", b";") and (
+        line := next((line for line in layout.lines if INNER_QUOTES.match(line.text[:LONGEST_LINE])), None)
+    ):
+        raise FormatError(
+            f"{where}: quotes that begin within a cell, which would stay in the id: {row_shown(line.text)}; write them "
+            "around the whole cell, or pass --format edges"
+        )
+    if rows and len(rows[0]) == 2 and tuple(map(plain, text_of(rows[0]))) in NODES:
+        raise FormatError(
+            f"{where}: {row_shown(layout.lines[0].text)} are columns of a table of vertices, expected one of edges; "
+            "pass --format edges if these are vertices"
+        )
+    for row, line in zip(rows[1:], layout.lines[1:], strict=True):
+        names = text_of(row)
+        if (found := named_ends(names)) and all(len(plain(names[end])) > 1 for end in found):
+            raise FormatError(
+                f"{where[: where.rindex(':')]}:{line.number}: names of columns stand below other rows, "
+                f"{row_shown(line.text)}; pass --skip-lines {line.number - 1} if no edges stand above them, or "
+                "--format edges if they are vertices"
+            )
+    ends = (row[end] for row in rows for end in (shape.read.source, shape.read.target) if len(row) > end)
+    if mark := next((cell for cell in ends if len(cell) > 1 and not cell.strip(ARROW)), None):
+        raise FormatError(
+            f"{where}: {row_shown(mark)} would be a vertex; say which columns are the ends with --source-column and "
+            "--target-column, or pass --format edges if it is one"
         )
 
 
@@ -44,6 +84,14 @@ def is_size_line(first: tuple[int, int, int], entries: int, largest: int) -> boo
     """
     rows, columns, said = first
     return said == entries >= (1 if rows == columns else MANY) and 0 < largest <= max(rows, columns) and min(first) > 0
+
+
+def are_counts(first: tuple[int, int], edges: int, largest: int) -> bool:
+    """Whether the first row may have the counts of so many rows behind it: vertices and edges, edges and vertices, or
+    edges and a flag.
+    """
+    one, other = first
+    return (other == edges and largest <= one) or (one == edges and (largest <= other or 0 <= other < 2))
 
 
 def size_line(where: str, first: tuple[int, int, int]) -> FormatError:
@@ -59,6 +107,7 @@ def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape
     see_types(where, layout, rows, shape, options)
     if shape.header_line is None and shape.names is None:
         refuse_words_between(where, layout, rows, options)
+        refuse_marks(where, layout, rows, shape, options)
         if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
             one, other, third = map(int, rows[0])
             shape.first = one, other, third
@@ -69,7 +118,7 @@ def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: Inge
     read, said = shape.read, list[str]()
     ends = [row[end] for row in rows for end in (read.source, read.target) if len(row) > end]
     if layout.strings and options.ids == "auto":
-        numbers = [cell for cell in ends if SPELLED.fullmatch(cell)]
+        numbers = [cell for cell in ends if len(cell) <= LONGEST and SPELLED.fullmatch(cell)]
         if numbers:
             said.append(
                 f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "

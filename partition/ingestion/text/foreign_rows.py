@@ -7,18 +7,20 @@ from csaw.partition.ingestion.text.cells import row_shown
 from csaw.partition.ingestion.text.foreign import LOOKED_AT, OF_DIMACS, OF_GSPAN, refusal, through
 from csaw.partition.ingestion.text.head import Head, Line
 
-ALONE = re.compile(rb"(?<=\n)#[ \t\r]*\n(?!\s*#)")  # a line of nothing but #, which no comment follows
+LONGEST = 1 << 10  # bytes of a row that are looked at
 LGL = re.compile(r"\.lgl(\.\w+)?$")
-VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t\r]*\n(?=[^#%\s])")  # a line # NAME above a row
-DATA = re.compile(rb"\s*\S+\s+\{.*\}\s*$")
-EDGE_DATA = re.compile(rb"\s*(\S+|\(.*\))\s+(\S+|\(.*\))\s+\{.*\}\s*$")
+VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t]*\n(?=[^#%\s])")  # a line # NAME above a row
 LONE = re.compile(rb"\s*[\(\[\{]\s*$")
-BRACKET = re.compile(rb"\s*([^\s\(\[\{<]+\s*[\s:]\s*)?[\(\[\{<]")
-BRACKETS = re.compile(BRACKET.pattern + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:)")
-LETTERED = re.compile(rb"\s*[acdenpstvx]\s")
+BRACKET = re.compile(rb"\s*([^\s\(\[\{<]*\s*:?\s*)?[\(\[\{<]")
+BRACKETS = re.compile(
+    BRACKET.pattern
+    + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"  # the last are Cypher's
+)
+LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
-COLON = re.compile(rb"\s*(\S+\s+)?\d+:\d+(\.\d*)?(\s|,|$)")
+QUOTES = re.compile(rb"\s*([^\s']+\s+)?'[^']*'\s*[,;\s]\s*'[^']*'")
+COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&]+)\d+(\.\d*)?([eE][-+]?\d+)?(\s|,|$)")
 
 
 def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
@@ -26,33 +28,54 @@ def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
 
     Where ``wishes`` say which columns are read, the others may have anything.
     """
-    texts = [line.text.rstrip() for line in lines]
+    texts = [line.text[:LONGEST].rstrip() for line in lines]
     where = f"{head.name}:{lines[0].number}"
-    begin = lines[0].end - len(lines[0].text)
-    rows = head.text[begin : begin + LOOKED_AT]
-    if any(not rows[: found.start()].rpartition(b"\n")[0].rpartition(b"\n")[2].lstrip().startswith(b"#")
-           for found in ALONE.finditer(rows)):  # fmt: skip
+    if _is_tgf(head, lines):
         way = "the rows below its line '#' are edges: sed '1,/^#$/d' FILE | csaw partition - OUT"
         raise refusal(where, "TGF (Trivial Graph Format)", way)
     if _is_lgl(head, texts):
         raise refusal(where, "LGL (Large Graph Layout)", through("igraph.Graph.Read_Lgl(FILE)"))
-    if wishes.weight == "auto" and any(map(EDGE_DATA.match, texts)):
+    braces = {min(len(text.partition(b"{")[0].split()), 2) for text in texts if _has_data(text)}
+    if 2 in braces and wishes.weight == "auto":
         way = (
             "--weight-column none reads the ends only, networkx.write_weighted_edgelist writes rows with weights, and "
             + through("networkx.read_edgelist(FILE)")
         )
         raise refusal(where, "an edge list of networkx with data in braces", way)
-    if any(map(DATA.match, texts)) and not any(map(EDGE_DATA.match, texts)):
+    if braces == {1}:
         raise refusal(where, "a multiline adjacency list of networkx", through("networkx.read_multiline_adjlist(FILE)"))
     _refuse_letters(where, texts, wishes)
+    _refuse_colons(where, texts)
     _refuse_marks(where, texts)
+
+
+def _has_data(text: bytes) -> bool:
+    """Whether a row ends with braces behind a blank."""
+    before, brace, _ = text.partition(b"{")
+    return bool(brace) and before[-1:].isspace() and text.endswith(b"}")
+
+
+def _is_tgf(head: Head, lines: list[Line]) -> bool:
+    """Whether a line of nothing but # stands between rows of different vertices, each with its name, and rows of edges
+    between these.
+    """
+    begin = lines[0].end - len(lines[0].text)
+    above, mark, below = head.begin(len(head.text), begin).partition(b"\n#\n")
+    if not mark:
+        return False
+    vertices = [line.split(None, 1) for line in above.split(b"\n") if line.strip()]
+    known, labels = {cells[0] for cells in vertices}, [cells[-1].strip() for cells in vertices]
+    if len(known) < len(vertices) or (labels != [cells[0] for cells in vertices] and known >= set(labels)):
+        return False
+    edges = [line.split(None, 2)[:2] for line in below[:LOOKED_AT].split(b"\n")[:-1] or [below] if line.strip()]
+    return all(len(ends) == 2 and known >= set(ends) for ends in edges)
 
 
 def _is_lgl(head: Head, texts: list[bytes]) -> bool:
     """Whether lines ``# NAME`` stand above rows of one cell, or two with a weight: other names above each, as the ids
     in the rows are, and one at the begin.
     """
-    names = VERTEX.findall(head.text[:LOOKED_AT])
+    names = VERTEX.findall(head.begin(LOOKED_AT))
     rows = [text.split() for text in texts]
     if not head.text.lstrip().startswith(b"#") or max(map(len, rows)) > 2 or len(set(names)) < len(names):
         return False
@@ -71,6 +94,22 @@ def _refuse_letters(where: str, texts: list[bytes], wishes: Wishes) -> None:
         raise refusal(where, f"DIMACS, without a line p ({row_shown(texts[0])})", OF_DIMACS)
 
 
+def _refuse_colons(where: str, texts: list[bytes]) -> None:
+    """Raise FormatError for words with colons between vertices, ``a:b c``, or a vertex and its weight, ``a b:2``: words
+    that stand alone in other rows.
+    """
+    rows = [text.replace(b",", b" ").split() for text in texts]
+    pairs = [[cell.split(b":") for cell in row[:2]] for row in rows]
+    for end in (0, 1):
+        halves = [row[end] for row in pairs if len(row) > end]
+        vertices = {row[0][0] for row in pairs}
+        others = [half[1 - end] for half in halves if len(half) == 2 and all(half)]
+        if len(others) == len(pairs) and 2 * sum(other in vertices for other in others) > len(others):
+            row = row_shown(texts[0])
+            way = "write a blank behind each colon if a vertex and its neighbors stand there: sed 's/:/: /' FILE"
+            raise refusal(where, f"words with ':' between them that are vertices, too ({row})", way)
+
+
 def _refuse_marks(where: str, texts: list[bytes]) -> None:
     """Raise FormatError for rows that have brackets or colons around their ends."""
     row = row_shown(texts[0])
@@ -81,6 +120,13 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
             "csaw.partition takes a list of tuples"
         )
         raise refusal(where, f"a list in brackets, as Python and JSON write ({row})", way)
-    if 2 * sum(map(bool, map(COLON.match, texts))) > len(texts):
-        way = "write them with a blank in place of the colon, tr ':' ' ' < FILE > edges.txt"
-        raise refusal(where, f"pairs of numbers with a colon between them ({row})", way)
+    if 2 * sum(map(bool, map(QUOTES.match, texts))) > len(texts):
+        way = 'write double quotes, or none: tr -d "\'" < FILE > edges.txt'
+        raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)
+    if all(text.endswith(b";") and text.count(b";") == 1 for text in texts):
+        raise refusal(where, f"rows that end with a semicolon ({row})", "remove it: tr -d ';' < FILE > edges.txt")
+    marks = [found[2] for found in map(COLON.match, texts) if found]
+    if 2 * len(marks) > len(texts):
+        mark = marks[0].decode()
+        way = f"write a blank in its place: sed 's/{mark}/ /g' FILE > edges.txt"
+        raise refusal(where, f"pairs of numbers with {mark!r} between them ({row})", way)

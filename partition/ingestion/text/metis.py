@@ -13,8 +13,9 @@ from csaw.partition.ingestion.text.cells import row_shown
 from csaw.partition.ingestion.text.head import Head, Line
 
 COUNTS = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})(?:\s+([01]{1,3})(?:\s+(\d{1,2}))?)?\s*$")
+WHOLE = re.compile(rb"[0-9]{1,18}")
 SUFFIX = re.compile(r"\.(metis|graph)(\.\w+)?$")
-ENOUGH = 8  # edges that the lines of both ends have: chance gives no two
+ENOUGH, CERTAIN = 8, 1000  # edges that the lines of both ends have: chance gives no two
 
 
 class Metis(NamedTuple):
@@ -69,7 +70,7 @@ def recognised(head: Head, lines: list[Line]) -> Metis | None:
                 return None
             continue
         rows += 1
-        if not all(map(bytes.isdigit, cells)):
+        if not all(map(WHOLE.fullmatch, cells)):
             return None
         neighbors = set(map(int, cells))
         if rows in neighbors or len(neighbors) < len(cells) or max(neighbors, default=0) > counts.vertices:
@@ -80,6 +81,8 @@ def recognised(head: Head, lines: list[Line]) -> Metis | None:
         for other in neighbors - before:
             seen.setdefault(other, set()).add(rows)
         entries, twice = entries + len(cells), twice + len(before)
+        if twice >= CERTAIN and not head.ended:
+            return counts
     if head.ended:
         fits = rows == counts.vertices and 0 < entries == 2 * counts.edges
     else:
@@ -91,7 +94,7 @@ def _beyond(lines: list[Line], counts: Metis) -> bool:
     """Whether one of the first rows has a neighbor that the graph has not."""
     for line in lines:
         for cell in line.text.split()[counts.before :: 1 + counts.weighted]:
-            if not cell.isdigit() or not 1 <= int(cell) <= counts.vertices:
+            if not WHOLE.fullmatch(cell) or not 1 <= int(cell) <= counts.vertices:
                 return True
     return False
 

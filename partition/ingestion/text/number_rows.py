@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.columns import named_ends
 from csaw.partition.ingestion.text import numbers, plain
 from csaw.partition.ingestion.text import text as parser
 from csaw.partition.ingestion.text.cells import WORD, empty_cell, refuse_comma, row_shown
@@ -26,6 +27,9 @@ WRONG = {
     numbers.TOO_LARGE: "an id of at most 64 bits",
     numbers.QUOTE: "quotes that end before a separator",
 }
+
+ODD = re.compile(rb"[\[\](){}<>|=:']|--|\xe2\x86")  # which make no word of a number
+WRONG_MARKS = "integers as ids, as in the rows before, and a number in each other column that is read"
 
 
 class Room(threading.local):
@@ -227,13 +231,16 @@ class NumberRows:
             )
         if status == NOT_OF_COLUMN:
             raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[plain.ERROR_FOUND]], row)}")
-        if row.strip() == (self.shape.header_line or "\0").encode():
+        if row.strip() == (self.shape.header_line or "\0").encode() or named_ends(
+            re.split(r"[\s,;]+", row.decode("utf-8", "replace"))
+        ):
             raise FormatError(
-                f"{where}: expected an edge, but the header stands here again, as where files are joined; remove "
-                "it, or pass --on-error skip"
+                f"{where}: expected an edge, but a header stands here, {row_shown(row)}, as where files are joined; "
+                "remove it, or pass --on-error skip"
             )
         refuse_comma(where, row)
-        raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
+        expected = WRONG[status] if status != numbers.NOT_A_NUMBER or not ODD.search(row) else WRONG_MARKS
+        raise FormatError(f"{where}: expected {expected}, found {row_shown(row)}")
 
     def _check_bounds(self, bounds: Bounds) -> None:
         limit, (low, high) = self.shape.declared["vertices"], bounds

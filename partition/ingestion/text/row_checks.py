@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
+from csaw.partition.errors import FormatError
+from csaw.partition.ingestion.text.cells import NUMBER, cells, is_blank, row_shown
 from csaw.partition.ingestion.text.head import Line
 
 
@@ -78,16 +79,18 @@ class Type(NamedTuple):
 
 
 class HeaderAgain(NamedTuple):
-    """A header that stands among the rows, too, where files were joined: no row of words may be like it."""
+    """A header, in small letters, that stands among the rows, too, where files were joined: no row of words may be like
+    it.
+    """
 
     header: bytes
 
     def suspects(self, block: bytes, lines: int) -> bool:
-        return self.header in block
+        return self.header in block.lower()
 
     def fault(self, line: bytes) -> str:
         return "an edge, but the header stands here again, as where files are joined; remove it" * (
-            line.strip() == self.header
+            line.strip().lower() == self.header
         )
 
     def blanked(self, block: bytes) -> bytes:
@@ -104,28 +107,58 @@ MARKS = {
     for mark in marks.split()
 }
 BETWEEN = re.compile(
-    rb'\s*("[^"]*"|[^\s,;|]+?)(\s*)([-=<>]{2,4}|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("[^"]*"|[^\s,;|]+)(?=\s|[,;]|$)'
+    rb'\s*("[^"]*"|[^\s,;|]+?)(\s*)([-=<>~]{2,5}|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("[^"]*"|[^\s,;|]+)(?=\s|[,;]|$)'
 )
-PIPES = re.compile(rb"[^|]*[^|\s][^|]*(\|[^|]*[^|\s][^|]*)+$")
+LONGEST = 1 << 10  # bytes of a row in which an arrow is looked for
 
 
-def arrow_between(lines: Iterable[Line]) -> Arrow | None:
-    """The arrow between the ends of all ``lines``, or bars between their cells; None where not all have it."""
+def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
+    """The arrow between the ends of all ``lines``, or bars between their cells; None where not all have it.
+
+    FormatError for a mark of which nobody knows what it means.
+    """
     texts = [line.text.rstrip() for line in lines]
-    if all(map(PIPES.match, texts)) and len({text.count(b"|") for text in texts}) == 1 and b"\t" not in texts[0]:
-        return Arrow(b"|", texts[0].count(b"|"), b"\t")
-    marks = set()
-    for text in texts:
-        found = BETWEEN.match(text)
-        if found is None or found[3] not in MARKS or text.count(found[3]) != 1:
-            return None
-        if not (found[2] and found[4]) and not (found[1].isdigit() and found[5].isdigit()):
-            return None  # a->b without blanks may be a word
-        marks.add(found[3])
-    if len(marks) != 1:
+    bars = {text.count(b"|") for text in texts}
+    cells = (cell for text in texts for cell in text.split(b"|"))
+    if len(bars) == 1 and bars != {0} and b"\t" not in texts[0] and all(map(bytes.strip, cells)):
+        _refuse_ends(name, lines, texts)
+        return Arrow(b"|", bars.pop(), b"\t")
+    found = [BETWEEN.match(text[:LONGEST]) for text in texts]
+    marks = {each[3] for each in found if each}
+    if not all(each and _is_between(each) for each in found) or len(marks) != 1:
         return None
-    turned, undirected = MARKS[mark := marks.pop()]
+    mark = marks.pop()
+    glued = any(not each[2] and not each[1].isdigit() and each.end() < len(each.string) for each in found if each)
+    if mark not in MARKS or glued:
+        raise FormatError(
+            f"{name}:{lines[0].number}: {mark.decode()!r} stands between the ends, as in {row_shown(texts[0])}, and "
+            f"may mean anything; write a blank there: sed 's/{mark.decode()}/ /' FILE | csaw partition - OUT"
+        )
+    if any(text.count(mark) != 1 for text in texts):
+        return None
+    _refuse_ends(name, lines, texts)
+    turned, undirected = MARKS[mark]
     return Arrow(mark, 1, b" ", turned, undirected)
+
+
+def _refuse_ends(name: str, lines: list[Line], texts: list[bytes]) -> None:
+    """Raise FormatError for rows with an arrow that end with a separator, which would stay in words."""
+    if line := next((line for line, text in zip(lines, texts, strict=True) if text.endswith((b",", b";"))), None):
+        raise FormatError(
+            f"{name}:{line.number}: expected a row that ends with a cell, found {row_shown(line.text)}; remove the "
+            "last sign: sed 's/[,;]$//' FILE | csaw partition - OUT"
+        )
+
+
+def _is_between(found: re.Match[bytes]) -> bool:
+    """Whether a mark stands between two ends: of ``a->b c`` without blanks, it may be in a word."""
+    behind = found.string[found.end() :].strip(b" \t,;\r\n")
+    return (
+        bool(found[2] and found[4])
+        or (found[1].isdigit() and found[5].isdigit())
+        or not behind
+        or bool(NUMBER.fullmatch(behind))
+    )
 
 
 def faults_of(check: RowCheck, block: bytes, newline: int) -> list[tuple[int, str]]:

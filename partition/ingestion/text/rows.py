@@ -9,7 +9,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text import blocks
 from csaw.partition.ingestion.text.blocks import Blocks
-from csaw.partition.ingestion.text.doubts import is_size_line, size_line
+from csaw.partition.ingestion.text.doubts import are_counts, is_size_line, size_line
 from csaw.partition.ingestion.text.list_rows import ListRows
 from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
@@ -194,8 +194,9 @@ class TextRows(Recorded):
         size = self.shape.first if self.options.format == "auto" else None
         if size and is_size_line(size, rows - 1, self.said.largest):
             raise size_line(f"{self.path}:{self.shape.skip_lines + 1}", size)
-        first = self.said.first if self.shape.columns in (0, 2) else None  # a row of counts has two columns
-        if first and rows > 2 and first[1] == rows - 1 and self.said.largest <= first[0]:
+        flagged = self.shape.first is not None and self.shape.first[2] < 2  # behind counts
+        first = self.said.first if flagged or self.shape.columns in (0, 2) else None  # a row of counts has two columns
+        if first and rows > 1 and are_counts(first, rows - 1, self.said.largest):
             self.warnings.append(
                 f"the first row, {first[0]} {first[1]}, looks like counts of vertices and edges; "
                 "if so, pass --skip-lines 1"

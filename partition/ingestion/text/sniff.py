@@ -10,7 +10,7 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text import metis
 from csaw.partition.ingestion.text.adjacency import adjacency_of
 from csaw.partition.ingestion.text.described import describe
-from csaw.partition.ingestion.text.foreign import refuse_foreign, refuse_unreadable
+from csaw.partition.ingestion.text.foreign import LOOKED_AT, refuse_foreign, refuse_unreadable
 from csaw.partition.ingestion.text.foreign_rows import refuse_foreign_rows
 from csaw.partition.ingestion.text.head import Head, Line
 from csaw.partition.ingestion.text.konect import see_konect
@@ -42,7 +42,7 @@ def sniff(
         _of_matrix(name, matrix, shape, options)
         return shape, head.text
     if asked == "auto":
-        refuse_foreign(name, head.text)
+        refuse_foreign(name, head.begin(LOOKED_AT))
     _see_comments(head, shape)
     shape.skip, shape.skip_lines = head.behind(options.skip_lines), options.skip_lines
     lines, comment = head.rows(options.skip_lines)
@@ -70,7 +70,7 @@ def _see_comments(head: Head, shape: Shape) -> None:
 
 def _of_rows(head: Head, lines: list[Line], comment: bytes, shape: Shape, options: IngestOptions) -> None:
     """Add what rows of edges are like to ``shape``."""
-    arrow = arrow_between(lines) if options.format == "auto" else None
+    arrow = arrow_between(head.name, lines) if options.format == "auto" else None
     if options.format == "auto":
         if arrow:
             shape.checks = (arrow,)

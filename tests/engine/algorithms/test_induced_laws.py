@@ -16,6 +16,7 @@ from csaw.cli.commands.verify import verify as command
 from csaw.engine import open_samples, sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.algorithms.saint_edge import SaintEdge
+from csaw.engine.api import registry
 from csaw.engine.batches import induced
 from csaw.engine.samples import ahead
 from csaw.engine.samples.inclusion import inclusion
@@ -36,6 +37,9 @@ CASES = [
     ("random-node", {"frontier_size": 20}),
     ("random-edge", {"neighbor_size": 20}),
 ]
+
+
+FROM_THE_WHOLE = [name for name in registry.names() if registry.find(name).sources_from in ("every", "clusters")]
 
 
 def sets_of(drawn):
@@ -156,10 +160,16 @@ def test_the_multidimensional_sampler_is_frontier_sampling(tmp_path):
     assert all(np.array_equal(expected[name], found[name]) for name in expected)
 
 
-def test_sources_that_would_not_be_read_and_graphs_without_edges_are_refused(tmp_path):
+@pytest.mark.parametrize("sources", ["random:1", "random:4", [1, 2], [0, 1, 2, 3], [], {"ids": [1], "y": [0]}], ids=str)
+@pytest.mark.parametrize("algo", FROM_THE_WHOLE)
+def test_sources_that_would_not_be_read_are_refused(tmp_path, algo, sources):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
-    with pytest.raises(OptionError, match="saint-node draws its vertices from the whole graph"):
-        sample(store, tmp_path / "s.zarr", "saint-node", sources=[1, 2])
+    with pytest.raises(OptionError, match=f"sources: {algo} draws .* the whole graph; run without"):
+        sample(store, tmp_path / "s.zarr", algo, sources=sources)
+    assert not (tmp_path / "s.zarr").exists()
+
+
+def test_graphs_without_edges_are_refused_where_edges_are_drawn(tmp_path):
     empty = store_of(tmp_path / "h.zarr", [], directed=False, vertices=3)
     with pytest.raises(OptionError, match="has no edge to start from"):
         sample(empty, tmp_path / "s.zarr", "saint-edge")

@@ -4,6 +4,7 @@ import os
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from helpers.bench import GRAPH, bench
 from helpers.bench_works import replace_clocks, shown
@@ -14,9 +15,11 @@ from csaw.engine.bench.bench_row import MACHINE, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import GOAL_DEVICE, GOAL_GRAPH, Graph
 from csaw.engine.bench.machine import held_to
+from csaw.engine.bench.measure import Timed
 from csaw.engine.bench.peer_process import Child
 from csaw.engine.bench.suites import ingest, peers, triangles
 from csaw.engine.cuda.device import Device
+from csaw.engine.schedule.backend import TALLY
 
 UNSAID = {"from-disk", "journey", "peers", "scale-out"}  # whose rows do not say which device did the work
 SIZES = {  # in the names of works, and of what
@@ -58,6 +61,16 @@ def fake_suite(monkeypatch, name, *rows):
     for place in (run.suites, judge.suites):
         monkeypatch.setattr(place, "load", lambda _: module)
     monkeypatch.setattr(run, "about", lambda device, *_: {"suite": MACHINE, "device": device.name if device else "CPU"})
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:0", "cuda:0,1"])
+def test_a_row_says_the_kind_of_the_device_that_its_plan_names(device):
+    measure = object.__new__(Timed)
+    measure.seconds, measure.edges, measure.tallies = [1.0, 2.0], [5, 5], [0, np.zeros(len(TALLY), np.int64)]
+    measure.work = SimpleNamespace(name="a walk", unit="edges/s", instances=3, goal=None)
+    measure.job = SimpleNamespace(plan=SimpleNamespace(select="its", graph_layout="csr", device=device))
+    measure._streaming, measure._rates = dict, lambda: [5.0]
+    assert measure.row()["ran_on"] == device.partition(":")[0]
 
 
 @pytest.mark.parametrize("devices", [(), (GPU,)])

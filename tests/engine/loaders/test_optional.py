@@ -1,5 +1,6 @@
 """Loaders without PyTorch: an error says what to install, and nothing else of csaw needs it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,7 @@ def test_loaders_are_listed_and_load_when_they_are_asked_for():
         check=True,
         capture_output=True,
         text=True,
-        env={"PYTHONPATH": str(ENGINE.parent / "tests" / "_src")},
+        env=os.environ | {"PYTHONPATH": str(ENGINE.parent / "tests" / "_src")},
     )
     assert said.stdout.strip() == f"{loaders.__all__} False"
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):

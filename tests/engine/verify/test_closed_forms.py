@@ -36,9 +36,9 @@ def stores(tmp_path_factory):
     )
 
 
-def tables_and_laws(store, case, weighted):
+def tables_and_laws(store, known, weighted):
     """Every situation's law, from tables and from the slow law."""
-    name, options, expression = KNOWN[case]
+    name, options, expression = known
     algorithm, view = registry.build(name, options, expression), GraphView(store.load(), weighted)
 
     def slow(v, prev, source):
@@ -63,8 +63,25 @@ def as_laws(table):
 @pytest.mark.parametrize("case", KNOWN)
 def test_a_closed_form_is_the_slow_law(stores, case, weighted):
     for store in stores:
-        for quick, slow in zip(*tables_and_laws(store, case, weighted), strict=True):
+        for quick, slow in zip(*tables_and_laws(store, KNOWN[case], weighted), strict=True):
             assert list(quick) == sorted(quick)
+            possible = {outcome: chance for outcome, chance in slow.items() if chance > 1e-12}
+            assert quick == pytest.approx(possible, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "e.weight * (1 + e.dst_degree)",
+        "e.dst_degree if e.weight == 1 else 7",
+        "e.weight / (1 + e.dst_degree)",
+        "(e.dst_degree + e.weight) ** 2",
+        "e.dst_degree - e.weight + 2",
+    ],
+)
+def test_without_weights_a_bias_of_weights_and_degrees_has_a_closed_form(stores, expression):
+    for store in stores:
+        for quick, slow in zip(*tables_and_laws(store, ("deepwalk", {}, expression), False), strict=True):
             possible = {outcome: chance for outcome, chance in slow.items() if chance > 1e-12}
             assert quick == pytest.approx(possible, rel=1e-9, abs=0.0)
 

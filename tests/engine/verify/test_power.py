@@ -67,7 +67,7 @@ def test_returns_that_are_too_frequent_at_hubs_alone_are_found_there(tmp_path):
 @pytest.fixture
 def counted_in_a_pass(monkeypatch):
     """Samples of any size are kept in part and counted in the rest, in many pieces."""
-    monkeypatch.setattr(walk_pass, "TRANSITIONS", 20_000)
+    monkeypatch.setattr(walk_pass, "STEPS_KEPT", 20_000)
     monkeypatch.setattr(walk_tables, "ENTRIES", 10_000)
 
 

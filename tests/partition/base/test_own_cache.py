@@ -4,6 +4,7 @@ refuses them with the way out.
 
 import os
 import pwd
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,19 @@ def test_folders_and_files_are_made_for_this_user_alone(home):
     assert cache.own_file(folder / "a.py")
     assert not cache.own_file(folder / "b.py")
     assert [file.name for file in folder.iterdir()] == ["a.py"]
+
+
+def test_a_file_that_finds_no_room_is_named_and_leaves_no_rest(home):
+    folder = cache.code_folder("kernels")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as said:
+            cache.write_own(folder / "a.py", b"a" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert said.value.filename == str(folder / "a.py")
+    assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize("open_to", [0o775, 0o777, 0o1777, 0o757])

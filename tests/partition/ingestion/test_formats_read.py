@@ -5,12 +5,13 @@ import io
 
 import numpy as np
 import pytest
+import scipy.io as scipy_io
 from helpers.ingested import read, rows
+from helpers.machine import need_package
 
 from csaw.partition.errors import CsawError
 
-networkx = pytest.importorskip("networkx")
-scipy_io = pytest.importorskip("scipy.io")
+networkx = need_package("networkx")
 
 
 def edges_of(graph, key="weight"):

@@ -6,10 +6,11 @@ import json
 import numpy as np
 import pytest
 from helpers.ingested import read, rows
+from helpers.machine import need_package
 
 from csaw.partition.errors import CsawError
 
-networkx = pytest.importorskip("networkx")
+networkx = need_package("networkx")
 KARATE = networkx.karate_club_graph()
 NAMES = ["g.txt", "g.edges", "g", "g.csv", "g.graph"]
 
@@ -181,7 +182,7 @@ CASES = {
         "((1, 2))\n((2, 3))\n",
         "(0, 0) (0, 1)\n(0, 1) (1, 1)\n",
     ],
-    "pairs of numbers with a colon": [
+    "pairs of numbers with ':' between": [
         "1:2\n2:3\n",
         "1:2 0.5\n2:3 1\n",
         "1:2,3\n2:3,4\n",

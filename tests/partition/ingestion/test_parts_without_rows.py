@@ -5,6 +5,7 @@ import os
 
 import pytest
 from helpers.ingested import rows
+from helpers.machine import need_package
 
 import csaw
 from csaw.partition import IngestOptions, ingest
@@ -99,8 +100,8 @@ def test_parts_that_are_all_without_rows_are_no_graph(tmp_path, empty, parts):
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 @pytest.mark.parametrize("tables", ["first", "last", "only"])
 def test_tables_without_rows_decide_nothing(tmp_path, tables, packed):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    feather = pytest.importorskip("pyarrow.feather")
+    pyarrow, parquet = need_package("pyarrow"), need_package("pyarrow.parquet")
+    feather = need_package("pyarrow.feather")
     folder = tmp_path / "f"
     folder.mkdir()
     types = pyarrow.schema([("source", "int64"), ("target", "int64")])
@@ -129,7 +130,7 @@ def test_parts_as_programs_write_them(tmp_path, writer):
     for number, part in enumerate(([], edges[:2], [], edges[2:])):
         place = folder / f"part-{number}.csv"
         if writer in ("polars", "pandas"):
-            library = pytest.importorskip(writer)
+            library = need_package(writer)
             frame = library.DataFrame({"id_a": [u for u, _ in part], "id_b": [v for _, v in part]})
             frame.write_csv(place) if writer == "polars" else frame.to_csv(place, index=False)
             continue

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.ingested import read, rows
+from helpers.machine import need_package
 
 import csaw
 from csaw.cli.main import cli
@@ -91,14 +92,14 @@ def written(folder, kind, edges):
     if kind == "metis":
         (folder / "e.graph").write_text("6 5 001\n2 4 3 6\n1 4 3 5\n2 5 1 6\n5 2\n4 2 6 8\n5 8\n")
         return folder / "e.graph"
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pyarrow, parquet = need_package("pyarrow"), need_package("pyarrow.parquet")
     table = dict(zip(("source", "target", "weight"), map(list, zip(*edges, strict=True)), strict=True))
     parquet.write_table(pyarrow.table(table), folder / "e.parquet")
     return folder / "e.parquet"
 
 
 def test_objects_say_how_they_are_read():
-    networkx = pytest.importorskip("networkx")
+    networkx = need_package("networkx")
     graph = networkx.karate_club_graph()
     line = "networkx graph, source target weight, undirected, ids int"
     assert csaw.graph(graph).report["read_as"] == [line]

@@ -1,0 +1,88 @@
+"""Stores in csaw's cache: each is made once, by one process while others wait."""
+
+import hashlib
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from csaw.partition.arrays.lease import take
+from csaw.partition.base import cache
+from csaw.partition.base.cached_names import noted
+from csaw.partition.base.file_locks import lock
+from csaw.partition.errors import StoreError
+
+if TYPE_CHECKING:
+    from csaw.partition import GraphStore
+
+Fault = Callable[["GraphStore"], str]
+"""Says what is wrong with a store; an empty text if nothing is."""
+log = logging.getLogger("csaw")
+
+
+def cached(folder: Path, key: str, name: str, make: Callable[[Path], object], fault: Fault = lambda store: "") -> Path:
+    """The store of ``key`` in the cache.
+
+    One process makes it while others wait. A store that cannot be opened or has a ``fault`` is made again.
+    """
+    store = place_of(folder, key)
+    if not store.exists() or _why_not(store, fault):
+        cache.make_folder(folder)
+        with _alone(store):
+            if store.exists() and (why := _why_not(store, fault)):
+                log.warning("%s; it is removed and made again", why)
+                remove(store)
+            if not store.exists():
+                log.info("%s becomes the store %s, once", name, store)
+                make(store)
+    return noted(store, name)
+
+
+@contextmanager
+def _alone(store: Path) -> Iterator[None]:
+    """Wait until no other process makes ``store``, and keep others waiting: by a lease where the file system has no
+    locks.
+    """
+    descriptor = os.open(store.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    try:
+        if lock(descriptor, wait=True):
+            yield
+            return
+    finally:
+        os.close(descriptor)
+    while (lease := take(store.with_suffix(".making"), partial(_waiting, store))) is None:
+        pass  # the process that had it has ended
+    with lease:
+        yield
+
+
+def _waiting(store: Path, owner: str) -> None:
+    log.info("%s: %s is making it; looking whether it lives", store, owner)
+
+
+def _why_not(path: Path, fault: Fault) -> str:
+    """The reason why the store at ``path`` in the cache cannot be used; empty if it can.
+
+    It is the error of opening it, or its ``fault``.
+    """
+    from csaw.partition import open_graph
+
+    try:
+        return fault(open_graph(path))
+    except StoreError as error:
+        return str(error)
+
+
+def place_of(folder: Path, key: str) -> Path:
+    return folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.zarr"
+
+
+def remove(store: Path) -> None:
+    """Remove a store of the cache; it loses its name first, so that the name never has half a store."""
+    gone = store.with_name(f".{store.name}.{os.getpid()}.partial")
+    store.rename(gone)
+    shutil.rmtree(gone)

@@ -1,0 +1,32 @@
+"""The course of a verification: what is checked, one after the other, and how far that is."""
+
+from collections.abc import Iterator
+
+from csaw.engine.samples import Samples
+from csaw.engine.samples.layouts import Arrays
+from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.stages import stage
+
+FILES, GRAPH, VERTICES, JOINED = "files", "graph", "vertices", "joined instances"
+CHOICES, EDGES, TRANSITIONS, LAW, FINGERPRINT = "choices", "edges", "transitions", "law", "fingerprint of the graph"
+BASES, POWER = "base instances", "what the tests would find"
+PIECE_BYTES = 1 << 20  # of a sample that are checked at a time: some seconds where an instance is a large subgraph
+
+
+def checks_of(samples: Samples) -> tuple[str, ...]:
+    """The checks of a sample in order; those that it turns out not to need are left out later."""
+    contents = (CHOICES, EDGES, TRANSITIONS) if samples.has_walks else (EDGES, LAW)
+    if samples.manifest["request"].get("target"):
+        contents = (VERTICES, JOINED, BASES)
+    return (FILES, GRAPH, *contents, FINGERPRINT, POWER)
+
+
+def passed(samples: Samples, what: str = EDGES) -> Iterator[tuple[int, Arrays]]:
+    """Read all instances in turn, as ``iter_groups`` does but fewer at a time, while ``what`` of them is checked."""
+    each = max(samples.nbytes / max(samples.source.instances, 1), 1.0)
+    size = samples.group_size if samples.is_virtual else max(1, min(samples.group_size, int(PIECE_BYTES / each)))
+    with stage(what, samples.instances, "instances") as seen:
+        for start, arrays in samples.iter_groups(size):
+            go_on()
+            yield start, arrays
+            seen(min(start + size, samples.instances))
