@@ -23,9 +23,16 @@ def kind_of_sources(by_itself: SourceKind, given: object, at_random: bool) -> So
     return SourceKind.RANDOM if at_random and kind is SourceKind.ALL else kind
 
 
-def refuse_given(algorithm: Algorithm, kind: SourceKind) -> None:
-    """OptionError where sources of this ``kind`` are given to an algorithm that draws from the whole graph."""
+def refuse_given(algorithm: Algorithm, kind: SourceKind, instances: int | None) -> None:
+    """OptionError where sources of this ``kind`` are given to an algorithm that draws from the whole graph; and where
+    those that are drawn from edges are counted otherwise than by ``instances``.
+    """
     by_itself = algorithm.sources_from
+    if by_itself == SourceKind.EDGES and (
+        kind != by_itself or not (instances or getattr(algorithm, "num_walks", 1) == 1)
+    ):
+        flag = "--num-walks" if kind == by_itself else "--sources"
+        raise OptionError(f"{flag}: expected none where walks start at edges that are drawn; pass --instances")
     if by_itself not in (SourceKind.EVERY, SourceKind.CLUSTERS) or kind == by_itself:
         return
     if by_itself == SourceKind.CLUSTERS:

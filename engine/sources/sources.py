@@ -55,9 +55,7 @@ class Sources:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = sources_each(algorithm)
         self.kind = kind_of_sources(SourceKind[algorithm.sources_from.upper()], given, at_random)
-        refuse_given(algorithm, self.kind)
-        if algorithm.sources_from == SourceKind.EDGES:
-            self._refuse_others(1 if instances else getattr(algorithm, "num_walks", 1))
+        refuse_given(algorithm, self.kind, instances)
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
         """The text that the list of sources follows from, with the seed; None for other sources."""
         self.at_random = at_random
@@ -96,12 +94,6 @@ class Sources:
         if several:
             require_sets(self.listed, self.places, self.frontier_size, self.instances * self.one_after_the_other)
         return several
-
-    def _refuse_others(self, num_walks: int) -> None:
-        """OptionError where sources that are drawn from edges are given otherwise, or counted."""
-        if self.kind is not SourceKind.EDGES or num_walks != 1:
-            flag = "--num-walks" if self.kind is SourceKind.EDGES else "--sources"
-            raise OptionError(f"{flag}: expected none where walks start at edges that are drawn; pass --instances")
 
     def _order(self, algorithm: Algorithm) -> SeedOrder | DrawnSeeds | None:
         if (

@@ -53,7 +53,9 @@ def _rate(stage: Stage) -> str:
     if not stage.unit or not stage.done:
         return ""
     rate = _speed(stage)
-    return f"{format_size(round(rate))}/s" if stage.unit == BYTES else f"{short(rate, stage.unit)}/s"
+    return (
+        f"{format_size(round(rate))}/s" if stage.unit == BYTES else f"{short(rate, stage.unit.partition(' of ')[0])}/s"
+    )
 
 
 def _time(stage: Stage) -> str:

@@ -105,7 +105,7 @@ def test_windows_of_time(stores, tmp_path):
         ["0", "4", "14"],
         ["5", "9", "5"],
     ]
-    assert "csaw: measuring degree of timed.zarr, window 1 of 2" in found.stderr
+    assert "csaw: step 1 of 2: measuring degree of timed.zarr, window 1 of 2" in found.stderr
     assert csaw(*given, "--format", "csv").stdout.startswith("from,to,edges,mean out-degree,")
     assert [one["edges"] for one in json.loads(csaw(*given, "--json").stdout)["windows"]] == [14, 5]
     assert "are for one window" in csaw(*given, "--plot", "plots").stderr
@@ -357,7 +357,7 @@ def test_workers_find_a_measure_of_ones_own(stores, tmp_path):
     spread = csaw(*given, "--cluster", "local:2")
     assert spread.exit_code == 0, spread.output
     assert spread.stdout == csaw(*given).stdout
-    assert "csaw: measuring Near of" in spread.stderr
+    assert "csaw: step 1 of 3: measuring Near of" in spread.stderr
 
 
 @pytest.mark.parametrize("given", [("--residency", "pooled"), ("--exchange", "selective")])

@@ -52,7 +52,8 @@ def test_quiet_prints_what_is_asked_for_and_what_is_wrong(run, tmp_path):
 def test_a_few_lines_say_what_was_made_and_what_comes_next(run):
     made = run("partition", "g.txt", "g.zarr")
     assert "all weights are 1; sample with --unweighted" in made.stderr
-    first, read, hint = made.stdout.splitlines()
+    meant, first, read, hint = made.stdout.splitlines()
+    assert meant == "Read as: 3 columns, source target weight, directed, ids int."
     assert first.startswith("3 vertices and 3 edges in g.zarr (")
     assert read == "3 rows read: 0 dead ends."
     assert hint == "Next: csaw sample g.zarr walks.zarr --algo node2vec"

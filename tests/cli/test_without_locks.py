@@ -63,6 +63,39 @@ def test_commands_end_as_they_do_with_locks(tmp_path, monkeypatch, number):
     assert not [path.name for path in tmp_path.iterdir() if "csaw-lock" in path.name or "csaw-draft" in path.name]
 
 
+@pytest.fixture(scope="module")
+def after(tmp_path_factory):
+    """By name of a command, a folder in which those before it have been run."""
+    left, place = {}, tmp_path_factory.mktemp("place")
+    (place / "rows.txt").write_text(ROWS)
+    (place / "times.txt").write_text(TIMES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resolve, "_folder", lambda given: place / "graphs")
+        patch.chdir(place)
+        for name, commands in COMMANDS.items():
+            left[name] = shutil.copytree(place, tmp_path_factory.mktemp(name) / "here")
+            for command in commands if name != "bench" else ():
+                assert CliRunner().invoke(cli, command).exit_code == 0, command
+    return left
+
+
+def without(folder, words, **more):
+    """A process of Python that has no locks."""
+    for_children(folder, errno.ENOLCK)
+    path = os.pathsep.join([str(folder), *filter(None, sys.path)])
+    given = os.environ | {"PYTHONPATH": path} | more
+    return subprocess.run([sys.executable, *words], check=False, cwd=folder, env=given, capture_output=True, text=True)
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_in_a_process_of_its_own_ends_as_with_locks(after, name):
+    for command in COMMANDS[name]:
+        ended = without(after[name], ["-m", "csaw.cli", *command])
+        assert ended.returncode == 0, (command, ended.stderr)
+        assert "locks" not in ended.stderr
+
+
 COLD = {
     "command": ["-m", "csaw.cli", "sample", "karate", "walks.zarr", *WALKS],
     "Python": ["-c", "import csaw; csaw.sample(csaw.graph([(0, 1), (1, 0)]), 'walks.zarr', walk_length=3)"],
@@ -71,14 +104,9 @@ COLD = {
 
 @pytest.mark.parametrize("way", COLD)
 def test_a_cold_cache_without_locks_is_filled_and_found_again(tmp_path, way):
-    for_children(tmp_path, errno.ENOLCK)
-    cache = tmp_path / "cache"
-    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    given = os.environ | {"CSAW_CACHE_DIR": str(cache), "PYTHONPATH": path}
-    kept = []
+    cache, kept = tmp_path / "cache", []
     for again in (False, True):
-        words = [sys.executable, *COLD[way]]
-        ended = subprocess.run(words, check=False, cwd=tmp_path, env=given, capture_output=True, text=True)
+        ended = without(tmp_path, COLD[way], CSAW_CACHE_DIR=str(cache))
         assert ended.returncode == 0, ended.stderr
         assert ("compiling kernels" in ended.stderr) is (way == "command" and not again)
         kept.append(sorted(cache.rglob("*.nbc")))

@@ -186,15 +186,12 @@ def hypergraph(random: Random) -> File:
         rows = [row[:2] for row in rows]
     pairs = [(str(row[0]), str(row[1]), 1.0) for row in rows]
     text = "\n".join([f"{len(rows)} 8", *(" ".join(map(str, row)) for row in rows)]) + "\n"
-    same = {len(row) for row in rows} == {2}
     head = (str(len(rows)), "8", 1.0)
-    return File(
-        text,
-        "hMETIS",
-        [*undirected(pairs, assumed=True), Reading([head, *pairs], says="counts|columns")] if same else [],
-        "hMETIS|hypergraph",
-        (".hgr", ".txt"),
-    )
+    short = [pair for pair, row in zip(pairs, rows, strict=True) if len(row) == 2]
+    reads = [Reading([head, *short], says="--on-error")] if 2 * len(short) > len(rows) else []  # few rows are longer
+    if short == pairs:
+        reads = [*undirected(pairs, assumed=True), Reading([head, *pairs], says="counts|columns")]
+    return File(text, "hMETIS", reads, "hMETIS|hypergraph", (".hgr", ".txt"))
 
 
 def dimacs(random: Random) -> File:
@@ -668,19 +665,14 @@ def counted(random: Random) -> File:
     graph = draw(random, random.choice(["from 1", "from 0"]), both=False)
     vertices, edges = str(len(graph.ids)), str(len(graph.edges))
     head = random.choice([[vertices, edges], [edges, vertices], [vertices], [edges], [vertices, vertices, edges]])
-    head = [*head, *random.choice([[], [], ["1"]])]
+    head = [*head, *(random.choice([[], [], ["1"]]) if len(head) == 2 < len(graph.edges) else [])]
     lines = [" ".join(head), *(" ".join(row) for row in graph.rows())]
-    reads = undirected(graph.pairs(), assumed=True)
+    file = File("\n".join(lines) + "\n", f"counts {len(head)} above the edges", undirected(graph.pairs(), assumed=True))
+    file.names, file.suffixes = "counts?", (".txt", ".in", ".edges", ".graph")
     if len(head) == len(graph.rows()[0]):
-        row = (head[0], head[1], float(head[2]) if len(head) > 2 else 1.0)
-        reads += [Reading([row, *graph.pairs()], one, "counts?") for one in (True, False)]
-    return File(
-        "\n".join(lines) + "\n",
-        f"counts {len(head)} above the edges",
-        reads,
-        "counts?",
-        (".txt", ".in", ".edges", ".graph"),
-    )
+        file.as_words = [(head[0], head[1], float(head[2]) if len(head) > 2 else 1.0), *graph.pairs()]
+        file.readings += [Reading(file.as_words, one, "counts?") for one in (True, False)]
+    return file
 
 
 NAMES = {

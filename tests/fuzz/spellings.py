@@ -633,7 +633,8 @@ def heavy(random: Random) -> File:
         cells = [row.split() for row in text.split("\n") if row.strip()]
         reads = [Reading([(*cells[0], 1.0)])] if [len(row) for row in cells] == [2] else []
         if len(cells[0]) > 2:
-            reads = [Reading([(*cells[0][:2], 1.0)], says="--weight-column")]  # as csaw's error offers
+            says = "" if cells[0][2][0] in "#%" else "--weight-column"  # a comment behind a row; as csaw's error offers
+            reads = [Reading([(*cells[0][:2], 1.0)], says=says)]
     names = "no edges|empty|bracket|quote|JSON|binary|HTML|XML|DIMACS|DOT|GML"
     return File(text, f"a line of {line[:4]!r}", reads, names, newlines=False)
 

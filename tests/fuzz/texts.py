@@ -86,7 +86,7 @@ def judge(text: Text, ended: child.Ended, store: Path) -> Failure | None:
         told = ended.error.strip().split("\n")[-1]
         if text.verdict == MUST and not too_large(text):
             return Failure("refused", text.told.split(",")[0].split("[")[0], " ".join(ended.arguments), told)
-        if text.line and not re.search(rf"\b{text.line}\b", told.replace(text.name, "")):
+        if text.line and not too_large(text) and not re.search(rf"\b{text.line}\b", told.replace(text.name, "")):
             return Failure(
                 "names no line", re.sub(r"\d+", "N", told)[:80], " ".join(ended.arguments), f"line {text.line}; {told}"
             )

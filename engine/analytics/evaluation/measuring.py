@@ -13,7 +13,7 @@ from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore
 from csaw.partition.base.cached_names import with_names
-from csaw.partition.base.stages import step
+from csaw.partition.base.stages import step, tell
 
 Progress = Callable[[str], object]
 Piece = tuple[Findings, np.ndarray]
@@ -79,7 +79,8 @@ def measured(
     held = sampled.held(samples, host, *instances)
     graph = sampled.drawn(held, host) if as_ == "drawn" else sampled.induced(held, host)
     found: Findings = {}
-    for one in measures:
+    for done, one in enumerate(measures):
+        tell(done, len(measures), "measures")
         found |= {} if one.reads_weights else one.findings(graph.network)
     graph.network.close()
     return found, graph.vertices

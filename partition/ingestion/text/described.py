@@ -96,8 +96,10 @@ def _unequal(name: str, lines: list[Line], rows: list[list[bytes]], other: int) 
             f"or a title, pass --skip-lines {first.number}{matrix}{lists}"
         )
     usual = _usual(sizes)
+    counted = sizes[0] == 2 and rows[0][0] == b"%d" % (len(rows) - 1)  # of METIS, and of its hypergraphs
     few = (
-        1 < usual < 4
+        not counted
+        and 1 < usual < 4
         and max(sizes) <= usual + 2
         and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)
     )

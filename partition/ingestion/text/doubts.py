@@ -57,11 +57,6 @@ def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Sha
             f"{where}: quotes that begin within a cell, which would stay in the id: {row_shown(line.text)}; write them "
             "around the whole cell, or pass --format edges"
         )
-    if rows and len(rows[0]) == 2 and tuple(map(plain, text_of(rows[0]))) in NODES:
-        raise FormatError(
-            f"{where}: {row_shown(layout.lines[0].text)} are columns of a table of vertices, expected one of edges; "
-            "pass --format edges if these are vertices"
-        )
     for row, line in zip(rows[1:], layout.lines[1:], strict=True):
         names = text_of(row)
         if (found := named_ends(names)) and all(len(plain(names[end])) > 1 for end in found):
@@ -105,6 +100,7 @@ def size_line(where: str, first: tuple[int, int, int]) -> FormatError:
 def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
     """Refuse rows that are likely to be no edges, and warn of rows that may mean something else."""
     see_types(where, layout, rows, shape, options)
+    _refuse_vertices(where, layout, options)
     if shape.header_line is None and shape.names is None:
         refuse_words_between(where, layout, rows, options)
         refuse_marks(where, layout, rows, shape, options)
@@ -112,6 +108,16 @@ def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape
             one, other, third = map(int, rows[0])
             shape.first = one, other, third
     shape.warnings += _doubts(layout, rows, shape, options)
+
+
+def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None:
+    """Raise FormatError for a table of vertices and their names."""
+    names, wishes = tuple(map(plain, text_of(layout.rows[0]))), options.wishes
+    if names in NODES and not (wishes.source and wishes.target):
+        raise FormatError(
+            f"{where}: {row_shown(layout.lines[0].text)} are columns of a table of vertices, expected one of edges; "
+            "pass --format edges if these are vertices"
+        )
 
 
 def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> list[str]:

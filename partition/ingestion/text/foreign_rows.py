@@ -8,6 +8,7 @@ from csaw.partition.ingestion.text.foreign import LOOKED_AT, OF_DIMACS, OF_GSPAN
 from csaw.partition.ingestion.text.head import Head, Line
 
 LONGEST = 1 << 10  # bytes of a row that are looked at
+ALONE = re.compile(rb"\n#[ \t]*\n")
 LGL = re.compile(r"\.lgl(\.\w+)?$")
 VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t]*\n(?=[^#%\s])")  # a line # NAME above a row
 LONE = re.compile(rb"\s*[\(\[\{]\s*$")
@@ -20,6 +21,8 @@ LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
 QUOTES = re.compile(rb"\s*([^\s']+\s+)?'[^']*'\s*[,;\s]\s*'[^']*'")
+NAMED = re.compile(rb"\s*([A-Za-z]+)\s+(?:(\d+)|[^\s,;]+)\s*[,;]")  # Edge 1, 2
+EDGES = {b"edge", b"arc", b"link"}
 COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&]+)\d+(\.\d*)?([eE][-+]?\d+)?(\s|,|$)")
 
 
@@ -60,9 +63,10 @@ def _is_tgf(head: Head, lines: list[Line]) -> bool:
     between these.
     """
     begin = lines[0].end - len(lines[0].text)
-    above, mark, below = head.begin(len(head.text), begin).partition(b"\n#\n")
-    if not mark:
+    parts = ALONE.split(head.begin(len(head.text), begin), maxsplit=1)
+    if len(parts) < 2:
         return False
+    above, below = parts
     vertices = [line.split(None, 1) for line in above.split(b"\n") if line.strip()]
     known, labels = {cells[0] for cells in vertices}, [cells[-1].strip() for cells in vertices]
     if len(known) < len(vertices) or (labels != [cells[0] for cells in vertices] and known >= set(labels)):
@@ -102,7 +106,7 @@ def _refuse_colons(where: str, texts: list[bytes]) -> None:
     pairs = [[cell.split(b":") for cell in row[:2]] for row in rows]
     for end in (0, 1):
         halves = [row[end] for row in pairs if len(row) > end]
-        vertices = {row[0][0] for row in pairs}
+        vertices = {row[0][0] for row in pairs if end == 0 or len(row[0]) == 1}
         others = [half[1 - end] for half in halves if len(half) == 2 and all(half)]
         if len(others) == len(pairs) and 2 * sum(other in vertices for other in others) > len(others):
             row = row_shown(texts[0])
@@ -125,6 +129,11 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
         raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)
     if all(text.endswith(b";") and text.count(b";") == 1 for text in texts):
         raise refusal(where, f"rows that end with a semicolon ({row})", "remove it: tr -d ';' < FILE > edges.txt")
+    named = [found for found in map(NAMED.match, texts) if found]
+    words = {found[1].lower() for found in named}
+    if len(named) == len(texts) and len(words) == 1 and (words <= EDGES or all(found[2] for found in named)):
+        way = f"remove it: sed 's/{named[0][1].decode()} //' FILE | csaw partition - OUT"
+        raise refusal(where, f"rows with a word before the edge ({row})", way)
     marks = [found[2] for found in map(COLON.match, texts) if found]
     if 2 * len(marks) > len(texts):
         mark = marks[0].decode()

@@ -106,8 +106,13 @@ MARKS = {
     )
     for mark in marks.split()
 }
+END = rb'"[^"]*"|[^\s,;|]+'
 BETWEEN = re.compile(
-    rb'\s*("[^"]*"|[^\s,;|]+?)(\s*)([-=<>~]{2,5}|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("[^"]*"|[^\s,;|]+)(?=\s|[,;]|$)'
+    rb"\s*("
+    + END
+    + rb"?)(\s*)([-=<>~:]{2,5}(?![-=<>~:])|\xe2[\x86\x87\x9f][\x80-\xbf])(\s*)("
+    + END
+    + rb")(?=\s|[,;]|$)"
 )
 LONGEST = 1 << 10  # bytes of a row in which an arrow is looked for
 

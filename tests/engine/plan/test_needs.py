@@ -61,7 +61,6 @@ BY_HAND = [
     ("ladies", {}, "weights", (8, 8, 8, 8, 8)),
     ("fastgcn", {}, "weights columns", (8, 8, 8, 8, 8)),
     ("random-edge", {}, "in_pools everywhere", (4, 4, 4, 4, 4)),
-    ("random-edge", {"sources": [1, 2]}, "in_pools", (4, 4, 4, 4, 4)),
     ("temporal", {}, "timed", (16, 16, 16, 16, 16)),
 ]
 

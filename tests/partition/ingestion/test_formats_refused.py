@@ -189,6 +189,65 @@ CASES = {
         "1 2:0.5\n2 3:0.5\n",
         "1 2:1 3:1\n2 3:1 4:1\n",
     ],
+    "rows with a word before the edge": [
+        "Edge 1, 2\nEdge 2, 3\n",
+        "edge a; b\nedge b; c\n",
+        "Arc 5, 6, 0.5\nArc 6, 7, 1\n",
+        "LINK x,y\nLINK y,z\n",
+        "from 1, 2\nfrom 3, 4\n",
+    ],
+    "words in single quotes": [
+        "'a' 'b'\n'b' 'c'\n",
+        "'a','b'\n'b','c'\n",
+        "'a'; 'b'; 1\n",
+        "'1' '2'\n'2' '3'\n",
+        "x 'a', 'b'\ny 'b', 'c'\n",
+    ],
+    "rows that end with a semicolon": ["x y;\ny x;\n", "a b;\nb c;\n", "1 2;\n2 3;\n", "a,b;\nb,c;\n", "1\t2;\n"],
+    "are vertices, too": [
+        "a:b c\nb:c d\nc:d a\nd:a b\n",
+        "a b:2\nb c:3\nc a:1\n",
+        "x:y\ny:z\nz:x\n",
+        "p:q r s\nq:r s p\nr:p q\ns:p\n",
+        "v1 v2:0.5\nv2 v1:0.5\n",
+    ],
+    "stands between the ends": [
+        "1->>2 5\n2->>3 1\n",
+        "1 ::: 2\n2 ::: 3\n",
+        "1~~2\n",
+        "a->b 2\nb->c 3\n",
+        "1 =>> 2\n",
+        "a == b c\nd == e f\n",
+    ],
+    "would be a vertex": ["a ->\nb ->\n", "-> a\n-> b\n", "a ---\nb ---\n", "== ==\n", "~~ a\n~~ b\n"],
+    "columns of a table of vertices": [
+        "Id,Label\n1,x\n2,y\n",
+        "id\tname\na\tb\n",
+        "node;label\na;b\n",
+        "nodeId,Label\na,b\n",
+        "vertex,name\nx,y\n",
+    ],
+    "names of columns stand below": [
+        "--1\t2\nsource\ttarget\n1\t2\n",
+        "a b\nsrc dst\nb c\n",
+        "x,y\nfrom,to\nx,z\n",
+        "t u\nnode1 node2\na b\n",
+        "a;b;1\nsource;target;weight\n",
+    ],
+    "quotes that begin within a cell": [
+        'Edge "a", "b"\nx "b", "c"\n',
+        'x "1"; 2\ny "3"; 4\n',
+        'the "a"\tb\n',
+        'p "q",r\n',
+        'of "x", y\n',
+    ],
+    "a row that ends with a cell": [
+        "a -> b;\n",
+        "1|2,\n2|3,\n",
+        "1 -- 2;\n2 -- 3;\n",
+        "a <- b,\nb <- c,\n",
+        "x | y;\n",
+    ],
     "a web page": [
         "<!DOCTYPE html>\n<html><body>404</body></html>\n",
         "<html>\n1 2\n2 3\n</html>\n",
@@ -227,7 +286,8 @@ def test_a_known_format_is_refused_by_name(tmp_path, what, text, name):
         read(tmp_path, text, name)
     assert what in str(caught.value)
     assert any(
-        way in str(caught.value) for way in ("csaw.partition(", "csaw partition -", "--source-column", "rows", "lines")
+        way in str(caught.value)
+        for way in ("csaw.partition(", "csaw partition -", "--source-column", "rows", "lines", "--format")
     )
 
 

@@ -18,7 +18,7 @@ from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError, StoreError
 from csaw.partition.ingestion.text import blocks
 
-PARTS = {"part-1": "1 2\n2 3\n# c\n", "part-10": "3 1\n\n", "part-2": "9 1\n1 2\n"}  # in order of names
+PARTS = {"part-1": "1 2\n2 3\n# c\n", "part-10": "3 1\n\n", "part-2": "9 3\n1 2\n"}  # in order of names
 
 
 @pytest.fixture
