@@ -22,17 +22,17 @@ class Change(NamedTuple):
     def noise(self) -> float:
         """The widest gap that is still noise: half the wider spread, and at least the margin.
 
-        Few repeats show only part of the spread.
+        Few repeats show only part of the spread. Beside other work it may exceed the rate itself.
         """
         return max(MARGIN, *((row["fastest"] - row["slowest"]) / row["rate"] / 2 for row in (self.before, self.now)))
 
     @property
     def slower(self) -> bool:
-        return self.now["fastest"] < self.before["slowest"] * (1 - self.noise)
+        return self.now["fastest"] * (1 + self.noise) < self.before["slowest"]
 
     @property
     def faster(self) -> bool:
-        return self.before["fastest"] < self.now["slowest"] * (1 - self.noise)
+        return self.before["fastest"] * (1 + self.noise) < self.now["slowest"]
 
 
 def read(file: str | Path) -> list[Row]:

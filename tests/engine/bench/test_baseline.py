@@ -71,6 +71,8 @@ def test_rates_of_the_machines_own_clock_are_compared_with_the_baseline(tmp_path
         ((90, 100, 110), (75, 78, 80), True, False),
         ((90, 100, 110), (50, 60, 100), False, False),  # the spreads overlap
         ((99, 100, 101), (107, 108, 109), False, True),
+        ((99, 100, 101), (1, 1, 4), True, False),  # a spread of three times the rate hides no slowdown of this size
+        ((1, 1, 4), (99, 100, 101), False, True),
     ],
 )
 def test_slower_is_beyond_both_spreads_and_their_noise(before, now, slower, faster):
