@@ -24,6 +24,10 @@ settings.load_profile("any machine")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Processes side by side share the processors: products of matrices take one each.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 LONG_SECONDS = 60  # a test that takes longer is named, with the stacks of its threads
 TERMINAL = pytest.StashKey()
 

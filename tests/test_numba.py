@@ -121,7 +121,7 @@ def test_kernels_of_a_gpu_that_are_compiled_are_found_without_numba(tmp_path, mo
     """With those hooks, too, that numba-cuda has compiled."""
     graph = str(resolve("karate", tmp_path))
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(compile, "_link", lambda parts, architecture: b"".join(parts))
+    monkeypatch.setattr(compile, "_link", lambda parts, *_: b"".join(parts))
     for unit in gpu_units.units(graph, algo):
         unit.compile(gpu_units.ARCHITECTURE)
     assert python(Path(gpu_units.__file__).read_text(), tmp_path, graph, algo) == "[]\n"

@@ -21,6 +21,7 @@ from csaw.engine.cuda.hook_code import OF_SAMPLERS, Signature, c_type, compiled,
 from csaw.engine.schedule.time_rules import OFF
 from csaw.partition.base import stages
 from csaw.partition.base.cache import code_folder, own_file, write_own
+from csaw.partition.base.file_locks import alone
 from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.errors import DeviceError
 
@@ -79,6 +80,7 @@ INSTALL = (
     "for a driver of CUDA 13: pip install 'cupy-cuda13x<15' 'numba-cuda[cu13]<1'; "
     "for one of CUDA 12: pip install 'cupy-cuda12x<15' 'numba-cuda[cu12]<1'"
 )
+VARIABLES = ("GRAPH", "BUSY")  # of the files in FOLDER, which the host reads or writes
 ALONE = threading.Lock()  # numba-cuda compiles in one thread at a time, and what compiles is imported in one
 making: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)  # what one thread makes the others find
 log = logging.getLogger(__name__)
@@ -91,10 +93,12 @@ def cubin(
     params: tuple,
     architecture: str,
     signatures: Mapping[str, Signature] = OF_SAMPLERS,
+    launched: tuple[str, ...] | None = None,
 ) -> Path:
     """The file of machine code of ``files`` for an architecture such as ``sm_90``; compiled when it is not there yet.
 
     ``files`` are those of the folder kernels, or whole paths of others. ``signatures``: of the hooks that these call.
+    ``launched``: the kernels to make code of, which is what takes the time; None: all of the files'.
     HookRefused for a hook that is no function of numbers that a GPU can run.
     """
     used = {hook.name: hook for hook in hooks}
@@ -102,6 +106,7 @@ def cubin(
     inputs = [
         text,
         architecture,
+        *(launched or ()),
         *(hook.source for hook in hooks),
         *_texts(files).values(),
         *(Path(file).read_text() for file in (__file__, hook_code.__file__)),
@@ -110,13 +115,21 @@ def cubin(
     path = code_folder("cuda") / f"{stamp}.{architecture}.cubin"
     with finds(), making[path]:
         if not own_file(path):
-            with stages.stage(stages.COMPILING), compiles(" ".join(Path(file).name for file in files)):
-                _make(path, text, list(used.values()), params, architecture, signatures)
+            with alone(path.with_suffix(".lock")):
+                if not own_file(path):
+                    with stages.stage(stages.COMPILING), compiles(" ".join(Path(file).name for file in files)):
+                        _make(path, text, list(used.values()), params, architecture, signatures, launched)
     return path
 
 
 def _make(
-    path: Path, text: str, hooks: list[Hook], params: tuple, architecture: str, signatures: Mapping[str, Signature]
+    path: Path,
+    text: str,
+    hooks: list[Hook],
+    params: tuple,
+    architecture: str,
+    signatures: Mapping[str, Signature],
+    launched: tuple[str, ...] | None,
 ) -> None:
     """Compile ``text`` and the hooks, and write the linked code to ``path`` as a whole."""
     with ALONE:
@@ -127,7 +140,7 @@ def _make(
         parts += [
             compiled(hook, params, signatures[hook.name], architecture) for hook in hooks if plain_body(hook) is None
         ]
-    write_own(path, _link(parts, architecture))
+    write_own(path, _link(parts, architecture, launched))
 
 
 def _versions() -> str:
@@ -192,11 +205,16 @@ def _kernels(text: str, architecture: str) -> bytes:
     return bytes(Program(text, "c++", options).compile("ltoir").code)
 
 
-def _link(parts: list[bytes], architecture: str) -> bytes:
-    """One cubin of several LTO-IR inputs. Code is made here, so contraction is switched off here too."""
+def _link(parts: list[bytes], architecture: str, launched: tuple[str, ...] | None) -> bytes:
+    """One cubin of several LTO-IR inputs, with the kernels that are ``launched``, or all.
+
+    Code is made here, so contraction is switched off here too.
+    """
     from cuda.bindings import nvjitlink
 
     options = ["-lto", f"-arch={architecture}", "-fma=0", "-O3", "-verbose"]
+    if launched is not None:
+        options += [f"-kernels-used={','.join(launched)}", f"-variables-used={','.join(VARIABLES)}"]
     linker = nvjitlink.create(len(options), options)
     try:
         for number, part in enumerate(parts):

@@ -51,7 +51,8 @@ COUNT_BUSY = {"walk.cu", "select.cu", "neighbors_in_time.cu"}
 class Unit:
     """Some .cu files specialised for one algorithm, or for one measure of the user's own.
 
-    ``signatures``: of the hooks that the files call, by name.
+    ``signatures``: of the hooks that the files call, by name. ``launched``: the kernels among those of the files that
+    are wanted; None: all.
     """
 
     files: tuple[str, ...]
@@ -59,16 +60,18 @@ class Unit:
     hooks: list[Hook]
     params: tuple[float, ...]
     signatures: Mapping[str, Signature] = field(default_factory=lambda: OF_SAMPLERS)
+    launched: tuple[str, ...] | None = None
 
     def compile(self, architecture: str) -> Path:
         """The cubin for an architecture such as ``sm_90``."""
-        return cubin(self.files, self.constants, self.hooks, self.params, architecture, self.signatures)
+        return cubin(self.files, self.constants, self.hooks, self.params, architecture, self.signatures, self.launched)
 
 
 def compile_all(units: Sequence[Unit], architecture: str) -> None:
     """Compile what the cache lacks of these units, each in a thread of its own, which NVRTC and nvJitLink let run."""
+    wanted = [unit for unit in units if unit.launched != ()]
     with ThreadPoolExecutor(len(units)) as threads:
-        list(threads.map(lambda unit: unit.compile(architecture), units))
+        list(threads.map(lambda unit: unit.compile(architecture), wanted))
 
 
 def counts_busy(backend: Specialization) -> bool:
@@ -81,20 +84,66 @@ def kernels_of(backend: Specialization) -> Unit:
     lists = ("lists.cu",) if backend.plan.lists_members else ()
     in_time = ("temporal.cu",) if backend.select is Method.TIME and isinstance(backend.algorithm, Walk) else ()
     by_sums = ("sums.cu",) if backend.streamed and backend.plan.graph_layout.has_sums else ()
-    return Unit(
-        (*FILES[backend.plan.kind], *in_time, *by_sums, *lists), _constants(backend), backend.hooks(), backend.params
+    files = *FILES[backend.plan.kind], *in_time, *by_sums, *lists
+    return Unit(files, _constants(backend), backend.hooks(), backend.params, launched=_launched(backend))
+
+
+def walk_kernel(backend: Specialization) -> str:
+    """The kernel that draws walks."""
+    if backend.select in (Method.REJECTION, Method.TIME):
+        return "walk_by_rejection" if backend.select is Method.REJECTION else "walk_by_time"
+    return "walk_by_edge" if backend.select.exact_number else "walk_by_row"
+
+
+def hop_kernel(backend: Specialization) -> str:
+    """The kernel that draws a hop of tables."""
+    if backend.algorithm.replace:  # type: ignore[attr-defined]  # traversals have it
+        return "hop_with_replacement"
+    return "hop_distinct_by_sums" if backend.plan.graph_layout.has_sums else "hop_distinct"
+
+
+def _launched(backend: Specialization) -> tuple[str, ...] | None:
+    """The kernels of a plan, where its files have others for other plans that take long to compile; None: all."""
+    lists = ("list_rows",) if backend.plan.lists_members else ()
+    if backend.plan.kind is BatchKind.HOP_TABLES:
+        return hop_kernel(backend), "group_count", "group_scatter", "ungroup", *lists
+    if not backend.plan.kind.of_walks:
+        return None
+    return (
+        walk_kernel(backend),
+        "count_walks",
+        *lists,
+        *(("count_waiting",) if backend.streamed or backend.unlimited else ()),
+        *(("gather_round",) if backend.unlimited else ()),
+        *(("answer_questions",) if backend.asks_later else ()),
+        *(("fill_times",) if backend.needs.timed else ()),
     )
 
 
 def builder_of(backend: Specialization) -> Unit:
     """The source of the kernels that build the graph's layout.
 
-    Alias tables are made of biases; for rejection, of weights.
+    Alias tables are made of biases; for rejection, of weights. What reads none is compiled without them, once for all
+    algorithms.
     """
-    rejection = backend.select is Method.REJECTION
+    layout = backend.plan.graph_layout
+    weighed: tuple[str, ...] = ("build_ctps",) if layout.has_sums else ()
+    if layout.has_alias_tables:
+        weighed = "list_long", "build_alias", "fill_long"
+    launched = (
+        *weighed,
+        *(("build_entries",) if layout is GraphLayout.ENTRIES else ()),
+        *(("build_events",) if layout is GraphLayout.EVENTS else ()),
+        *{"filter": ("build_bloom",), "hash": ("build_members",)}.get(backend.plan.membership, ()),
+        *(("copy_rows",) if backend.streamed else ()),
+    )
+    files = ("build.cu", "build_events.cu") if layout is GraphLayout.EVENTS else ("build.cu",)
     constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights, "BUILDS": True}
-    events = ("build_events.cu",) if backend.plan.graph_layout is GraphLayout.EVENTS else ()
-    return Unit(("build.cu", *events), constants, [WEIGHT if rejection else backend.bias], backend.params)
+    if not weighed:
+        unread = dict.fromkeys(("NEIGHBOR_WEIGHTS", "EDGE_COLUMNS", "EDGE_TYPES"), 0)
+        return Unit(files, constants | unread, [], (), launched=launched)
+    bias = WEIGHT if backend.select is Method.REJECTION else backend.bias
+    return Unit(files, constants, [bias], backend.params, launched=launched)
 
 
 def sparse_pools(backend: Specialization) -> bool:

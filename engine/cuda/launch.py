@@ -18,13 +18,14 @@ SHARED_UNASKED = 40 << 10  # where these and those that it declares are more tha
 
 class Kernels:
     """The functions of some .cu files, compiled for one algorithm and loaded on the current device: a module of its
-    own, with its own GRAPH.
+    own, with its own GRAPH. Of a unit without kernels that are launched, nothing is compiled.
     """
 
     def __init__(self, unit: Unit, device: Device) -> None:
-        self.device = device
+        self.device, self.empty = device, unit.launched == ()
         self.module = cupy.cuda.Module()  # RawModule would share one module among all who load the same file
-        self.module.load_file(str(unit.compile(device.architecture)))
+        if not self.empty:
+            self.module.load_file(str(unit.compile(device.architecture)))
         self.functions: dict[str, cupy.cuda.Function] = {}
         self.fitting: dict[tuple[str, int], int] = {}
         self.params = parameters(unit.params)
@@ -75,8 +76,9 @@ class Kernels:
         self.launch(name, min(-(-threads // block), 2**31 - 1), block, *arguments)
 
     def set_graph(self, graph: np.ndarray) -> None:
-        """Fill the module's own copy of ``GRAPH``."""
-        self.array("GRAPH", graph.nbytes, np.uint8).set(graph.view(np.uint8).ravel())
+        """Fill the module's own copy of ``GRAPH``, if there are kernels to read it."""
+        if not self.empty:
+            self.array("GRAPH", graph.nbytes, np.uint8).set(graph.view(np.uint8).ravel())
 
     def array(self, name: str, size: int, dtype: type) -> cupy.ndarray:
         """A global array of the module."""

@@ -10,6 +10,9 @@ which it then marks the owner stays when the owner is killed, and keeps processe
 
 import errno
 import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 CONTENDED = (errno.EAGAIN, errno.EACCES)  # POSIX allows both where another process holds a lock
 
@@ -26,3 +29,16 @@ def lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> bool:
             raise BlockingIOError(error.errno, error.strerror) from error
         return False
     return True
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep out all other processes that name this file, which is there meanwhile; whoever waited looks again what there
+    is to do.
+    """
+    with open(path, "w") as file:
+        lock(file.fileno(), wait=True)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)

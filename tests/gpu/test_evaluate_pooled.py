@@ -192,7 +192,7 @@ def test_triangles_stay_on_the_gpus(hubs, many, long, dense, gpus, tmp_path, mon
     for name, value in (("LEAST_ROOM", 1 << 14), ("MOST_WORKS", 6), ("FINE", 32)):
         monkeypatch.setattr(triangles_spread, name, value)
     without(monkeypatch, triangles_streamed)
-    for vertices, edges in ((30_000, 400_000), (3000, 1_500_000)):
+    for vertices, edges in ((10_000, 100_000), (1500, 300_000)):
         store = random_store(tmp_path / f"{edges}.zarr", vertices=vertices, edges=edges, weighted=False, partitions=4)
         wanted, others = HostNetwork(store).compute("triangles"), (gpus - 1) * OTHERS[:1]
         network = pooled(store, tmp_path, others=others)

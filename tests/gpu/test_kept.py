@@ -41,8 +41,8 @@ def test_what_a_measure_allocates_is_what_it_says(graphs, name, way, directed, c
     graph, folder = graphs
     one = find(name)(**way)
     store = graph(directed, one.reads_weights)
-    kept, memories = budgets(store, one, "cuda", lambda memory: measured(store, one, memory, folder))
-    peaks = [measured(store, one, memory, folder) for memory in memories]
+    kept, found = budgets(store, one, "cuda", lambda memory: measured(store, one, memory, folder))
+    memories, peaks = zip(*found, strict=True)
     of_vertex = [round(number / store.vertices, 1) for number in (kept, *memories, *peaks)]
     with capsys.disabled():
         print(f"\n{name} {way} directed={directed}: kept, budgets and peaks in bytes a vertex: {of_vertex}")

@@ -63,8 +63,7 @@ def test_rows_of_all_directions_fit_beside_measures_of_ones_own(graphs, kind, ro
 def within_the_memory(graphs, one, rows):
     graph, folder = graphs
     store = graph(one.reads_weights)
-    memory = rows_and_kept(store, one, "cuda", rows, lambda memory: measured(store, one, memory, folder))
-    found, peak = measured(store, one, memory, folder)
+    memory, (found, peak) = rows_and_kept(store, one, "cuda", rows, lambda memory: measured(store, one, memory, folder))
     assert same(found, measured(store, one, None, folder)[0])
     assert peak <= memory + SLACK
 

@@ -12,7 +12,7 @@ WAYS = {
     "betweenness": [{"betweenness_sources": 2}],
     "hops": [{"hops": "sources", "hop_sources": 130}, {"hops": "sketches", "hop_sketches": 2}],
     "patterns": [{"pattern": "wedge,triangle"}],
-    "spectrum": [{"spectrum_size": 2}, {"spectrum_size": 14}],
+    "spectrum": [{"spectrum_size": 2}, {"spectrum_size": 8}],
     "triangles": [
         {},
         {"triangles": "matrix"},
@@ -58,16 +58,16 @@ def dense_graphs_in(folder):
 def rows_and_kept(store, one, device, rows, measured):
     """Bytes of memory for what a directed graph's measure keeps and for its rows so many times, or those that suffice.
 
-    ``measured(bytes)`` as of ``budgets``.
+    And what ``measured(bytes)``, as of ``budgets``, says there.
     """
     kept = one.keeps(device, True).bytes(store.vertices, store.edges, 4)
     return followed(int(kept + rows * store.edges * (4 + 4 * one.reads_weights)), measured)
 
 
 def budgets(store, one, device, measured):
-    """Bytes of memory in which a measure is in memory, or as near as it can be, and those in which it just is found.
+    """Bytes that a measure keeps, and two budgets: all rows in memory, or nearly, and the least that will do.
 
-    ``measured(bytes)`` measures the graph within so many bytes.
+    Each with what ``measured(bytes)`` says, which measures the graph within so many bytes.
     """
     kept = one.keeps(device, store.directed).bytes(store.vertices, store.edges, 4)
     several = 6 if store.directed or one.name() == "triangles" else 1  # rows in other directions, and oriented
@@ -76,18 +76,16 @@ def budgets(store, one, device, measured):
 
 
 def followed(memory, measured):
-    """``memory``, or the bytes that the refusal asks for, in which a measure is found."""
-    return asked_for(memory, measured) or memory
+    """``memory``, or the bytes that the refusal asks for, with what ``measured`` says there."""
+    try:
+        return memory, measured(memory)
+    except BudgetError as refusal:
+        more = re.findall(r"raise --\S+ to (\d[\d,]*\d)", str(refusal))[0]
+    enough = int(more.replace(",", ""))
+    return enough, measured(enough)
 
 
 def asked_for(memory, measured):
     """The bytes that the refusal asks for, in which a measure is found; None where ``memory`` is enough."""
-    try:
-        measured(memory)
-    except BudgetError as refusal:
-        more = re.findall(r"raise --\S+ to (\d[\d,]*\d)", str(refusal))[0]
-    else:
-        return None
-    enough = int(more.replace(",", ""))
-    measured(enough)
-    return enough
+    enough, _ = followed(memory, measured)
+    return None if enough == memory else enough

@@ -7,6 +7,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.kernel_source import hop_kernel
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
@@ -87,11 +88,8 @@ class Hops:
 
     def _kernel(self, parents: Array, children: tuple[Array, ...]) -> tuple[str, tuple, tuple]:
         """The kernel that draws a hop, and what it takes before the seed and behind the counts."""
-        if self.backend.algorithm.replace:
-            return "hop_with_replacement", (), ()
-        if self.backend.plan.graph_layout.has_sums:
-            return "hop_distinct_by_sums", (), (self.backend.counts,)
-        return "hop_distinct", (), ()
+        name = hop_kernel(self.backend)
+        return name, (), (self.backend.counts,) if name == "hop_distinct_by_sums" else ()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({name: table[rows] for name, table in self.on_device().items()})

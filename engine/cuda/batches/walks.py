@@ -6,11 +6,11 @@ import numpy as np
 from csaw.engine.batches.waiting_walks import Questions, WaitingWalks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, WARP
+from csaw.engine.cuda.kernel_source import walk_kernel
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
@@ -198,16 +198,15 @@ class Walks(WaitingWalks):
             most = min(kernels.resident(name, block), LANES[name] // block * kernels.device.processors)
             return min(-(-n // block), max(most // share, 1))
 
-        if backend.select is Method.REJECTION:
-            name = "walk_by_rejection"
+        name = walk_kernel(backend)
+        if name == "walk_by_rejection":
             kernels.launch(
                 name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
             )
-        elif backend.select.exact_number or backend.select is Method.TIME:
-            name = "walk_by_time" if backend.select is Method.TIME else "walk_by_edge"
+        elif name in LANES:
             kernels.launch(name, blocks(name), block, *head, *tail, backend.bad)
         else:
-            kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
+            kernels.launch(name, min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
         if backend.select.by_sums or backend.needs.may_be_hopeless or backend.checks_vertices:
             backend.check()
 

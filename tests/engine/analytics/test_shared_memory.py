@@ -55,7 +55,7 @@ def test_rows_of_all_directions_fit_beside_measures_of_ones_own(graphs, kind, ro
 def within_the_memory(graphs, one, rows):
     graph, folder = graphs
     store = graph(one.reads_weights)
-    memory = rows_and_kept(  # compiles, and makes stores
+    memory, _ = rows_and_kept(  # compiles, and makes stores
         store, one, "cpu", rows, lambda memory: measured(store, one, memory, folder)
     )
     expected, _ = measured(store, one, None, folder)
