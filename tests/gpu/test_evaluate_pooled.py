@@ -189,7 +189,7 @@ def test_triangles_among_vertices_without_two_neighbors(name, gpus, tmp_path, mo
 def test_triangles_stay_on_the_gpus(hubs, many, long, dense, gpus, tmp_path, monkeypatch):
     """Lists are not brought to the host, in all memory and in the least that does without."""
     limit_kinds(monkeypatch, hubs, many, long, dense)
-    for name, value in (("LEAST_ROOM", 1 << 14), ("MOST_WORKS", 6), ("FINE", 32)):
+    for name, value in (("LEAST_ROOM", 1 << 14), ("MOST_WORKS", 4), ("FINE", 12)):
         monkeypatch.setattr(triangles_spread, name, value)
     without(monkeypatch, triangles_streamed)
     for vertices, edges in ((10_000, 100_000), (1500, 300_000)):

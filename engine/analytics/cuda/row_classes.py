@@ -1,15 +1,19 @@
 """Rows of a block by their lengths, so that as many threads serve a row as it has work for."""
 
+from itertools import pairwise
+
 import cupy
 import numpy as np
 
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda.constants import HUB_BLOCK
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
 
 # Threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one.
 ENDS = {2: 8, 8: 64, 32: 2048}
+FEW_ROWS = 1 << 15  # that the host orders sooner than it hears from a GPU
 LONG = 2048  # entries of a long row, as in warp_rows.cuh,
 LONG_BLOCK = 256  # threads of a block that serves one, as there,
 SHARES = 8  # blocks of threads that share one,
@@ -17,15 +21,26 @@ SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time
 
 
 class RowClasses:
-    """Numbers of rows, as ids of vertices, in the order of the block, by the number of threads that serve one."""
+    """Numbers of rows, as ids of vertices, in the order of the block, by the number of threads that serve one.
+
+    ``indptr``: where rows begin, on the GPU, or on the host where there are few: a GPU says four times how many rows it
+    has found, for which the host waits longer than it takes to order thousands.
+    """
 
     def __init__(self, indptr: Array, id_dtype: np.dtype) -> None:
-        lengths = cupy.diff(indptr)
-        self.rows, begin = {}, 0
-        for lanes, end in ENDS.items():
-            self.rows[lanes] = cupy.flatnonzero((begin <= lengths) & (lengths < end)).astype(id_dtype)
-            begin = end
-        self.hubs = cupy.flatnonzero(lengths >= begin).astype(id_dtype)
+        begins = [0, *ENDS.values()]
+        if isinstance(indptr, np.ndarray):
+            kinds = np.searchsorted(begins[1:], np.diff(indptr), side="right").astype(np.uint8)
+            ends = np.bincount(kinds, minlength=len(begins)).cumsum().tolist()
+            rows = on_device(np.argsort(kinds, kind="stable").astype(id_dtype))
+            found = [rows[low:high] for low, high in pairwise([0, *ends])]
+        else:
+            lengths = cupy.diff(indptr)
+            found = [
+                cupy.flatnonzero((low <= lengths) & (lengths < high)).astype(id_dtype)
+                for low, high in pairwise([*begins, np.iinfo(np.int64).max])
+            ]
+        self.rows, self.hubs = dict(zip(ENDS, found, strict=False)), found[-1]
 
     def launch(self, kernels: Kernels, name: str, *arguments: object) -> None:
         """Launch ``name_2``, ``name_8``, ``name_32`` and ``name_hub`` with (number of rows, rows, ``*arguments``)."""
