@@ -106,7 +106,7 @@ def _shape(
     """
     sizes = _sizes(algorithm)
     layout = _sample_layout(algorithm, sizes)
-    method = choose_select(algorithm, weighted, options.select)
+    method = choose_select(algorithm, weighted, options.select, store.stored)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
     _refuse_induced(algorithm, options)
     induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0

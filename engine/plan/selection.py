@@ -10,30 +10,51 @@ from csaw.engine.api.user_code import is_own
 from csaw.engine.plan.methods import Method
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
+from csaw.partition.graph.store import GraphStore
 
 EXTREME_CHANCE = 2.0**-20  # chances of a coin, or of its other side, below this need more than 32 bits
 HOPELESS = 2.0**-20  # rows where fewer trials by rejection accept are drawn from as a whole
+SUM_BITS = 61  # of the running sums of a row, and the least that the least weight of a graph may have of them
+LEAST_BITS = 16
 LARGEST = 1e260  # of a bound: its product with any float32 and any number of edges still fits a float64
 
 
-def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -> Method:
-    """The cheapest exact method for the bias (C-SAW, section II-B), or ``forced``.
+def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, store: GraphStore) -> Method:
+    """The cheapest exact method for the bias (C-SAW, section II-B), or ``forced``, on a graph.
 
+    Running sums are integers, so that without replacement they suffice only where weights are not too far apart.
     OptionError if ``forced`` cannot draw this algorithm; BiasError if the bias is a constant that is none.
     """
     bias = hooks.edge_bias(algorithm, weighted)
     if bias.constant is not None and not 0.0 <= bias.constant < math.inf:
         raise BiasError(f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be a finite number, 0 or more")
     can = _of_walk(algorithm, bias, weighted) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
+    far_apart = Method.KEYS in can and weighted and "weight" in bias.reads and _far_apart(store)
+    if far_apart:
+        can.discard(Method.ITS)
     usable = [method for method in Method if method in can]
     chosen = forced or usable[0]
     if chosen not in can:
         in_time = getattr(algorithm, "time_strategy", None) is not None
         reason = " beside --time-strategy, which searches the order of time" if in_time else " with this bias"
+        if far_apart and forced is Method.ITS and store.weight_range is not None:
+            least, largest = store.weight_range
+            reason = f" without replacement where weights are {least:g} to {largest:g}, too far apart for its sums"
         raise OptionError(f"--select {forced} cannot draw {algorithm.name()}{reason}; it can use {', '.join(usable)}")
     if chosen is Method.REJECTION:
         bounds(algorithm)
     return chosen
+
+
+def _far_apart(store: GraphStore) -> bool:
+    """Whether the edges that are left of a row, once some are taken, may weigh too little in the row's running sums.
+
+    The largest bias of a row of d edges takes 61 - log2(d) bits there (engine/cpu/kernels/weigh.py).
+    """
+    if store.weight_range is None:
+        return False
+    least, largest = store.weight_range
+    return math.log2(largest) - math.log2(least) > SUM_BITS - LEAST_BITS - store.max_degree.bit_length()
 
 
 def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:

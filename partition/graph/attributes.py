@@ -29,6 +29,8 @@ and the arrays of these numbers.
 """
 EDGE_COLUMNS = "edge_columns"
 """The attribute that lists the edge columns beside weights and edge ids."""
+WEIGHT_RANGE = "weight_range"
+"""The attribute with the least weight above 0 and the largest, where there is one above 0."""
 ORDERED = "time_ordered"
 """The attribute that says that the order of each row by time is stored, too."""
 ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
@@ -88,6 +90,11 @@ def columns_of(attributes: Attributes) -> tuple[EdgeColumn, ...]:
     return (*weight, *edge_id, *listed, *ordered)
 
 
+def weight_range(least_above_0: float, largest: float) -> Attributes:
+    """What a store says of its weights; nothing where none is above 0."""
+    return {WEIGHT_RANGE: [least_above_0, largest]} if largest > 0 else {}
+
+
 def identity(attributes: Attributes) -> str:
     """Return a digest of what a store says of itself and of its files, for names in the cache: one that claims another
     graph's fingerprint has one of its own.
@@ -119,6 +126,11 @@ def _check_sense(path: Path, attributes: Attributes) -> None:
         value = attributes.get(name)
         if type(value) is not kind or (type(value) is int and not 0 <= value < 2**63):
             raise _wrong(path, name, f"a value of type {kind.__name__}", value)
+    between = attributes.get(WEIGHT_RANGE, [1.0, 1.0])
+    if not (
+        isinstance(between, list) and [type(one) for one in between] == [float, float] and 0 < between[0] <= between[1]
+    ):
+        raise _wrong(path, WEIGHT_RANGE, "the least weight above 0 and the largest", between)
     if type(attributes.get(EDGE_IDS, 0)) is not int or attributes.get(EDGE_IDS, 0) < 0:
         raise _wrong(path, EDGE_IDS, "a number of edges", attributes[EDGE_IDS])
     if not re.fullmatch("[0-9a-f]{32}|[0-9a-f]{64}", attributes["fingerprint"]):  # it names files of the cache

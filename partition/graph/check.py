@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.sizes import format_size
 from csaw.partition.base.stages import EDGES, stage, tell
 from csaw.partition.errors import StoreError
+from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.fingerprint import Fingerprint, fingerprint_of_arrays
+from csaw.partition.graph.partition_writer import weights_between
 from csaw.partition.graph.parts import Graph
 from csaw.partition.graph.store import INDICES, GraphStore
 
@@ -32,6 +35,7 @@ class StoreCheck:
         self.store = store
         self.fingerprint = Fingerprint(1, store.further_columns)  # of a partition while its rows are looked at
         self.max_degree, self.unsorted, self.repeats = 0, 0, 0
+        self.above_0, self.heaviest = inf, -inf
         self.bytes = 0
 
     def findings(self) -> Iterator[Finding]:
@@ -46,6 +50,8 @@ class StoreCheck:
         yield Finding("rows", self.unsorted == 0, f"{self.unsorted:,} of {self.store.vertices:,} rows are not sorted")
         yield self._agrees("fingerprint", self.store.fingerprint, self.fingerprint.hexdigest())
         yield self._agrees("largest degree", self.store.max_degree, self.max_degree)
+        if (said := self.store.weight_range) is not None:
+            yield self._agrees("weights above 0", said, (self.above_0, self.heaviest))
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
 
     def _agrees(self, name: str, said: object, found: object) -> Finding:
@@ -65,6 +71,8 @@ class StoreCheck:
             store.read_edges(part.number, arrays)
             self.fingerprint.add(offsets, arrays)
             self.max_degree = max(self.max_degree, int(np.diff(offsets).max(initial=0)))
+            _, above_0, heaviest = weights_between(arrays.get(WEIGHT.array))
+            self.above_0, self.heaviest = min(self.above_0, above_0), max(self.heaviest, heaviest)
             unsorted, repeats = _order_of_rows(offsets, arrays[INDICES])
             self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
             self.bytes += offsets.nbytes + sum(array.nbytes for array in arrays.values())

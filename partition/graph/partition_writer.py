@@ -15,30 +15,45 @@ from csaw.partition.graph.edge_columns import TIME_ORDER, EdgeColumn, time_of
 
 
 class Facts(NamedTuple):
-    """Facts of some rows: the entries of the largest, whether any entry is there twice, and the least and the largest
-    weight, where weights were looked at.
+    """Facts of some rows: the entries of the largest, whether any entry is there twice, and the least weight, the
+    least above 0 and the largest.
     """
 
     largest: int
     repeats: bool
     lightest: float = inf
+    least_above_0: float = inf
     heaviest: float = -inf
 
     def and_of(self, other: "Facts") -> "Facts":
         """The facts of both rows."""
-        largest, repeats = max(self.largest, other.largest), self.repeats or other.repeats
-        return Facts(largest, repeats, min(self.lightest, other.lightest), max(self.heaviest, other.heaviest))
+        return Facts(
+            max(self.largest, other.largest),
+            self.repeats or other.repeats,
+            min(self.lightest, other.lightest),
+            min(self.least_above_0, other.least_above_0),
+            max(self.heaviest, other.heaviest),
+        )
 
 
 NO_ROWS = Facts(0, False)
 
 
-def facts_of(indptr: np.ndarray, indices: np.ndarray) -> Facts:
+def weights_between(weights: np.ndarray | None) -> tuple[float, float, float]:
+    """The least weight, the least above 0, and the largest; infinities where there is none."""
+    if weights is None:
+        return inf, inf, -inf
+    lightest = float(weights.min(initial=inf))
+    above_0 = lightest if lightest > 0 else float(weights.min(initial=inf, where=weights > 0))
+    return lightest, above_0, float(weights.max(initial=-inf))
+
+
+def facts_of(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> Facts:
     """Find the facts of some rows by a look at all of them."""
     same = indices[1:] == indices[:-1]
     inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
     same[inner - 1] = False
-    return Facts(int(np.diff(indptr).max(initial=0)), bool(same.any()))
+    return Facts(int(np.diff(indptr).max(initial=0)), bool(same.any()), *weights_between(weights))
 
 
 class PartitionWriter:

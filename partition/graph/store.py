@@ -30,7 +30,7 @@ from csaw.partition.arrays.zarr_group import open_group
 from csaw.partition.base.paths import path_of
 from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.graph.attributes import EDGE_IDS, Attributes, checked, columns_of, identity
+from csaw.partition.graph.attributes import EDGE_IDS, WEIGHT_RANGE, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
 from csaw.partition.graph.notebook import ShownGraph
@@ -56,6 +56,7 @@ class GraphStore(StoredIds, ShownGraph):
         weighted: whether edges have weights.
         multigraph: whether edges may repeat.
         max_degree: most edges of a vertex.
+        weight_range: the least weight above 0 and the largest; None where none is known or above 0.
         id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1.
         id_kind: type of the ids of the input.
         partitions: vertex ranges, each a Partition.
@@ -75,6 +76,9 @@ class GraphStore(StoredIds, ShownGraph):
         self.weighted: bool = attributes["weighted"]
         self.multigraph: bool = attributes["multigraph"]
         self.max_degree: int = attributes["max_degree"]
+        self.weight_range: tuple[float, float] | None = (
+            (attributes[WEIGHT_RANGE][0], attributes[WEIGHT_RANGE][1]) if WEIGHT_RANGE in attributes else None
+        )
         self.id_dtype = np.dtype(attributes["id_dtype"])
         self.id_kind: str = attributes["id_kind"]
         self.fingerprint: str = attributes["fingerprint"]

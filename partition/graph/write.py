@@ -18,7 +18,16 @@ from csaw.partition.arrays.sync import SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.parallel import Backlog, Crew
 from csaw.partition.graph.about import about
-from csaw.partition.graph.attributes import EDGE_COLUMNS, EDGE_IDS, IDENTITY, ORDERED, STRING, Attributes, sealed
+from csaw.partition.graph.attributes import (
+    EDGE_COLUMNS,
+    EDGE_IDS,
+    IDENTITY,
+    ORDERED,
+    STRING,
+    Attributes,
+    sealed,
+    weight_range,
+)
 from csaw.partition.graph.clusters import digest_of, given_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
@@ -121,7 +130,7 @@ class StoreWriter:
         further = {column.array: given[column.name] for column in self.further}
         parts = self.part.extend(indptr, indices, {WEIGHT.array: weights, EDGE_ID.array: numbers} | further)
         self.fingerprint.add(indptr, parts)
-        self.facts = self.facts.and_of(facts or facts_of(indptr, parts["indices"]))
+        self.facts = self.facts.and_of(facts or facts_of(indptr, parts["indices"], parts.get(WEIGHT.array)))
 
     def _new_partition(self) -> PartitionWriter:
         folder = self.draft / "partitions" / f"{len(self.rows):05d}"
@@ -208,6 +217,7 @@ class StoreWriter:
             "weighted": WEIGHT in self.columns,
             "multigraph": self.facts.repeats,
             "max_degree": self.facts.largest,
+            **weight_range(self.facts.least_above_0, self.facts.heaviest),
             "id_dtype": self.id_dtype.name,
             "id_kind": id_kind,
             "fingerprint": fingerprint,

@@ -7,7 +7,6 @@ the same size.
 
 import threading
 from collections.abc import Iterable, Iterator
-from math import inf
 from threading import Lock
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.csr import SUM, build_buckets, count_buckets, count_degrees, deal
 from csaw.partition.graph.edge_columns import EdgeColumn
-from csaw.partition.graph.partition_writer import Facts
+from csaw.partition.graph.partition_writer import Facts, weights_between
 from csaw.partition.ingestion.ingest_options import POLICIES
 from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Tally
 from csaw.partition.ingestion.run_files import RunReader, RunWriter
@@ -200,7 +199,7 @@ class Buckets:
         values = [*[weights] * self.weighted, *(further if self.job.edge_columns else [numbers] * self.numbered)]
         self._check(repeats, weights)
         rows = Rows(int(cuts[0]), indptr, indices, dict(zip(self.job.kept, values, strict=True)))
-        return rows, Facts(largest, repeats, float(weights.min(initial=inf)), float(weights.max(initial=-inf)))
+        return rows, Facts(largest, repeats, *weights_between(weights))
 
     def _room(self, entries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Memory for targets, weights and numbers of so many entries."""

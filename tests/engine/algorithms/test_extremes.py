@@ -10,7 +10,7 @@ from helpers.laws import END, assert_walks_follow, node2vec
 from helpers.limits import within
 from helpers.stats import assert_drawn_from
 
-from csaw.engine import prepare
+from csaw.engine import prepare, sample
 from csaw.engine.algorithms.forest_fire import ForestFire
 from csaw.engine.algorithms.node2vec import Node2vec
 from csaw.engine.cpu.kernels.traverse import geometric_sizes
@@ -18,6 +18,7 @@ from csaw.engine.draws.addresses import SIZE_DRAWS
 from csaw.engine.draws.random import words
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import coin, may_be_hopeless
+from csaw.engine.verify import verify
 from csaw.partition.errors import BiasError, OptionError
 
 SECONDS = 60  # most of it compiles
@@ -188,3 +189,38 @@ def test_fires_that_hardly_ever_go_out_end_at_the_degree(tmp_path):
         store = random_store(tmp_path / "g.zarr")
         burnt = arrays_of(store, tmp_path / "f.zarr", "forest-fire", burn_prob=0.999999999999, depth=1, seed=2)
     assert (np.diff(burnt["instance_ptr"]) == [len(row) for row in rows_of(store, True)]).all()
+
+
+HEAVY = [(0, 1, 6e37), (0, 2, 1e-38), (0, 3, 2.5e-39), (0, 4, 5e-39)]
+
+
+def test_what_is_left_beside_a_heavy_edge_is_drawn_by_its_weights(tmp_path):
+    store = store_of(tmp_path / "g.zarr", HEAVY, directed=True, vertices=5)
+    found = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources="all", instances=40_000, seed=3)
+    picks = found["hop_1"].reshape(-1, 2)[found["hop_0"].ravel() == 0]
+    assert (picks[:, 0] == 1).all()
+    assert_drawn_from([(picks[:, 1] == v).sum() for v in (2, 3, 4)], [4, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [("snowball", {"neighbor_size": 2, "depth": 1}), ("minibatch", {"fanout": (2,), "seeds_per_batch": 1})],
+)
+def test_verify_agrees_beside_a_heavy_edge(tmp_path, algo, options):
+    store = store_of(tmp_path / "g.zarr", HEAVY, directed=True, vertices=5)
+    several = {"epochs": 4000} if algo == "minibatch" else {"sources": "all", "instances": 20_000}
+    sample(store, tmp_path / "s.zarr", algo, device="cpu", seed=3, **options, **several)
+    report = verify(tmp_path / "s.zarr", store)
+    assert report.ok, [check for check in report.checks if not check.ok]
+
+
+@pytest.mark.parametrize(("least", "method"), [(1.0, Method.ITS), (1e-12, Method.KEYS), (0.0, Method.ITS)])
+def test_running_sums_select_where_weights_are_near_enough(tmp_path, least, method):
+    edges = [(0, v, 1.0) for v in range(1, 900)] + [(0, 900, least)]
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, vertices=901)
+    assert prepare(store, "neighbor", device="cpu").plan.request.select is method
+    assert prepare(store, "neighbor", device="cpu", replace=True, select="its").plan.request.select is Method.ITS
+    assert prepare(store, "deepwalk", device="cpu", select="its").plan.request.select is Method.ITS
+    if method is Method.KEYS:
+        with pytest.raises(OptionError, match=r"--select its .* weights are 1e-12 to 1, too far apart .* use keys"):
+            prepare(store, "neighbor", device="cpu", select="its")
