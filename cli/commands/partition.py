@@ -173,7 +173,7 @@ GROUPS = {
     "--compression",
     type=click.Choice(["none", "lz4"]),
     default="none",
-    help="Compression of the store: none loads twice as fast, lz4 is smaller.",
+    help="Compression of the store: none loads faster, lz4 is smaller.",
 )
 @click.option(
     "--memory",
