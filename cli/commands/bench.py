@@ -94,8 +94,8 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     multiple=True,
     callback=_pairs,
     help="NAME=PATH: a peer, and the Python interpreter that it is installed for (igraph or networkit for the suites "
-    "ranking, traversal and triangles), or the folder of its programs (knightking, thunderrw; on a GPU flowwalker, "
-    "nextdoor, skywalker; for the suite triangles grouptc).",
+    "ranking, traversal and triangles), or the folder of its programs (knightking, thunderrw; on a GPU c-saw, "
+    "flowwalker, nextdoor, skywalker; for the suite triangles grouptc).",
 )
 @click.option(
     "--json",

@@ -165,14 +165,15 @@ GROUPS = {
     default="range",
     help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or "
     "with few edges between partitions, by METIS (pip install pymetis) or label propagation; or by "
-    "degree, which makes csaw evaluate faster. All but range hold the whole graph in memory once.",
+    "degree, which makes triangles, components, searches and PageRank of csaw evaluate faster on a GPU. All but range "
+    "hold the whole graph in memory once.",
 )
 @click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range, lp and degree.")
 @click.option(
     "--compression",
     type=click.Choice(["none", "lz4"]),
     default="none",
-    help="Compression of the store: none loads twice as fast, lz4 is smaller.",
+    help="Compression of the store: none loads faster, lz4 is smaller.",
 )
 @click.option(
     "--memory",

@@ -29,7 +29,7 @@ def verify(
 
     For a graph store, csaw reads every file and checks that its bytes are unchanged, that all numbers are within their
     ranges, and that the attributes agree with them. For a sample, it also checks that the sample follows the rules of
-    its algorithm on its graph, and that every choice was drawn from the exact law, independently of the others. All
+    its algorithm on its graph, and tests whether its choices follow the exact law, independently of each other. All
     statistical checks together reject a correct sample once in a million.
 
     With --verbose, each statistical check reports the smallest deviations that it would have found 99 times out of 100,

@@ -181,7 +181,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     edges = counted(store.edges, "edge" if store.directed else "stored edge")
     edges += "" if store.directed else ", both directions of each,"
     held = f"{counted(store.vertices, 'vertex', 'vertices')} and {edges} in {store.path}"
-    bytes_held = sum(file.stat().st_size for file in store.path.rglob("*"))
+    bytes_held = sum(file.stat().st_size for file in store.path.rglob("*") if file.is_file())
     return [
         *_read_as(report),
         f"{held} ({size(bytes_held)}), {took()}.",

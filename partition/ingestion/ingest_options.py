@@ -83,7 +83,7 @@ class IngestOptions:
     balance: str = "edges"
     """Whether partitions get equal numbers of ``edges`` or of ``vertices``."""
     compression: str | None = None
-    """Compression of the arrays: None, or ``lz4``, which is smaller and loads half as fast."""
+    """Compression of the arrays: None, or ``lz4``, which is smaller and takes longer to load."""
     memory: int | None = None
     """Bytes that sorting may use, at least 16 MiB. None: a quarter of the machine's memory."""
     overwrite: bool = False

@@ -344,3 +344,20 @@ def test_lines_show_what_a_terminal_obeys_as_escapes(capsys):
     """Also what no text in UTF-8 can be."""
     say("found \x1b[2J and \ud800")
     assert capsys.readouterr().out == "found \\x1b[2J and \\ud800\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("partition", "edges.txt", "out.zarr"),
+        ("partition", "edges.txt", "out.zarr", "--partitions", "2"),
+        ("sample", "karate", "out.zarr", "--walk-length", "5", "--device", "cpu"),
+        ("export", "karate", "out.csv"),
+    ],
+)
+def test_the_size_that_is_said_is_that_of_the_files(said, tmp_path, line):
+    (tmp_path / "edges.txt").write_text("".join(f"{v} {(v * v + 1) % 97}\n" for v in range(97)))
+    text = said(*line)
+    out = tmp_path / line[2]
+    files = [out] if out.is_file() else [file for file in out.rglob("*") if file.is_file()]
+    assert f"in {line[2]} ({report.size(sum(file.stat().st_size for file in files))})" in text
