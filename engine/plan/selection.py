@@ -113,8 +113,10 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
         return _in_time(algorithm, bias)
     if algorithm.unique:
         return {Method.KEYS}
-    if (algorithm.shares_draws or algorithm.induced) and not (bias.constant or 0) > 0:
-        why = "keeps all edges among its vertices" if algorithm.induced else "draws all neighbors with the same chance"
+    of_clusters = algorithm.sources_from == "clusters" and type(algorithm).edge_bias is not Algorithm.edge_bias
+    keeps_all = algorithm.induced or of_clusters
+    if (algorithm.shares_draws or keeps_all) and not (bias.constant or 0) > 0:
+        why = "keeps all edges among its vertices" if keeps_all else "draws all neighbors with the same chance"
         raise OptionError(f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} {why}")
     if algorithm.shares_draws:
         return {Method.UNIFORM}

@@ -18,7 +18,7 @@ from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows, copy_rows
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
 from csaw.engine.analytics.cuda.ranges import by_blocks, by_entries, by_work
-from csaw.engine.analytics.cuda.row_classes import FEW_ROWS, LongRows, RowClasses
+from csaw.engine.analytics.cuda.row_classes import LongRows, RowClasses
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.network import Network
@@ -115,8 +115,7 @@ class DeviceNetwork(Network):
     def classes(self, block: Block) -> RowClasses:
         """The rows of a block by their lengths; those of rows that stay in memory are kept."""
         if not self._stays(block):
-            few = block.last - block.first <= FEW_ROWS
-            return RowClasses(self.offsets[block.first : block.last + 1] if few else block.indptr, self.id_dtype)
+            return RowClasses.of_block(block, self.offsets, self.id_dtype)
         if (block.first, block.last) not in self.classed:
             self.classed[block.first, block.last] = RowClasses(block.indptr, self.id_dtype)
         return self.classed[block.first, block.last]

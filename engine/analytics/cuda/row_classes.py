@@ -1,6 +1,7 @@
 """Rows of a block by their lengths, so that as many threads serve a row as it has work for."""
 
 from itertools import pairwise
+from typing import Self
 
 import cupy
 import numpy as np
@@ -41,6 +42,12 @@ class RowClasses:
                 for low, high in pairwise([*begins, np.iinfo(np.int64).max])
             ]
         self.rows, self.hubs = dict(zip(ENDS, found, strict=False)), found[-1]
+
+    @classmethod
+    def of_block(cls, block: Block, offsets: np.ndarray, id_dtype: np.dtype) -> Self:
+        """The rows of a block; ``offsets`` [V + 1], on the host: where each of all rows begins."""
+        few = block.last - block.first <= FEW_ROWS
+        return cls(offsets[block.first : block.last + 1] if few else block.indptr, id_dtype)
 
     def launch(self, kernels: Kernels, name: str, *arguments: object) -> None:
         """Launch ``name_2``, ``name_8``, ``name_32`` and ``name_hub`` with (number of rows, rows, ``*arguments``)."""

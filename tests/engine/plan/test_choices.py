@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store
 
+from csaw.engine import prepare
 from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.devices.choice import WHERE
@@ -82,3 +83,10 @@ def test_codes_in_the_text_of_kernels_are_different(kind):
 @pytest.mark.parametrize(("table", "kind"), [(WHERE, Residency), (PICK, Method), (BUILD, GraphLayout)])
 def test_tables_have_every_choice(table, kind):
     assert set(table) == set(kind)
+
+
+@pytest.mark.parametrize(("algo", "options"), [("random-node", {"frontier_size": 3}), ("cluster-gcn", {})])
+def test_a_bias_is_refused_where_no_edge_is_drawn(algo, options, tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    with pytest.raises(OptionError, match=f"{algo}.edge_bias: expected a constant, because {algo} keeps all edges"):
+        prepare(store, algo, device="cpu", edge_bias="e.weight", **options)
