@@ -37,6 +37,9 @@ def arrows(random: Random) -> File:
     if sign == "," and not weight and not end:
         reads.append(Reading(pairs))
     reads += [Reading([(a, b, 1.0) for a, b, _ in one.edges], one.directed, "weight") for one in reads if graph.weights]
+    if blank and sign == ":" and weight in (" {}", ",{}"):  # lists of two neighbors, too
+        lists = [(a, end, 1.0) for a, *ends in graph.rows() for end in ends]
+        reads.append(Reading(lists, says="two neighbors; if the last number is a weight"))
     if not blank and sign in "&=:/|~::" and not end and weight in (" {}", ",{}", " : {}"):  # names may have such signs
         reads.append(Reading([(f"{a}{sign}{b}", w, 1.0) for a, b, w in graph.rows()], says="string"))
     return File(
@@ -632,6 +635,8 @@ def heavy(random: Random) -> File:
         text = f"{line}{behind}\n"
         cells = [row.split() for row in text.split("\n") if row.strip()]
         reads = [Reading([(*cells[0], 1.0)])] if [len(row) for row in cells] == [2] else []
+        if '"' in text and len(cells) == 1 and len(row := next(csv.reader([text.strip()], delimiter=" "))) == 2:
+            reads.append(Reading([(row[0], row[1], 1.0)]))
         if len(cells[0]) > 2:
             says = "" if cells[0][2][0] in "#%" else "--weight-column"  # a comment behind a row; as csaw's error offers
             reads = [Reading([(*cells[0][:2], 1.0)], says=says)]

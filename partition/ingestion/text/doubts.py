@@ -1,11 +1,12 @@
 """Rows that may be something else than edges: refused where no reading is likely, otherwise warned of."""
 
 import re
+from itertools import chain
 
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.cells import NUMBER, row_shown
+from csaw.partition.ingestion.text.cells import DECIMAL_LAST, NUMBER, refuse_comma, row_shown
 from csaw.partition.ingestion.text.separators import Layout, text_of
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.types import see_types
@@ -16,10 +17,13 @@ ARROW = b"-=<>~"
 INNER_QUOTES = re.compile(rb'\s*[^\s",;][^",;\t]*\s"[^"]*"')
 LONGEST_LINE = 1 << 10
 NODES = {(one, other) for one in ("id", "nodeid", "node", "vertex") for other in ("label", "name", "labels")}
+BETWEEN = re.compile(rb"\S+\s+(\S+)\s+\S+")
+SIGN = re.compile(rb"[^\w\s\x80-\xff]+")
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
-    rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
+    rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+|[0-9]*\.[0-9]+)|\+[0-9]+"
 )
+MISSING = {b"na", b"n/a", b"<na>", b"nan", b"none", b"null", b"\\n"}  # as programs write that there is no value
 
 
 def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], options: IngestOptions) -> None:
@@ -65,12 +69,30 @@ def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Sha
                 f"{row_shown(line.text)}; pass --skip-lines {line.number - 1} if no edges stand above them, or "
                 "--format edges if they are vertices"
             )
-    ends = (row[end] for row in rows for end in (shape.read.source, shape.read.target) if len(row) > end)
-    if mark := next((cell for cell in ends if len(cell) > 1 and not cell.strip(ARROW)), None):
+    sides = [[row[end] for row in rows if len(row) > end] for end in (shape.read.source, shape.read.target)]
+    marks = (cell for side in sides for cell in side if len(cell) > 1 and not cell.strip(ARROW))
+    alone = (side[0] for side in sides if len({*side}) == 1 and SIGN.fullmatch(side[0]))
+    if mark := next(chain(marks, alone), None):
         raise FormatError(
             f"{where}: {row_shown(mark)} would be a vertex; say which columns are the ends with --source-column and "
             "--target-column, or pass --format edges if it is one"
         )
+    _refuse_inner(where, layout, sides)
+
+
+def _refuse_inner(where: str, layout: Layout, sides: list[list[bytes]]) -> None:
+    """Raise FormatError for words with an edge in them above its weight, ``1 - 2,0.5``, or with a decimal comma."""
+    row, found = layout.lines[0].text, [BETWEEN.fullmatch(cell) for cell in sides[0]]
+    marks = {each[1] for each in found if each}
+    sign = len(marks) == 1 and (len(found) > 1 or all(map(SIGN.fullmatch, marks)))
+    if all(found) and sign and all(map(NUMBER.fullmatch, sides[1])):
+        mark = marks.pop().decode()
+        raise FormatError(
+            f"{where}: {mark!r} stands between words of one cell, as in {row_shown(row)}; write a comma in its place "
+            "if these are the ends of an edge, or pass --format edges"
+        )
+    if layout.separator == b"," and all(DECIMAL_LAST.search(line.text) for line in layout.lines):
+        refuse_comma(where, row, DECIMAL_LAST)
 
 
 def is_size_line(first: tuple[int, int, int], entries: int, largest: int) -> bool:
@@ -130,6 +152,11 @@ def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: Inge
                 f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "
                 "two vertices"
             )
+    if layout.strings and (missing := next((cell for cell in ends if cell.lower() in MISSING), None)):
+        said.append(
+            f"{row_shown(missing)} is read as a vertex; if it says that a value is missing, remove such rows, or pass "
+            "--ids int --on-error skip if other ids are numbers"
+        )
     by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
     if by_place and not layout.strings and _like_lists(rows):
         said.append(
