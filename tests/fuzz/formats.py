@@ -19,11 +19,13 @@ from typing import Any
 
 import networkx
 
-from fuzz import child, markup, meant, networks, parts, readings, spellings, warm
+from fuzz import child, markup, meant, networks, parts, readings, solvers, spellings, tables, warm
 from fuzz.judge import Failure, refusal_or_failure
 from fuzz.readings import File
 
-WRITERS: dict[str, Callable[[Random], File]] = networks.WRITERS | spellings.WRITERS | markup.WRITERS | parts.WRITERS
+WRITERS: dict[str, Callable[[Random], File]] = {}
+for module in (solvers, networks, spellings, tables, markup, parts):
+    WRITERS |= module.WRITERS
 SUFFIXES = (
     *(
         ".txt",

@@ -158,7 +158,7 @@ def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: Inge
             "--ids int --on-error skip if other ids are numbers"
         )
     by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
-    if by_place and not layout.strings and _like_lists(rows):
+    if by_place and not layout.strings and like_lists(rows):
         said.append(
             "the third column is read as weights, but each row has another first number and all third numbers are ids, "
             "too; if rows have a vertex and its neighbors, pass --format adjacency, otherwise --weight-column 3"
@@ -166,10 +166,12 @@ def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: Inge
     return said
 
 
-def _like_lists(rows: list[list[bytes]]) -> bool:
-    """Whether rows of three cells may be a vertex and two neighbors each."""
-    if len(rows) < 3 or any(len(row) != 3 for row in rows):
-        return False
-    firsts = [row[0] for row in rows]
+def like_lists(rows: list[list[bytes]]) -> bool:
+    """Whether rows, most of three cells, may be a vertex and its neighbors each."""
+    thirds = [row[2] for row in rows if len(row) == 3]
     known = {cell for row in rows for cell in row[:2]}
-    return len(set(firsts)) == len(rows) and all(WHOLE.fullmatch(row[2]) and row[2] in known for row in rows)
+    return (
+        len(thirds) > 2
+        and len({row[0] for row in rows if row}) == len(rows)
+        and all(WHOLE.fullmatch(cell) and cell in known for cell in thirds)
+    )

@@ -15,7 +15,7 @@ LONE = re.compile(rb"\s*[\(\[\{]\s*$")
 BRACKET = re.compile(rb"\s*([^\s\(\[\{<]*\s*:?\s*)?[\(\[\{<]")
 BRACKETS = re.compile(
     BRACKET.pattern
-    + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"  # the last are Cypher's
+    + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|(?<=\[)[^\]]*=|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"  # the last are Cypher's
 )
 LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")

@@ -183,6 +183,7 @@ CASES = {
         "{1: [2, 3], 2: [3]}\n",
         "((1, 2))\n((2, 3))\n",
         "(0, 0) (0, 1)\n(0, 1) (1, 1)\n",
+        *("".join(form % pair for pair in PAIRS) for form in ("%s&%s [weight=7]\n", "%s %s [w=1]\n", "v%s [to=%s]\n")),
     ],
     "pairs of numbers with ':' between": [
         "1:2\n2:3\n",
