@@ -14,9 +14,9 @@ VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t]*\n(?=[^#%\s])")  # a line
 LONE = re.compile(rb"\s*[\(\[\{]\s*$")
 BRACKET = re.compile(rb"\s*([^\s\(\[\{<]*\s*:?\s*)?[\(\[\{<]")
 BRACKETS = re.compile(
-    BRACKET.pattern
-    + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|(?<=\[)[^\]]*=|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"  # the last are Cypher's
+    BRACKET.pattern + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|(?<=\[)[^\]]*=|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"
 )
+"""What of Python, JSON and Cypher begins with a bracket."""
 LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
