@@ -45,7 +45,7 @@ def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: I
         refuse_digits(where, names, shape)
     shape.names = names if names is not None and len(names) == columns else None
     if options.format == "auto":
-        look_twice(where, layout, rows, shape, options)
+        look_twice(where, layout, rows, comment, shape, options)
     if shape.names is not None:
         shape.warnings += notes(shape.names, shape.read, wishes)
     elif columns - len(shape.further) > 3 and options.weight_column == "auto":

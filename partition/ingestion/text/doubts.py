@@ -23,6 +23,7 @@ WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
     rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+|[0-9]*\.[0-9]+)|\+[0-9]+"
 )
+TIMES_FIRST = re.compile(rb"((\d{4}-\d\d-\d\d\S*|1\d{9}|1\d{12})( |$))+")
 MISSING = {b"na", b"n/a", b"<na>", b"nan", b"none", b"null", b"\\n"}  # as programs write that there is no value
 
 
@@ -119,8 +120,12 @@ def size_line(where: str, first: tuple[int, int, int]) -> FormatError:
     )
 
 
-def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
-    """Refuse rows that are likely to be no edges, and warn of rows that may mean something else."""
+def look_twice(
+    where: str, layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shape, options: IngestOptions
+) -> None:
+    """Refuse rows that are likely to be no edges, and warn of rows that may mean something else; ``comment``: the line
+    above them.
+    """
     see_types(where, layout, rows, shape, options)
     _refuse_vertices(where, layout, options)
     if shape.header_line is None and shape.names is None:
@@ -129,7 +134,7 @@ def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape
         if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
             one, other, third = map(int, rows[0])
             shape.first = one, other, third
-    shape.warnings += _doubts(layout, rows, shape, options)
+    shape.warnings += _doubts(layout, rows, comment, shape, options)
 
 
 def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None:
@@ -142,7 +147,7 @@ def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None
         )
 
 
-def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> list[str]:
+def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shape, options: IngestOptions) -> list[str]:
     read, said = shape.read, list[str]()
     ends = [row[end] for row in rows for end in (read.source, read.target) if len(row) > end]
     if layout.strings and options.ids == "auto":
@@ -157,11 +162,26 @@ def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: Inge
             f"{row_shown(missing)} is read as a vertex; if it says that a value is missing, remove such rows, or pass "
             "--ids int --on-error skip if other ids are numbers"
         )
+    if layout.strings and (noted := next((cell for cell in ends if b" #" in cell), None)):
+        said.append(f"{row_shown(noted)} is read as one id; remove what follows # if it is a comment")
     by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
     if by_place and not layout.strings and like_lists(rows):
         said.append(
             "the third column is read as weights, but each row has another first number and all third numbers are ids, "
             "too; if rows have a vertex and its neighbors, pass --format adjacency, otherwise --weight-column 3"
+        )
+    if by_place and TIMES_FIRST.fullmatch(b" ".join(row[0] for row in rows)):
+        first = rows[0][0]
+        unit = "iso" if b"-" in first else "unix" if len(first) == 10 else "unix-ms"
+        said.append(
+            f"the first column, such as {first.decode()}, is read as the source and the third as the weight; if it has "
+            f"times, pass --source-column 2 --target-column 3 --time-column 1 --time-format {unit}"
+        )
+    named = comment.strip().split(layout.separator) if layout.separator in (b"\t", b",", b";") else []
+    if by_place and len(named) == 3 and not any(map(NUMBER.search, named)):
+        said.append(
+            f"the comment above the rows, {row_shown(comment)}, may name their columns, which are read as source, "
+            "target and weight; name others with --source-column, --target-column and --weight-column"
         )
     return said
 

@@ -173,6 +173,28 @@ def test_a_missing_value_that_becomes_a_vertex_is_said(tmp_path, text):
     assert not any("vertex" in warning for warning in read(tmp_path, "a nab\nnano b\n").report["warnings"])
 
 
+@pytest.mark.parametrize("mark", [" ", ",", "\t", ";"])
+@pytest.mark.parametrize("time", ["1217567877", "1217567877123", "2013-12-31", "2013-12-31T10:00:00Z"])
+def test_times_before_the_ends_are_said(tmp_path, time, mark):
+    text = f"{time} 9 8\n{time} 1 3\n".replace(" ", mark)
+    (warning,) = (each for each in read(tmp_path, text).report["warnings"] if "--time-column 1" in each)
+    way = {"source_column": 2, "target_column": 3, "time_column": 1, "time_format": warning.split()[-1]}
+    assert {row[:2] for row in rows(read(tmp_path, text, **way))} == {(9, 8), (1, 3)}
+
+
+@pytest.mark.parametrize("mark", [",", "\t", ";"])
+@pytest.mark.parametrize("names", ["Interaction ID,Gene A,Gene B", "step,caller,callee", "t,a,b"])
+def test_names_in_a_comment_that_are_not_known_are_said(tmp_path, names, mark):
+    text = f"#{names}\n1,2,3\n2,5,6\n".replace(",", mark)
+    assert any("may name their columns" in warning for warning in read(tmp_path, text).report["warnings"])
+    assert read(tmp_path, "# a graph made by hand\n1,2,3\n2,5,6\n").report["warnings"] == []
+
+
+@pytest.mark.parametrize("text", ["a,b # note\nb,c\n", "a;b #x\nb;c\n", "a\tb\nb\tc # y\n", "a #1,b\n"])
+def test_a_comment_that_becomes_part_of_an_id_is_said(tmp_path, text):
+    assert any("remove what follows #" in warning for warning in read(tmp_path, text).report["warnings"])
+
+
 @pytest.mark.parametrize("text", ["1: 2 3\n2: 3 4\n", "1 : 2,3\n2 : 3,1\n", "5\t:\t6 7\n"])
 def test_a_number_that_may_be_a_weight_or_a_neighbor_is_said(tmp_path, text):
     assert any("if the last number is a weight" in warning for warning in read(tmp_path, text).report["warnings"])
