@@ -1,6 +1,7 @@
 """Rows that may be something else than edges: refused where no reading is likely, otherwise warned of."""
 
 import re
+from collections.abc import Iterator
 from itertools import chain
 
 from csaw.partition.errors import FormatError
@@ -24,6 +25,8 @@ SPELLED = re.compile(
     rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+|[0-9]*\.[0-9]+)|\+[0-9]+"
 )
 TIMES_FIRST = re.compile(rb"((\d{4}-\d\d-\d\d\S*|1\d{9}|1\d{12})( |$))+")
+GAP = re.compile(rb"(?<=[^\s,;])[\s,;]+(?=[^\s,;])")
+NUMBERED = re.compile(rb"[\[(]?\d+[\]).:]")
 MISSING = {b"na", b"n/a", b"<na>", b"nan", b"none", b"null", b"\\n"}  # as programs write that there is no value
 
 
@@ -131,6 +134,13 @@ def look_twice(
     if shape.header_line is None and shape.names is None:
         refuse_words_between(where, layout, rows, options)
         refuse_marks(where, layout, rows, shape, options)
+        by_place = options.weight_column == "auto" and shape.read.weight == 2 and len(rows) > 1
+        if by_place and all(NUMBERED.fullmatch(row[0]) for row in rows):
+            raise FormatError(
+                f"{where}: {row_shown(rows[0][0])} at the begin of {row_shown(layout.lines[0].text)} may be the number "
+                "of the row; pass --source-column 2 --target-column 3 --weight-column none if it is, --source-column 1 "
+                "--target-column 2 --weight-column 3 if it is a vertex"
+            )
         if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
             one, other, third = map(int, rows[0])
             shape.first = one, other, third
@@ -164,6 +174,11 @@ def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shap
         )
     if layout.strings and (noted := next((cell for cell in ends if b" #" in cell), None)):
         said.append(f"{row_shown(noted)} is read as one id; remove what follows # if it is a comment")
+    if layout.strings and (joined := _joined(rows, read.source, read.target)):
+        said.append(
+            f"{row_shown(joined)} is read as one id, with separators in it; if rows have a vertex and its neighbors, "
+            "pass --format adjacency"
+        )
     by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
     if by_place and not layout.strings and like_lists(rows):
         said.append(
@@ -177,6 +192,16 @@ def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shap
             f"the first column, such as {first.decode()}, is read as the source and the third as the weight; if it has "
             f"times, pass --source-column 2 --target-column 3 --time-column 1 --time-format {unit}"
         )
+    if by_place and not layout.strings and all(len({*gaps(line.text)}) > 1 for line in layout.lines):
+        said.append(
+            f"rows such as {row_shown(layout.lines[0].text)} have two separators, and their third number is read as a "
+            "weight; if rows have a vertex and its neighbors, pass --format adjacency"
+        )
+    if by_place and len(rows) == 3 and {cell for row in rows for cell in row} == {b"0", b"1"}:
+        said.append(
+            "three rows of three zeros and ones are read as edges with weights; if they are a matrix, pass it to "
+            "csaw.partition in Python, as scipy.sparse.csr_matrix(numpy.loadtxt(FILE))"
+        )
     named = comment.strip().split(layout.separator) if layout.separator in (b"\t", b",", b";") else []
     if by_place and len(named) == 3 and not any(map(NUMBER.search, named)):
         said.append(
@@ -184,6 +209,26 @@ def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shap
             "target and weight; name others with --source-column, --target-column and --weight-column"
         )
     return said
+
+
+def gaps(line: bytes) -> Iterator[bytes]:
+    """What stands between the cells of a row: blanks, a comma or a semicolon."""
+    for gap in GAP.findall(line.partition(b"#")[0]):
+        yield gap.strip() or b" "
+
+
+def _joined(rows: list[list[bytes]], source: int, target: int) -> bytes | None:
+    """A cell of an end that has separators in it as all of its side have, or words that are vertices elsewhere."""
+    sides = [[row[end] for row in rows if len(row) > end] for end in (source, target)]
+    known = {cell for side in sides for cell in side}
+    for side in sides:
+        inner = [(cell, re.split(rb"[\s,;|]+", cell)) for cell in side]
+        several = [(cell, words) for cell, words in inner if len(words) > 1]
+        words = [word for _, words in several for word in words]
+        marked = len(several) == len(side) > 1 and not any(b" " in cell for cell in side)
+        if several and (marked or 2 * sum(word in known for word in words) > len(words)):
+            return several[0][0]
+    return None
 
 
 def like_lists(rows: list[list[bytes]]) -> bool:

@@ -195,6 +195,44 @@ def test_a_comment_that_becomes_part_of_an_id_is_said(tmp_path, text):
     assert any("remove what follows #" in warning for warning in read(tmp_path, text).report["warnings"])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tb,c\nb\tc,d\n",
+        "a\tb,c,d\nb\tc\nc\ta\nd\ta\n",
+        "a\tb c\nb\tc a\nc\ta b\n",
+        "1\t2|3\n2\t3|4\n",
+        "a;b,c\nb;c,d\n",
+        "1\t2,3\n2\t3,4\n",
+        "1,2 3\n2,3 4\n",
+        "1 2;3\n2 3;4\n",
+    ],
+)
+def test_neighbors_that_are_joined_by_another_separator_are_said(tmp_path, text):
+    assert any("pass --format adjacency" in warning for warning in read(tmp_path, text).report["warnings"])
+
+
+@pytest.mark.parametrize(
+    "text", ["New York\tLos Angeles\nBonn\tNew York\n", "Doe, J\tRoe, R\nX\tDoe, J\n", "a,b c\nb c,a\n"]
+)
+def test_names_of_several_words_are_names(tmp_path, text):
+    assert read(tmp_path, text).report["warnings"] == []
+
+
+def test_a_small_matrix_is_said(tmp_path):
+    assert any("matrix" in warning for warning in read(tmp_path, "0 1 0\n1 0 1\n0 1 0\n").report["warnings"])
+
+
+@pytest.mark.parametrize(
+    "text", ["1)\t2\t3\n2)\t3\t4\n", "[1] 2 3\n[2] 3 4\n", "1. 2 3\n2. 3 4\n", "(1) 5 6\n(2) 6 7\n"]
+)
+def test_numbers_of_rows_are_no_vertices(tmp_path, text):
+    with pytest.raises(CsawError, match="may be the number of the row"):
+        read(tmp_path, text)
+    way = {"source_column": 2, "target_column": 3, "weight_column": "none"}
+    assert len(rows(read(tmp_path, text, **way))) == 2
+
+
 @pytest.mark.parametrize("text", ["1: 2 3\n2: 3 4\n", "1 : 2,3\n2 : 3,1\n", "5\t:\t6 7\n"])
 def test_a_number_that_may_be_a_weight_or_a_neighbor_is_said(tmp_path, text):
     assert any("if the last number is a weight" in warning for warning in read(tmp_path, text).report["warnings"])
