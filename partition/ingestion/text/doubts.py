@@ -177,7 +177,7 @@ def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shap
     if layout.strings and (joined := _joined(rows, read.source, read.target)):
         said.append(
             f"{row_shown(joined)} is read as one id, with separators in it; if rows have a vertex and its neighbors, "
-            "pass --format adjacency"
+            "write blanks between these and pass --format adjacency"
         )
     by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
     if by_place and not layout.strings and like_lists(rows):
@@ -212,9 +212,9 @@ def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shap
 
 
 def gaps(line: bytes) -> Iterator[bytes]:
-    """What stands between the cells of a row: blanks, a comma or a semicolon."""
+    """What stands between the cells of a row: blanks, a tab, a comma or a semicolon."""
     for gap in GAP.findall(line.partition(b"#")[0]):
-        yield gap.strip() or b" "
+        yield gap.strip() or (b"\t" if b"\t" in gap else b" ")
 
 
 def _joined(rows: list[list[bytes]], source: int, target: int) -> bytes | None:

@@ -206,6 +206,7 @@ def test_a_comment_that_becomes_part_of_an_id_is_said(tmp_path, text):
         "1\t2,3\n2\t3,4\n",
         "1,2 3\n2,3 4\n",
         "1 2;3\n2 3;4\n",
+        "1\t2 3\n2\t3 1\n",
     ],
 )
 def test_neighbors_that_are_joined_by_another_separator_are_said(tmp_path, text):
