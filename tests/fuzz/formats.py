@@ -19,11 +19,13 @@ from typing import Any
 
 import networkx
 
-from fuzz import child, markup, meant, networks, parts, readings, spellings, warm
+from fuzz import child, markup, meant, networks, parts, readings, solvers, spellings, tables, warm
 from fuzz.judge import Failure, refusal_or_failure
 from fuzz.readings import File
 
-WRITERS: dict[str, Callable[[Random], File]] = networks.WRITERS | spellings.WRITERS | markup.WRITERS | parts.WRITERS
+WRITERS: dict[str, Callable[[Random], File]] = {}
+for module in (solvers, networks, spellings, tables, markup, parts):
+    WRITERS |= module.WRITERS
 SUFFIXES = (
     *(
         ".txt",
@@ -159,7 +161,7 @@ def _write(random: Random, file: File, place: Path) -> str:
 
 def _as_its_name_says(text: str) -> list[readings.Reading]:
     """What networkx reads from a file that is called an adjacency list, whatever it was meant to be."""
-    lines = [line for line in text.split("\n") if not line.startswith("%")]
+    lines = [line for line in text.split("\n") if not line.startswith("%") and line.partition("#")[0].strip()]
     made = networkx.parse_adjlist(lines, create_using=networkx.MultiDiGraph)
     return [
         readings.Reading([(a, b, 1.0) for a, b, _ in made.edges], directed, "adjacency") for directed in (True, False)
@@ -246,7 +248,7 @@ def _refusal(case: Case, ended: child.Ended, place: Path, options: list[str], pa
     told, command, file = ended.error.strip().split("\n")[-1], " ".join(ended.arguments), case.file
     if file.must:
         return [Failure("refused", "", command, told)]
-    text = told.replace(case.name, "FILE")
+    text = re.sub(rf"\b{re.escape(case.name)}\b", "FILE", told)
     emptied = "--on-error" in options and "no edges" in text
     if not emptied and not re.search(LINE, text) and not (file.names and re.search(file.names, text, re.IGNORECASE)):
         return [Failure("names neither format nor line", "", command, told)]

@@ -101,6 +101,23 @@ def undirected(pairs: Sequence[Pair], *, assumed: bool) -> list[Reading]:
     return [Reading(pairs, directed=False)] + ([Reading(pairs, says=r"\bdirected")] if assumed else [])
 
 
+def agree(found: list[Pair], wanted: list[Pair], told: str, *, ends_alone: bool = False) -> None:
+    """AssertionError where an independent reader finds other edges than were written."""
+    found, wanted = (
+        ([(*sorted(pair[:2]), pair[2]) for pair in pairs] for pairs in (found, wanted))
+        if ends_alone
+        else (found, wanted)
+    )
+    if sorted(found) != sorted(wanted):
+        raise AssertionError(f"{told}: an independent reader finds {sorted(found)}, written were {sorted(wanted)}")
+
+
+def as_rows(text: str) -> list[Pair]:
+    """The edges of rows between blanks, the third cell as weight."""
+    rows = [line.split() for line in text.split("\n") if line.strip() and line[0] not in "%#"]
+    return [(row[0], row[1], float(row[2]) if len(row) > 2 else 1.0) for row in rows]
+
+
 def of(edges: Iterable[meant.Edge], directed: bool, duplicates: str) -> Counter[Pair]:
     """The stored edges: in both directions if they have none, each of its id as text."""
     texts = [(_text(a), _text(b), float(weight)) for a, b, weight in edges]

@@ -11,6 +11,7 @@ QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"')
 WORD = re.compile(rb'"(?:[^"]|"")*"(?![^\s,;])|[^\s,;]+')
 BLANK_WORD = re.compile(rb'"(?:[^"]|"")*"(?!\S)|\S+')
 DECIMAL_COMMA = re.compile(rb"(?<=[;\t])[-+]?[0-9]+,[0-9]+(?=\s*([;\t]|$))")
+DECIMAL_LAST = re.compile(rb"(?<=[;\s])[-+]?[0-9]+,[0-9]+(?=\s*$)")
 INTEGER = re.compile(rb"[-+]?[0-9]+(\.0*)?")
 NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -68,9 +69,9 @@ def is_blank(line: bytes) -> bool:
     return not line.strip(b" \t\r\n,;")
 
 
-def refuse_comma(where: str, row: bytes) -> None:
-    """Raise FormatError for a number with a decimal comma among the cells that semicolons or tabs end."""
-    if found := DECIMAL_COMMA.search(row):
+def refuse_comma(where: str, row: bytes, decimal: re.Pattern[bytes] = DECIMAL_COMMA) -> None:
+    """Raise FormatError for a number with a decimal comma, by default among the cells that semicolons or tabs end."""
+    if found := decimal.search(row):
         number = found[0].decode()
         raise FormatError(
             f"{where}: expected a point in decimals, found the comma of {number} in {row_shown(row)}; write "

@@ -7,7 +7,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import choose, named_ends, notes
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import row_shown
-from csaw.partition.ingestion.text.doubts import look_twice
+from csaw.partition.ingestion.text.doubts import like_lists, look_twice
 from csaw.partition.ingestion.text.head import Line
 from csaw.partition.ingestion.text.header import is_header, names_in_comment, refuse_digits
 from csaw.partition.ingestion.text.row_checks import HeaderAgain
@@ -45,7 +45,7 @@ def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: I
         refuse_digits(where, names, shape)
     shape.names = names if names is not None and len(names) == columns else None
     if options.format == "auto":
-        look_twice(where, layout, rows, shape, options)
+        look_twice(where, layout, rows, comment, shape, options)
     if shape.names is not None:
         shape.warnings += notes(shape.names, shape.read, wishes)
     elif columns - len(shape.further) > 3 and options.weight_column == "auto":
@@ -99,6 +99,7 @@ def _unequal(name: str, lines: list[Line], rows: list[list[bytes]], other: int) 
     counted = sizes[0] == 2 and rows[0][0] == b"%d" % (len(rows) - 1)  # of METIS, and of its hypergraphs
     few = (
         not counted
+        and not like_lists(rows)
         and 1 < usual < 4
         and max(sizes) <= usual + 2
         and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)

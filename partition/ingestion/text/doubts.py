@@ -1,11 +1,13 @@
 """Rows that may be something else than edges: refused where no reading is likely, otherwise warned of."""
 
 import re
+from collections.abc import Iterator
+from itertools import chain
 
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.cells import NUMBER, row_shown
+from csaw.partition.ingestion.text.cells import DECIMAL_LAST, NUMBER, refuse_comma, row_shown
 from csaw.partition.ingestion.text.separators import Layout, text_of
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.types import see_types
@@ -16,10 +18,16 @@ ARROW = b"-=<>~"
 INNER_QUOTES = re.compile(rb'\s*[^\s",;][^",;\t]*\s"[^"]*"')
 LONGEST_LINE = 1 << 10
 NODES = {(one, other) for one in ("id", "nodeid", "node", "vertex") for other in ("label", "name", "labels")}
+BETWEEN = re.compile(rb"\S+\s+(\S+)\s+\S+")
+SIGN = re.compile(rb"[^\w\s\x80-\xff]+")
 WHOLE = re.compile(rb"[0-9]{1,18}")
 SPELLED = re.compile(
-    rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)|\+[0-9]+"
+    rb"[-+]?(0[xXoObB][0-9a-fA-F]+|[0-9]+(_[0-9]+)+|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+|[0-9]*\.[0-9]+)|\+[0-9]+"
 )
+TIMES_FIRST = re.compile(rb"((\d{4}-\d\d-\d\d\S*|1\d{9}|1\d{12})( |$))+")
+GAP = re.compile(rb"(?<=[^\s,;])[\s,;]+(?=[^\s,;])")
+NUMBERED = re.compile(rb"[\[(]?\d+[\]).:]")
+MISSING = {b"na", b"n/a", b"<na>", b"nan", b"none", b"null", b"\\n"}  # as programs write that there is no value
 
 
 def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], options: IngestOptions) -> None:
@@ -65,12 +73,30 @@ def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Sha
                 f"{row_shown(line.text)}; pass --skip-lines {line.number - 1} if no edges stand above them, or "
                 "--format edges if they are vertices"
             )
-    ends = (row[end] for row in rows for end in (shape.read.source, shape.read.target) if len(row) > end)
-    if mark := next((cell for cell in ends if len(cell) > 1 and not cell.strip(ARROW)), None):
+    sides = [[row[end] for row in rows if len(row) > end] for end in (shape.read.source, shape.read.target)]
+    marks = (cell for side in sides for cell in side if len(cell) > 1 and not cell.strip(ARROW))
+    alone = (side[0] for side in sides if len({*side}) == 1 and SIGN.fullmatch(side[0]))
+    if mark := next(chain(marks, alone), None):
         raise FormatError(
             f"{where}: {row_shown(mark)} would be a vertex; say which columns are the ends with --source-column and "
             "--target-column, or pass --format edges if it is one"
         )
+    _refuse_inner(where, layout, sides)
+
+
+def _refuse_inner(where: str, layout: Layout, sides: list[list[bytes]]) -> None:
+    """Raise FormatError for words with an edge in them above its weight, ``1 - 2,0.5``, or with a decimal comma."""
+    row, found = layout.lines[0].text, [BETWEEN.fullmatch(cell) for cell in sides[0]]
+    marks = {each[1] for each in found if each}
+    sign = len(marks) == 1 and (len(found) > 1 or all(map(SIGN.fullmatch, marks)))
+    if all(found) and sign and all(map(NUMBER.fullmatch, sides[1])):
+        mark = marks.pop().decode()
+        raise FormatError(
+            f"{where}: {mark!r} stands between words of one cell, as in {row_shown(row)}; write a comma in its place "
+            "if these are the ends of an edge, or pass --format edges"
+        )
+    if layout.separator == b"," and all(DECIMAL_LAST.search(line.text) for line in layout.lines):
+        refuse_comma(where, row, DECIMAL_LAST)
 
 
 def is_size_line(first: tuple[int, int, int], entries: int, largest: int) -> bool:
@@ -97,17 +123,28 @@ def size_line(where: str, first: tuple[int, int, int]) -> FormatError:
     )
 
 
-def look_twice(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> None:
-    """Refuse rows that are likely to be no edges, and warn of rows that may mean something else."""
+def look_twice(
+    where: str, layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shape, options: IngestOptions
+) -> None:
+    """Refuse rows that are likely to be no edges, and warn of rows that may mean something else; ``comment``: the line
+    above them.
+    """
     see_types(where, layout, rows, shape, options)
     _refuse_vertices(where, layout, options)
     if shape.header_line is None and shape.names is None:
         refuse_words_between(where, layout, rows, options)
         refuse_marks(where, layout, rows, shape, options)
+        by_place = options.weight_column == "auto" and shape.read.weight == 2 and len(rows) > 1
+        if by_place and all(NUMBERED.fullmatch(row[0]) for row in rows):
+            raise FormatError(
+                f"{where}: {row_shown(rows[0][0])} at the begin of {row_shown(layout.lines[0].text)} may be the number "
+                "of the row; pass --source-column 2 --target-column 3 --weight-column none if it is, --source-column 1 "
+                "--target-column 2 --weight-column 3 if it is a vertex"
+            )
         if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
             one, other, third = map(int, rows[0])
             shape.first = one, other, third
-    shape.warnings += _doubts(layout, rows, shape, options)
+    shape.warnings += _doubts(layout, rows, comment, shape, options)
 
 
 def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None:
@@ -120,7 +157,7 @@ def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None
         )
 
 
-def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> list[str]:
+def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shape, options: IngestOptions) -> list[str]:
     read, said = shape.read, list[str]()
     ends = [row[end] for row in rows for end in (read.source, read.target) if len(row) > end]
     if layout.strings and options.ids == "auto":
@@ -130,19 +167,76 @@ def _doubts(layout: Layout, rows: list[list[bytes]], shape: Shape, options: Inge
                 f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "
                 "two vertices"
             )
+    if layout.strings and (missing := next((cell for cell in ends if cell.lower() in MISSING), None)):
+        said.append(
+            f"{row_shown(missing)} is read as a vertex; if it says that a value is missing, remove such rows, or pass "
+            "--ids int --on-error skip if other ids are numbers"
+        )
+    if layout.strings and (noted := next((cell for cell in ends if b" #" in cell), None)):
+        said.append(f"{row_shown(noted)} is read as one id; remove what follows # if it is a comment")
+    if layout.strings and (joined := _joined(rows, read.source, read.target)):
+        said.append(
+            f"{row_shown(joined)} is read as one id, with separators in it; if rows have a vertex and its neighbors, "
+            "write blanks between these and pass --format adjacency"
+        )
     by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
-    if by_place and not layout.strings and _like_lists(rows):
+    if by_place and not layout.strings and like_lists(rows):
         said.append(
             "the third column is read as weights, but each row has another first number and all third numbers are ids, "
             "too; if rows have a vertex and its neighbors, pass --format adjacency, otherwise --weight-column 3"
         )
+    if by_place and TIMES_FIRST.fullmatch(b" ".join(row[0] for row in rows)):
+        first = rows[0][0]
+        unit = "iso" if b"-" in first else "unix" if len(first) == 10 else "unix-ms"
+        said.append(
+            f"the first column, such as {first.decode()}, is read as the source and the third as the weight; if it has "
+            f"times, pass --source-column 2 --target-column 3 --time-column 1 --time-format {unit}"
+        )
+    if by_place and not layout.strings and all(len({*gaps(line.text)}) > 1 for line in layout.lines):
+        said.append(
+            f"rows such as {row_shown(layout.lines[0].text)} have two separators, and their third number is read as a "
+            "weight; if rows have a vertex and its neighbors, pass --format adjacency"
+        )
+    if by_place and len(rows) == 3 and {cell for row in rows for cell in row} == {b"0", b"1"}:
+        said.append(
+            "three rows of three zeros and ones are read as edges with weights; if they are a matrix, pass it to "
+            "csaw.partition in Python, as scipy.sparse.csr_matrix(numpy.loadtxt(FILE))"
+        )
+    named = comment.strip().split(layout.separator) if layout.separator in (b"\t", b",", b";") else []
+    if by_place and len(named) == 3 and not any(map(NUMBER.search, named)):
+        said.append(
+            f"the comment above the rows, {row_shown(comment)}, may name their columns, which are read as source, "
+            "target and weight; name others with --source-column, --target-column and --weight-column"
+        )
     return said
 
 
-def _like_lists(rows: list[list[bytes]]) -> bool:
-    """Whether rows of three cells may be a vertex and two neighbors each."""
-    if len(rows) < 3 or any(len(row) != 3 for row in rows):
-        return False
-    firsts = [row[0] for row in rows]
+def gaps(line: bytes) -> Iterator[bytes]:
+    """What stands between the cells of a row: blanks, a tab, a comma or a semicolon."""
+    for gap in GAP.findall(line.partition(b"#")[0]):
+        yield gap.strip() or (b"\t" if b"\t" in gap else b" ")
+
+
+def _joined(rows: list[list[bytes]], source: int, target: int) -> bytes | None:
+    """A cell of an end that has separators in it as all of its side have, or words that are vertices elsewhere."""
+    sides = [[row[end] for row in rows if len(row) > end] for end in (source, target)]
+    known = {cell for side in sides for cell in side}
+    for side in sides:
+        inner = [(cell, re.split(rb"[\s,;|]+", cell)) for cell in side]
+        several = [(cell, words) for cell, words in inner if len(words) > 1]
+        words = [word for _, words in several for word in words]
+        marked = len(several) == len(side) > 1 and not any(b" " in cell for cell in side)
+        if several and (marked or 2 * sum(word in known for word in words) > len(words)):
+            return several[0][0]
+    return None
+
+
+def like_lists(rows: list[list[bytes]]) -> bool:
+    """Whether rows, most of three cells, may be a vertex and its neighbors each."""
+    thirds = [row[2] for row in rows if len(row) == 3]
     known = {cell for row in rows for cell in row[:2]}
-    return len(set(firsts)) == len(rows) and all(WHOLE.fullmatch(row[2]) and row[2] in known for row in rows)
+    return (
+        len(thirds) > 2
+        and len({row[0] for row in rows if row}) == len(rows)
+        and all(WHOLE.fullmatch(cell) and cell in known for cell in thirds)
+    )

@@ -43,7 +43,7 @@ FORMATS = (
         rb"(strict\s+)?(di)?graph\b(\s+(\"[^\"]*\"|[\w.-]+))?\s*\{",
         through("networkx.nx_pydot.read_dot(FILE)"),
     ),
-    _is("GDF", rb"nodedef\s*>", "take the rows below 'edgedef>' out of it"),
+    _is("GDF", rb"(node|edge)def\s*>", "take the rows below 'edgedef>' out of it"),
     _is("graph6", rb">>graph6<<", through("networkx.read_graph6(FILE)")),
     _is("sparse6", rb">>sparse6<<|:[?-~]+\s*(\n|\Z)", through("networkx.read_sparse6(FILE)")),
     _is("digraph6", rb">>digraph6<<", through("networkx.from_graph6_bytes(LINE)")),
@@ -69,6 +69,8 @@ REMARKS = {b"<?xml": b"?>", b"<!--": b"-->", b"/*": b"*/", b"//": b"\n", b"--": 
 PREAMBLE = re.compile(rb"(creator|version|comment|c)(\s|$)", re.IGNORECASE)  # lines of GML, and of DIMACS
 BINARY = {b"PAR1": "Parquet, which csaw knows by the suffix .parquet", b"ARROW1": "Arrow, known by the suffix .arrow"}
 
+DOCUMENTS = {b"%PDF-": "a PDF document", b"%!PS": "PostScript", b"{\\rtf": "a document (RTF)"}
+
 
 def refuse_unreadable(name: str, head: bytes) -> None:
     """Raise FormatError for what is no text, or stands for another file."""
@@ -78,6 +80,8 @@ def refuse_unreadable(name: str, head: bytes) -> None:
         )
     if head[257:262] == b"ustar":
         raise FormatError(f"{name}: a tar archive; unpack it with tar -xf, and give the file of edges in it")
+    if document := next((what for magic, what in DOCUMENTS.items() if head.startswith(magic)), None):
+        raise FormatError(f"{name}:1: this is {document}, not rows of edges; export its table as CSV")
     if b"\0" in head[:4096]:
         known = next((f"{what}; rename it" for magic, what in BINARY.items() if head.startswith(magic)), "")
         raise FormatError(f"{name}: binary data; " + (known or "expected text, plain or packed by gzip, bz2 or zstd"))

@@ -14,14 +14,14 @@ VERTEX = re.compile(rb"(?:\A|(?<=\n))#[ \t]*(\S+)[ \t]*\n(?=[^#%\s])")  # a line
 LONE = re.compile(rb"\s*[\(\[\{]\s*$")
 BRACKET = re.compile(rb"\s*([^\s\(\[\{<]*\s*:?\s*)?[\(\[\{<]")
 BRACKETS = re.compile(
-    BRACKET.pattern
-    + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"  # the last are Cypher's
+    BRACKET.pattern + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|(?<=\[)[^\]]*=|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"
 )
+"""What of Python, JSON and Cypher begins with a bracket."""
 LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
 QUOTES = re.compile(rb"\s*([^\s']+\s+)?'[^']*'\s*[,;\s]\s*'[^']*'")
-NAMED = re.compile(rb"\s*([A-Za-z]+)\s+(?:(\d+)|[^\s,;]+)\s*[,;]")  # Edge 1, 2
+NAMED = re.compile(rb"\s*([A-Za-z]+)([\s,;])\s*([^\s,;]+)\s*([\s,;])\s*([^\s,;]+)")  # Edge 1, 2
 EDGES = {b"edge", b"arc", b"link"}
 COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&]+)\d+(\.\d*)?([eE][-+]?\d+)?(\s|,|$)")
 
@@ -38,6 +38,8 @@ def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
         raise refusal(where, "TGF (Trivial Graph Format)", way)
     if _is_lgl(head, texts):
         raise refusal(where, "LGL (Large Graph Layout)", through("igraph.Graph.Read_Lgl(FILE)"))
+    _refuse_letters(where, texts, wishes)
+    _refuse_named(where, texts, wishes)
     braces = {min(len(text.partition(b"{")[0].split()), 2) for text in texts if _has_data(text)}
     if 2 in braces and wishes.weight == "auto":
         way = (
@@ -47,7 +49,6 @@ def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
         raise refusal(where, "an edge list of networkx with data in braces", way)
     if braces == {1}:
         raise refusal(where, "a multiline adjacency list of networkx", through("networkx.read_multiline_adjlist(FILE)"))
-    _refuse_letters(where, texts, wishes)
     _refuse_colons(where, texts)
     _refuse_marks(where, texts)
 
@@ -106,9 +107,9 @@ def _refuse_colons(where: str, texts: list[bytes]) -> None:
     pairs = [[cell.split(b":") for cell in row[:2]] for row in rows]
     for end in (0, 1):
         halves = [row[end] for row in pairs if len(row) > end]
-        vertices = {row[0][0] for row in pairs if end == 0 or len(row[0]) == 1}
+        vertices = {row[0][0] for row in pairs if row and (end == 0 or len(row[0]) == 1)}
         others = [half[1 - end] for half in halves if len(half) == 2 and all(half)]
-        if len(others) == len(pairs) and 2 * sum(other in vertices for other in others) > len(others):
+        if others and len(others) == len(halves) and 2 * sum(other in vertices for other in others) > len(others):
             row = row_shown(texts[0])
             way = "write a blank behind each colon if a vertex and its neighbors stand there: sed 's/:/: /' FILE"
             raise refusal(where, f"words with ':' between them that are vertices, too ({row})", way)
@@ -129,13 +130,25 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
         raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)
     if all(text.endswith(b";") and text.count(b";") == 1 for text in texts):
         raise refusal(where, f"rows that end with a semicolon ({row})", "remove it: tr -d ';' < FILE > edges.txt")
-    named = [found for found in map(NAMED.match, texts) if found]
-    words = {found[1].lower() for found in named}
-    if len(named) == len(texts) and len(words) == 1 and (words <= EDGES or all(found[2] for found in named)):
-        way = f"remove it: sed 's/{named[0][1].decode()} //' FILE | csaw partition - OUT"
-        raise refusal(where, f"rows with a word before the edge ({row})", way)
     marks = [found[2] for found in map(COLON.match, texts) if found]
     if 2 * len(marks) > len(texts):
         mark = marks[0].decode()
         way = f"write a blank in its place: sed 's/{mark}/ /g' FILE > edges.txt"
         raise refusal(where, f"pairs of numbers with {mark!r} between them ({row})", way)
+
+
+def _refuse_named(where: str, texts: list[bytes], wishes: Wishes) -> None:
+    """Raise FormatError for the same word before the edge in each row: ``Edge 1, 2``, of numbers also ``x 1 2``."""
+    named = [found for found in map(NAMED.match, texts) if found]
+    words = {found[1].lower() for found in named}
+    if len(named) < len(texts) or len(words) > 1 or (wishes.source and wishes.target):
+        return
+    apart = all(found[2].isspace() and found[4] in b",;" for found in named)
+    first, second = (all(found[end].isdigit() for found in named) for end in (3, 5))
+    sure = apart or (len(texts) > 1 and second)
+    if (first and sure) or (words <= EDGES and (apart or first or len(texts) > 1)):
+        way = (
+            f"remove it: sed 's/{named[0][1].decode()}.//' FILE | csaw partition - OUT, or pass --source-column 1 "
+            "--target-column 2 if it is a vertex"
+        )
+        raise refusal(where, f"rows with a word before the edge ({row_shown(texts[0])})", way)

@@ -18,7 +18,7 @@ from csaw.partition.ingestion.text.values import not_of_column, values_of
 
 SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
 NOT_OF_COLUMN = -1  # a status beside those of numbers: a cell is no number that its edge column holds
-RESPELLED = re.compile(rb"(?<![0-9.])(\+[0-9]|-?0[0-9])")
+RESPELLED = re.compile(rb"(?<![0-9.])(\+[0-9]|-?0[0-9]|-?[0-9]+\.000(?![0-9]))")
 WRONG = {
     numbers.NOT_A_NUMBER: (
         "integers as ids, and a number in each other column that is read (words as ids: --ids string; words after ids: "
@@ -131,7 +131,7 @@ class NumberRows:
         return Parsed(src, dst, weights, further, counts, row, bounds, self._respelled(block, counts))
 
     def _respelled(self, block: bytes | memoryview, counts: np.ndarray) -> tuple[int, str] | None:
-        """The line of a block that has an id with a plus or zeros before it, and this id."""
+        """The line of a block that has an id in another spelling than a number's, and this id."""
         ends = (self.shape.read.source, self.shape.read.target)
         if not counts[plain.RESPELLED]:
             return None

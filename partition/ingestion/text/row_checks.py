@@ -157,7 +157,7 @@ def _refuse_ends(name: str, lines: list[Line], texts: list[bytes]) -> None:
 
 def _is_between(found: re.Match[bytes]) -> bool:
     """Whether a mark stands between two ends: of ``a->b c`` without blanks, it may be in a word."""
-    behind = found.string[found.end() :].strip(b" \t,;\r\n")
+    behind = found.string[found.end() :].strip(b" \t,;:\r\n")
     return (
         bool(found[2] and found[4])
         or (found[1].isdigit() and found[5].isdigit())

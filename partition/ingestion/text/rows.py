@@ -158,9 +158,9 @@ class TextRows(Recorded):
         bad, like_rows, respelled = self.said.bad_weights, self.said.like_rows, self.said.respelled
         if respelled.times:
             self.warnings.append(
-                f"ids are written with a plus or zeros before them, such as {self.said.spelling} in line "
-                f"{respelled.line}; they are read as numbers, which have neither: pass --ids string to keep "
-                "ids as they are written"
+                f"ids are written with a plus, zeros before them or three behind a point, such as "
+                f"{self.said.spelling} in line {respelled.line}; they are read as numbers, which have none of these: "
+                "pass --ids string to keep ids as they are written"
             )
         if like_rows.times:
             self.warnings.append(

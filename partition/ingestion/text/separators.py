@@ -96,7 +96,7 @@ def _likely_ends(first: list[bytes], wishes: Wishes) -> tuple[int, int]:
 def _likely(names: list[str], wish: str | None, usual: int) -> int:
     if wish is None:
         return usual
-    return names.index(wish) if wish in names else int(wish) - 1 if is_number(wish) else usual
+    return int(wish) - 1 if is_number(wish) else names.index(wish) if wish in names else usual
 
 
 def text_of(row: list[bytes]) -> list[str]:

@@ -148,7 +148,9 @@ def parse_block(
                 ):
                     position += digits
                 else:
+                    begin = position
                     position, value, minus, wrong = parse_id(text, position, newline)
+                    counts[RESPELLED] |= has_thousands(text, begin, position)
                 if minus:
                     negative = True
                 elif value >> np.uint64(63):
@@ -212,6 +214,13 @@ def is_respelled(text, position):
         return True
     position += position < text.size and text[position] == 45
     return position + 1 < text.size and text[position] == 48 and 48 <= text[position + 1] <= 57
+
+
+@inner
+def has_thousands(text, begin, end):
+    """Whether an id that is an integer is written with a point and three zeros: 1.000 may be a thousand."""
+    end -= text[end - 1] == 34
+    return end - begin > 4 and text[end - 4] == 46
 
 
 @inner

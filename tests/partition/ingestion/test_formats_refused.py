@@ -109,6 +109,8 @@ CASES = {
         "NODEDEF>name,label\n1,2\n",
         "nodedef >x",
         "\nnodedef>a",
+        "edgedef>node1 VARCHAR,node2 VARCHAR\na,b\nb,c\n",
+        "edgedef> node1,node2\n1,2\n",
     ],
     "DIMACS": [
         "c road\np sp 3 2\na 1 2 3\na 2 3 4\n",
@@ -181,6 +183,7 @@ CASES = {
         "{1: [2, 3], 2: [3]}\n",
         "((1, 2))\n((2, 3))\n",
         "(0, 0) (0, 1)\n(0, 1) (1, 1)\n",
+        *("".join(form % pair for pair in PAIRS) for form in ("%s&%s [weight=7]\n", "%s %s [w=1]\n", "v%s [to=%s]\n")),
     ],
     "pairs of numbers with ':' between": [
         "1:2\n2:3\n",
@@ -195,6 +198,12 @@ CASES = {
         "Arc 5, 6, 0.5\nArc 6, 7, 1\n",
         "LINK x,y\nLINK y,z\n",
         "from 1, 2\nfrom 3, 4\n",
+        "Edge 0 1\nEdge 1 2\n",
+        "Edge 0 1 {}\nEdge 1 2 {}\n",
+        "arc a b\narc b c\n",
+        "x,1,2\nx,2,3\n",
+        "link\t5\t6\n",
+        "from 1 2 0.5\nfrom 2 3 1\n",
     ],
     "words in single quotes": [
         "'a' 'b'\n'b' 'c'\n",
@@ -210,6 +219,7 @@ CASES = {
         "x:y\ny:z\nz:x\n",
         "p:q r s\nq:r s p\nr:p q\ns:p\n",
         "v1 v2:0.5\nv2 v1:0.5\n",
+        "a b:2\nb c:3\nc\n",
     ],
     "stands between the ends": [
         "1->>2 5\n2->>3 1\n",
@@ -218,8 +228,41 @@ CASES = {
         "a->b 2\nb->c 3\n",
         "1 =>> 2\n",
         "a == b c\nd == e f\n",
+        "a->b : 1\nb->c : 2\n",
     ],
-    "would be a vertex": ["a ->\nb ->\n", "-> a\n-> b\n", "a ---\nb ---\n", "== ==\n", "~~ a\n~~ b\n"],
+    "stands between words of one cell": [
+        "1 - 2,3\n2 - 3,4\n",
+        "a ~ b,5\n",
+        "alice knows bob;5\nbob knows carol;3\n",
+        "1 to 2,0.5\n2 to 3,1\n",
+        "a / b\t5\n",
+        "1 & 2,3\n",
+    ],
+    "a colon stands behind the first word, and a number at the end": [
+        "1: 2 0.5\n2: 3 1\n",
+        "a : b 5\nb : c 5\n",
+        "1|2 : 5\n2|3 : 6\n",
+        "a: 0.5\n",
+        "1: 2,0.5\n",
+        "a-b: 3\nb-c: 4\n",
+    ],
+    "expected a point in decimals": [
+        "a;b;0,5\nb;c;1,25\n",
+        "a b 3,5\nb c 3,5\n",
+        "a;b;0,5;0,7\nb;c;0,7;0,8\n",
+        "1;2;0,5\n",
+        "x y 0,5\n",
+        "source;target;weight\na;b;0,5\n",
+    ],
+    "a PDF document": [f"%PDF-1.{k}\n%x\n1 0 obj\n<< /Type /Catalog >>\n" for k in range(5)],
+    "would be a vertex": [
+        "a - 1\nb - 3\n",
+        "a ->\nb ->\n",
+        "-> a\n-> b\n",
+        "a ---\nb ---\n",
+        "== ==\n",
+        "~~ a\n~~ b\n",
+    ],
     "columns of a table of vertices": [
         "Id,Label\n1,x\n2,y\n",
         "id\tname\na\tb\n",
@@ -287,7 +330,7 @@ def test_a_known_format_is_refused_by_name(tmp_path, what, text, name):
     assert what in str(caught.value)
     assert any(
         way in str(caught.value)
-        for way in ("csaw.partition(", "csaw partition -", "--source-column", "rows", "lines", "--format")
+        for way in ("write ", "csaw.partition(", "csaw partition -", "--source-column", "rows", "lines", "--format")
     )
 
 
@@ -308,6 +351,13 @@ def test_a_known_format_is_refused_by_name(tmp_path, what, text, name):
         ),
         ("1 pp 2\n2 pd 3\n", {"weight_column": 3}, [("1", "pp", 2.0), ("2", "pd", 3.0)]),
         ("1 2 {}\n2 3 {}\n", {"weight_column": "none"}, [(1, 2), (2, 3)]),
+        (
+            "hub 1 5\nhub 2 6\n",
+            {"source_column": 1, "target_column": 2},
+            [("hub", "1", 5.0), ("hub", "2", 6.0)],
+        ),
+        ("a - b,5\nb - c,6\n", {"format": "edges"}, [("a - b", "5"), ("b - c", "6")]),
+        ("a: 1\nb: 2\n", {"format": "adjacency"}, [("a", "1"), ("b", "2")]),
         ("1 2 {'weight': 3}\n2 3 {'a': 1, 'b': 2}\n", {"weight_column": "none"}, [(1, 2), (2, 3)]),
     ],
 )
@@ -330,6 +380,12 @@ def test_the_way_out_is_one(tmp_path, text, options, expected):
         ("a:b c:d\nc:d e\n", [("a:b", "c:d"), ("c:d", "e")]),
         ("graph theory\ntheory graph\n", [("graph", "theory"), ("theory", "graph")]),
         ("e f\nf e\n", [("e", "f"), ("f", "e")]),
+        ("x 1 2\ny 2 3\n", [("x", "1", 2.0), ("y", "2", 3.0)]),
+        ("hub 1 0.5\nhub 2 0.25\n", [("hub", "1", 0.5), ("hub", "2", 0.25)]),
+        ("hub 1\nhub 2\n", [("hub", "1"), ("hub", "2")]),
+        ("New York City,5\nLos Angeles County,6\n", [("Los Angeles County", "6"), ("New York City", "5")]),
+        ("New York,5\nBonn,7\n", [("Bonn", "7"), ("New York", "5")]),
+        ("a: b c\nb: c a\n", [("a", "b"), ("a", "c"), ("b", "a"), ("b", "c")]),
     ],
 )
 def test_rows_that_look_a_little_like_another_format_are_rows(tmp_path, text, expected):

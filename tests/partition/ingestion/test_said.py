@@ -120,7 +120,7 @@ FIPS = ["01003", "00501", "007", "-07", "0000000000000000000012"]
 
 @pytest.mark.parametrize("rows_before", [0, 40, 200_000])
 @pytest.mark.parametrize("weighted", [False, True], ids=["pairs", "weighted"])
-@pytest.mark.parametrize("word", [*FIPS, "+5", '"05"'])
+@pytest.mark.parametrize("word", [*FIPS, "+5", '"05"', "1.000", "-12.000", '"7.000"'])
 def test_numbers_that_are_written_in_another_way_are_said(tmp_path, word, weighted, rows_before):
     """Wherever they stand: by numbers, two spellings are one vertex."""
     weight = " 0.5" if weighted else ""
@@ -130,23 +130,114 @@ def test_numbers_that_are_written_in_another_way_are_said(tmp_path, word, weight
     plain = word.strip('"')
     assert f"such as {plain} in line {rows_before + 1}; they are read as numbers" in warning
     assert "--ids string" in warning
-    assert (int(plain), 9) in {row[:2] for row in rows(store)}
+    assert (int(float(plain)), 9) in {row[:2] for row in rows(store)}
     assert (plain, "9") in {row[:2] for row in rows(read(tmp_path, text, ids="string"))}
 
 
 @pytest.mark.parametrize(
-    "text", ["0 1\n1 0\n", "1 2 00.5\n2 3 01\n", "10 20\n", "1.0 2.0\n", "# 01\n1 2\n", "-1 2\n", "1 2 +5\n"]
+    "text",
+    [
+        "0 1\n1 0\n",
+        "1 2 00.5\n2 3 01\n",
+        "10 20\n",
+        "1.0 2.0\n",
+        "# 01\n1 2\n",
+        "-1 2\n",
+        "1 2 +5\n",
+        "1.00 2.0000\n",
+        "1 2 1.000\n",
+    ],
 )
 def test_usual_numbers_are_not_warned_of(tmp_path, text):
     assert not any("zeros before" in warning for warning in read(tmp_path, text).report["warnings"])
 
 
-@pytest.mark.parametrize("word", ["1e3", "0x10", "1_000", "2.5E2", "0b11"])
+@pytest.mark.parametrize("word", ["1e3", "0x10", "1_000", "2.5E2", "0b11", "0.5", ".5", "1.234"])
 def test_words_that_are_numbers_elsewhere_are_said(tmp_path, word):
     store = read(tmp_path, f"a b\n{word} c\nc a\nb c\n", ids="auto", source_column=1, target_column=2)
     assert any(f"ids such as {word} are read as words" in warning for warning in store.report["warnings"])
     assert (word, "c") in rows(store)
     assert read(tmp_path, f"a b\n{word} c\nc a\n", ids="string").report["warnings"] == []
+
+
+@pytest.mark.parametrize("text", ["0.1,0.2\n0.3,0.4\n", "1 2.5\n2 3.5\n", "0.5 1 2\n0.25 2 3\n"])
+def test_features_and_weights_before_the_ends_are_no_silent_words(tmp_path, text):
+    assert any("are read as words" in warning for warning in read(tmp_path, text).report["warnings"])
+
+
+@pytest.mark.parametrize(
+    "text", ["a NA\nb a\n", "a,\\N\nb,a\n", "source,target\nNA,1\n2,3\n", "null\tb\nb\tc\n", "a;None\n"]
+)
+def test_a_missing_value_that_becomes_a_vertex_is_said(tmp_path, text):
+    assert any("is read as a vertex" in warning for warning in read(tmp_path, text).report["warnings"])
+    assert not any("vertex" in warning for warning in read(tmp_path, "a nab\nnano b\n").report["warnings"])
+
+
+@pytest.mark.parametrize("mark", [" ", ",", "\t", ";"])
+@pytest.mark.parametrize("time", ["1217567877", "1217567877123", "2013-12-31", "2013-12-31T10:00:00Z"])
+def test_times_before_the_ends_are_said(tmp_path, time, mark):
+    text = f"{time} 9 8\n{time} 1 3\n".replace(" ", mark)
+    (warning,) = (each for each in read(tmp_path, text).report["warnings"] if "--time-column 1" in each)
+    way = {"source_column": 2, "target_column": 3, "time_column": 1, "time_format": warning.split()[-1]}
+    assert {row[:2] for row in rows(read(tmp_path, text, **way))} == {(9, 8), (1, 3)}
+
+
+@pytest.mark.parametrize("mark", [",", "\t", ";"])
+@pytest.mark.parametrize("names", ["Interaction ID,Gene A,Gene B", "step,caller,callee", "t,a,b"])
+def test_names_in_a_comment_that_are_not_known_are_said(tmp_path, names, mark):
+    text = f"#{names}\n1,2,3\n2,5,6\n".replace(",", mark)
+    assert any("may name their columns" in warning for warning in read(tmp_path, text).report["warnings"])
+    assert read(tmp_path, "# a graph made by hand\n1,2,3\n2,5,6\n").report["warnings"] == []
+
+
+@pytest.mark.parametrize("text", ["a,b # note\nb,c\n", "a;b #x\nb;c\n", "a\tb\nb\tc # y\n", "a #1,b\n"])
+def test_a_comment_that_becomes_part_of_an_id_is_said(tmp_path, text):
+    assert any("remove what follows #" in warning for warning in read(tmp_path, text).report["warnings"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tb,c\nb\tc,d\n",
+        "a\tb,c,d\nb\tc\nc\ta\nd\ta\n",
+        "a\tb c\nb\tc a\nc\ta b\n",
+        "1\t2|3\n2\t3|4\n",
+        "a;b,c\nb;c,d\n",
+        "1\t2,3\n2\t3,4\n",
+        "1,2 3\n2,3 4\n",
+        "1 2;3\n2 3;4\n",
+        "1\t2 3\n2\t3 1\n",
+    ],
+)
+def test_neighbors_that_are_joined_by_another_separator_are_said(tmp_path, text):
+    assert any("pass --format adjacency" in warning for warning in read(tmp_path, text).report["warnings"])
+
+
+@pytest.mark.parametrize(
+    "text", ["New York\tLos Angeles\nBonn\tNew York\n", "Doe, J\tRoe, R\nX\tDoe, J\n", "a,b c\nb c,a\n"]
+)
+def test_names_of_several_words_are_names(tmp_path, text):
+    assert read(tmp_path, text).report["warnings"] == []
+
+
+def test_a_small_matrix_is_said(tmp_path):
+    assert any("matrix" in warning for warning in read(tmp_path, "0 1 0\n1 0 1\n0 1 0\n").report["warnings"])
+
+
+@pytest.mark.parametrize(
+    "text", ["1)\t2\t3\n2)\t3\t4\n", "[1] 2 3\n[2] 3 4\n", "1. 2 3\n2. 3 4\n", "(1) 5 6\n(2) 6 7\n"]
+)
+def test_numbers_of_rows_are_no_vertices(tmp_path, text):
+    with pytest.raises(CsawError, match="may be the number of the row"):
+        read(tmp_path, text)
+    way = {"source_column": 2, "target_column": 3, "weight_column": "none"}
+    assert len(rows(read(tmp_path, text, **way))) == 2
+
+
+@pytest.mark.parametrize("text", ["1: 2 3\n2: 3 4\n", "1 : 2,3\n2 : 3,1\n", "5\t:\t6 7\n"])
+def test_a_number_that_may_be_a_weight_or_a_neighbor_is_said(tmp_path, text):
+    assert any("if the last number is a weight" in warning for warning in read(tmp_path, text).report["warnings"])
+    assert read(tmp_path, f"{text}9: 1\n").report["warnings"] == []
 
 
 @pytest.mark.parametrize("given", ["Undirected", "undirected", "UNDIRECTED", "Directed", "directed"])
