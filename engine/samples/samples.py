@@ -23,8 +23,10 @@ from csaw.engine.samples.on_demand import PartOf
 from csaw.engine.samples.opened import require_instances
 from csaw.engine.samples.stored import StoredSource
 from csaw.partition.arrays.zarr_group import open_group
-from csaw.partition.base.paths import path_of
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import maybe
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.python_names import kept, reading
 from csaw.partition.errors import OptionError, StoreError
 
 if TYPE_CHECKING:
@@ -267,6 +269,7 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
+@reading({"path": arguments.path("a sample store"), "graph": maybe(arguments.path("the graph store"))})
 def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 
@@ -285,7 +288,7 @@ def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo |
         StoreError: the store is missing, unfinished, damaged, or of a later format; of a virtual one, its graph is
             missing or another, or nobody has named its code, or the file is another than it was.
     """
-    path = path_of(path, "a sample store")
+    path = kept(path)
     attributes = check.attributes_of(path)
     if VIRTUAL not in attributes:
         return Samples(StoredSource(path, attributes))

@@ -16,7 +16,10 @@ from csaw.partition.arrays.nodes import write_group
 from csaw.partition.arrays.replace import GRAPH, Draft
 from csaw.partition.arrays.sync import SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.words import Words
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import Backlog, Crew
+from csaw.partition.base.python_names import reading
 from csaw.partition.graph.about import about
 from csaw.partition.graph.attributes import EDGE_COLUMNS, EDGE_IDS, IDENTITY, ORDERED, STRING, Attributes, sealed
 from csaw.partition.graph.clusters import digest_of, given_clusters
@@ -250,6 +253,15 @@ class StoreWriter:
             self.ended[path.name] = array
 
 
+@reading(
+    {
+        "path": arguments.path("the graph store to make"),
+        "directed": flag,
+        "partitions": maybe(arguments.whole(1)),
+        "partition_bytes": maybe(arguments.whole(1)),
+        "overwrite": flag,
+    }
+)
 def write_graph(
     path: str | Path,
     indptr: np.ndarray,
