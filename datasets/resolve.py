@@ -10,10 +10,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.datasets.cached import cached, place_of, remove
+from csaw.datasets.cached import cached, place_of
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
 from csaw.partition.base import cache
+from csaw.partition.base.drafts import remove_folder
 from csaw.partition.base.python_names import kept
 from csaw.partition.base.quoting import meant, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
@@ -240,7 +241,7 @@ def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> No
     file, said = fetch(entry, folder, replace=True)
     log.info("%s", said)
     if difference := disagreement(entry, _made(entry, file, out, directed), directed):
-        remove(out)
+        remove_folder(out)
         file.unlink()
         raise StoreError(
             f"{entry.url}: {entry.name} has {difference}; its file and its store were removed. Fetch it "
