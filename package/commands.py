@@ -43,12 +43,20 @@ if TYPE_CHECKING:
 
 Place = str | os.PathLike[str]
 Progress = bool | Callable[[int, int], None] | None
-GRAPH = {"graph": arguments.graph, "directed": maybe(flag)}
+GRAPH = {
+    "graph": arguments.graph,
+    "directed": maybe(flag),
+    **dict.fromkeys(("device", "algo"), arguments.simple),
+    "target": maybe(arguments.amount),
+}
 """Readers of the arguments that many functions have."""
 COUNTED = maybe(arguments.progress("done", "total"))
 
 
-@in_python({"data": arguments.graph, "directed": maybe(flag), "reverse": flag}, edge_column="edge_columns")
+@in_python(
+    {"data": arguments.graph, "directed": maybe(flag), "reverse": flag, "edge_columns": maybe(arguments.columns)},
+    edge_column="edge_columns",
+)
 def graph(
     data: object = None,
     *,
@@ -309,7 +317,7 @@ def evaluate(
         raise OptionError(
             f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
         )
-    given = [one if isinstance(one, Samples) else Path(one) for one in several]
+    given = [one if isinstance(one, Samples) else Path(arguments.named("samples", one)) for one in several]
     found = opened(graph, directed)
     name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
     if callable(progress):

@@ -27,7 +27,7 @@ from csaw.partition.graph.windowed import Windowed
 
 Place = str | os.PathLike[str]
 Store = Place | Samples | GraphStore
-STORES = {"store": arguments.graph, "graph": arguments.graph}
+STORES = {"store": arguments.graph, "graph": arguments.graph, "algo": arguments.simple}
 """Readers of the arguments that several functions have."""
 
 

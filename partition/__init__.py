@@ -50,6 +50,7 @@ class PartitionModule(ModuleType):
     @in_python(
         {
             "inputs": arguments.graph,
+            "edge_columns": arguments.maybe(arguments.columns),
             "out": arguments.path("the graph store to make"),
             "progress": arguments.maybe(arguments.progress("done", "total")),
         },
@@ -67,7 +68,7 @@ class PartitionModule(ModuleType):
         Args:
             inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a
                 folder of them; a list of paths, whose files are one graph; or a graph in memory, as :func:`csaw.graph`
-                takes it.
+                takes it or has made it.
             out: path of the store to make.
             progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with
                 the bytes that are read and their total. By default there is a bar in Jupyter and nothing elsewhere.

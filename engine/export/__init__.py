@@ -59,6 +59,7 @@ def _out(name: str, value: object) -> object:
         "overwrite": flag,
         "update": arguments.function("done"),
         "directed": maybe(flag),
+        "algo": arguments.simple,
     }
 )
 def export(

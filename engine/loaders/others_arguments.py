@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from csaw.partition.base.arguments import Reader, flag, function, integers, mapping, maybe, text, whole
+from csaw.partition.base.arguments import Reader, flag, function, integers, mapping, maybe, simple, text, whole
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -36,6 +36,7 @@ READERS: dict[str, Reader] = {
     **{name: whole(1, MOST_SEEDS) for name in ("batch_size", "walks_per_batch", "window")},
     "negatives": whole(0, MOST_SEEDS),
     "vertices": maybe(whole(1)),
+    **dict.fromkeys(("subgraph_type", "temporal_strategy", "normalize", "sampler", "algo", "device"), simple),
     "seed": whole(0, 2**64 - 1),
     "rank": maybe(whole()),
     "world": maybe(whole(1)),

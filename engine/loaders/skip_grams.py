@@ -99,7 +99,15 @@ class SkipGrams:
 
 
 def _running_sums(noise: Tensor) -> Tensor:
-    chances = torch.as_tensor(noise, dtype=torch.float64)
-    if chances.ndim != 1 or not bool((torch.isfinite(chances) & (chances >= 0)).all()) or not float(chances.sum()) > 0:
+    try:
+        chances = torch.as_tensor(noise, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError):  # of PyTorch, whose reasons name no argument
+        chances = torch.tensor(0.0)
+    if (
+        chances.is_sparse
+        or chances.ndim != 1
+        or not bool((torch.isfinite(chances) & (chances >= 0)).all())
+        or not float(chances.sum()) > 0
+    ):
         raise OptionError("noise: expected a tensor [vertices] of finite numbers from 0 on, with one above 0")
     return chances.cumsum(0)

@@ -34,6 +34,10 @@ PASSES = 1 << 20  # most of them over one stream
 TOGETHER = 1 << 14  # walks drawn at a time, if a batch has fewer: drawing few of them does not keep threads busy
 
 
+def _samples(name: str, value: object) -> object:
+    return value if isinstance(value, Samples) else arguments.path("a sample store, or an open one")(name, value)
+
+
 class WalkDataset(data.Dataset):
     """The walks of a sample store by number.
 
@@ -53,7 +57,7 @@ class WalkDataset(data.Dataset):
         StoreError: a file has changed.
     """
 
-    @in_python({"samples": arguments.graph, "graph": arguments.graph})
+    @in_python({"samples": _samples, "graph": arguments.graph})
     def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | Foreign | None = None) -> None:
         self.samples = samples if isinstance(samples, Samples) else open_samples(samples)
         if not self.samples.layout.has_limit:

@@ -67,7 +67,13 @@ class Job:
         return Identifiers.choose(store.id_dtype, self.written_ids, self.plan.request.ids, store.vertices, self.like)
 
 
-@reading({"measure": arguments.flag})
+@reading(
+    {
+        "measure": arguments.flag,
+        **dict.fromkeys(("algo", "device"), arguments.simple),
+        "target": arguments.maybe(arguments.amount),
+    }
+)
 def prepare(
     graph: str | Path | GraphStore,
     algo: Algo = "deepwalk",

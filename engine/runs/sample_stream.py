@@ -161,6 +161,7 @@ class Stream:
         ids = self.job.written_ids
         return names_of(vertices, ids if isinstance(ids, Words) else None, NOTHING, self.job.store.path)
 
+    @reading({"first": arguments.integer, "last": arguments.maybe(arguments.integer)})
     def draw(self, first: int, last: int) -> Finished:
         """Draw the instances first .. last - 1 of the job, whichever process they are the part of.
 

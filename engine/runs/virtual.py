@@ -126,7 +126,13 @@ def _write(folder: Path, said: Record, given: dict[str, np.ndarray]) -> None:
     check.write_checksums(folder, checksums)
 
 
-@reading({"path": arguments.path("a sample store"), "graph": arguments.maybe(arguments.path("the graph store"))})
+@reading(
+    {
+        "path": arguments.path("a sample store"),
+        "graph": arguments.maybe(arguments.path("the graph store")),
+        "algo": arguments.simple,
+    }
+)
 def open_virtual(
     path: str | Path, graph: str | Path | None = None, algo: Algo | None = None, **options: OptionValue
 ) -> VirtualSamples:

@@ -35,6 +35,21 @@ if TYPE_CHECKING:
     from csaw.partition.graph.store import GraphStore
 
 
+def _store(name: str, value: object) -> object:
+    from csaw.partition.graph.store import GraphStore
+
+    return arguments.instance(GraphStore, "an open graph store")(name, value)
+
+
+PART = {"start": arguments.integer, "stop": maybe(arguments.integer)}
+READERS = {
+    "path": arguments.path("a sample store"),
+    "graph": maybe(arguments.path("the graph store")),
+    "algo": arguments.simple,
+}
+"""Readers of the arguments of what opens samples."""
+
+
 class Samples(HopTables, ShownSamples):
     """Finished samples, open for reading.
 
@@ -114,6 +129,7 @@ class Samples(HopTables, ShownSamples):
             )
         return open_group(self.path)
 
+    @reading({"first": arguments.integer, "last": arguments.integer})
     def part(self, first: int, last: int) -> "Samples":
         """Return the instances first .. last - 1, as samples that are read from these.
 
@@ -147,6 +163,7 @@ class Samples(HopTables, ShownSamples):
     def walk_ptr(self) -> Array:
         return self["walk_ptr"]
 
+    @reading({"number": arguments.integer})
     def walk(self, number: int) -> np.ndarray:
         """Return the vertices of one walk, from its source to its end.
 
@@ -158,7 +175,10 @@ class Samples(HopTables, ShownSamples):
 
         Raises:
             IndexError: there is no such walk.
+            StoreError: the sample has another layout.
         """
+        if not self.has_walks:
+            raise StoreError(f"{self.path} ({self.layout}) has no walks; samples[{number}] is an instance of it")
         return walk_of(self._only(number))
 
     @property
@@ -198,6 +218,7 @@ class Samples(HopTables, ShownSamples):
     def vertices(self) -> Array:
         return self["vertices"]
 
+    @reading({"number": arguments.integer})
     def minibatch(self, number: int) -> Arrays:
         """Return the arrays of one mini-batch, by PyTorch Geometric's names and in its direction.
 
@@ -238,6 +259,14 @@ class Samples(HopTables, ShownSamples):
         """
         return None if self.words is None else np.asarray(self.words)
 
+    @reading(
+        {
+            "start": arguments.integer,
+            "stop": maybe(arguments.integer),
+            "threads": arguments.whole(1),
+            "graph": maybe(_store),
+        }
+    )
     def pyg(
         self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None, threads: int = 1
     ) -> Record:
@@ -269,7 +298,13 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
-@reading({"path": arguments.path("a sample store"), "graph": maybe(arguments.path("the graph store"))})
+@reading(
+    {
+        "path": arguments.path("a sample store"),
+        "graph": maybe(arguments.path("the graph store")),
+        "algo": arguments.simple,
+    }
+)
 def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 

@@ -11,10 +11,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Reader = Callable[[str, Any], Any]
 LARGEST = 2**63 - 1
@@ -34,7 +37,7 @@ def unboxed(value: Any) -> Any:
         return value
     try:
         return value.item()
-    except (RuntimeError, ValueError, TypeError):  # of tensors without data
+    except Exception:  # noqa: BLE001 - of whatever library the object is of
         return value
 
 
@@ -166,6 +169,47 @@ def progress(*arguments: str) -> Reader:
     return read
 
 
+def simple(name: str, value: object) -> object:
+    """What is looked at later, such as a word or a number: anything that can be compared with a text, as an array
+    cannot.
+    """
+    if not isinstance(value == "", bool):
+        raise refused(name, "a text or a number", value)
+    return value
+
+
+def amount(name: str, value: object) -> object:
+    """A number, or a text such as 10%."""
+    if not isinstance(unboxed(value), str | int | float) or isinstance(value, bool):
+        raise refused(name, "a number, or a text such as '10%'", value)
+    return value
+
+
+def columns(name: str, value: object) -> object:
+    """Columns of edges: texts, or arrays by name."""
+    if not isinstance(value, str | list | tuple | Mapping):
+        raise refused(name, "a list of names, or a dict of arrays by name", value)
+    return value
+
+
+def instance(kind: type, said: str) -> Reader:
+    """A reader of objects of one type, which ``said`` describes."""
+
+    def read(name: str, value: object) -> object:
+        if not isinstance(value, kind):
+            raise refused(name, said, value)
+        return value
+
+    return read
+
+
+def size(name: str, value: object) -> tuple[float, float]:
+    """A width and a height."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise refused(name, "a width and a height, two numbers", value)
+    return real(name, value[0]), real(name, value[1])
+
+
 def mapping(what: str) -> Reader:
     """A reader of a dict, by texts, of ``what``."""
 
@@ -175,6 +219,37 @@ def mapping(what: str) -> Reader:
         return value
 
     return read
+
+
+def integer(name: str, value: object) -> int:
+    """An integer of any sign that int64 holds."""
+    return int(whole(-LARGEST - 1)(name, value))
+
+
+def ids(name: str, value: Any) -> "np.ndarray":
+    """An array of integers, of any shape: of NumPy, PyTorch or other libraries, or lists of integers."""
+    import numpy as np
+
+    expected = "integers"
+    is_masked = isinstance(value, np.ma.MaskedArray) and bool(np.ma.getmaskarray(value).any())
+    if is_masked or isinstance(value, str | bytes | bytearray | memoryview):
+        raise refused(name, expected, value)
+    try:
+        held = np.asarray(value)
+    except Exception as error:
+        raise refused(name, expected, value) from error
+    if held.dtype.kind not in "iu" and held.size:
+        raise refused(name, expected, value)
+    return held if held.size or held.dtype.kind in "iu" else held.astype(np.int64)
+
+
+def vertices(name: str, value: Any) -> Any:
+    """Ids of vertices: an array of integers, or a list of integers and texts."""
+    if isinstance(value, list | tuple) and all(isinstance(one, str) or isinstance(unboxed(one), int) for one in value):
+        return [unboxed(one) for one in value]
+    if getattr(getattr(value, "dtype", None), "kind", "") in "OU" and hasattr(value, "tolist"):
+        return vertices(name, value.tolist())
+    return ids(name, value)
 
 
 def integers(what: str) -> Reader:

@@ -14,7 +14,8 @@ from typing import ParamSpec, TypeVar
 
 from csaw.partition.base.arguments import Reader
 from csaw.partition.base.cached_names import in_words
-from csaw.partition.errors import CsawError
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import CsawError, OptionError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,7 +35,17 @@ def reading(readers: Mapping[str, Reader]) -> Callable[[Callable[P, R]], Callabl
         names = list(inspect.signature(function).parameters)
 
         def read(name: str, value: object) -> object:
-            return readers[name](name, value) if name in readers else value
+            if name not in readers:
+                return value
+            try:
+                return readers[name](name, value)
+            except CsawError:
+                raise
+            except Exception as error:  # of an object that fails at what every reader asks
+                raise OptionError(
+                    f"{name}: expected another object, found {quoted(value)}, which cannot be read "
+                    f"({type(error).__name__})"
+                ) from error
 
         @wraps(function)
         def called(*args: P.args, **options: P.kwargs) -> R:

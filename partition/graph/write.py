@@ -253,11 +253,18 @@ class StoreWriter:
             self.ended[path.name] = array
 
 
+def _ids(name: str, value: object) -> object:
+    return value if isinstance(value, Words) else arguments.vertices(name, value)
+
+
 @reading(
     {
         "path": arguments.path("the graph store to make"),
         "directed": flag,
         "partitions": maybe(arguments.whole(1)),
+        "vertex_ids": maybe(_ids),
+        "edge_columns": maybe(arguments.columns),
+        **dict.fromkeys(("balance", "compression"), arguments.simple),
         "partition_bytes": maybe(arguments.whole(1)),
         "overwrite": flag,
     }

@@ -136,6 +136,8 @@ def _are_paths(inputs: object) -> bool:
 
 def _in_memory(data: Foreign, options: Values) -> InMemory:
     """A graph of a program's own."""
+    if isinstance(data, GraphStore):
+        return _opened(data, options)
     if unknown := sorted(options.keys() - {*GRAPH, *STORE}):
         known = ", ".join([*GRAPH, *STORE]).replace("partition_bytes", "partition_size")
         raise OptionError(
@@ -143,6 +145,18 @@ def _in_memory(data: Foreign, options: Values) -> InMemory:
         )
     IngestOptions(**{name: value for name, value in options.items() if name in STORE})  # OptionError for others
     return graph_in_memory(data, **{name: value for name, value in options.items() if name in GRAPH})
+
+
+def _opened(store: GraphStore, options: Values) -> InMemory:
+    """A graph that ``csaw.graph`` has made in memory, with all that it was told of it."""
+    if not isinstance(store, InMemory):
+        raise OptionError(
+            f"inputs: expected files or a graph in memory, found the graph store {store.path}, which is on disk already"
+        )
+    if told := sorted(options.keys() - set(STORE)):
+        raise OptionError(f"{told[0]}: expected none for a graph that csaw.graph has made; give it to csaw.graph")
+    IngestOptions(**options)  # OptionError for others
+    return store
 
 
 def _stored(held: InMemory, out: Path, options: Values) -> GraphStore:

@@ -23,7 +23,7 @@ from csaw.partition import GraphStore, open_graph
 from csaw.partition.base import arguments
 from csaw.partition.base.notebook import counted, html_rows, line
 from csaw.partition.base.python_names import in_python
-from csaw.partition.base.quoting import near, quoted
+from csaw.partition.base.quoting import near
 from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
 
@@ -94,6 +94,7 @@ class Evaluation:
         """The table for people, as heading and cells."""
         return tables.shown(self.title, self.profile, self.samples, self.names)
 
+    @in_python({"format": arguments.one_of(*FORMATS)})
     def table(self, format: str = "text") -> str:
         """Return the table of the graph's findings, or of the distances of its samples, measure by sample.
 
@@ -107,14 +108,17 @@ class Evaluation:
         Raises:
             OptionError: another format.
         """
-        if format not in FORMATS:
-            raise OptionError(f"format: expected one of {', '.join(FORMATS)}, found {quoted(format)}")
         if format == "csv":
             return tables.as_csv(self.profile, self.samples, self.names)
         return tables.as_latex(self.shown) if format == "latex" else tables.as_text(self.shown)
 
     @in_python(
-        {"folder": arguments.path("a folder"), "overwrite": arguments.flag, "title": arguments.text},
+        {
+            "folder": arguments.path("a folder"),
+            "overwrite": arguments.flag,
+            "title": arguments.text,
+            "size": arguments.size,
+        },
         plot_size="size",
         plot="folder",
     )
