@@ -67,7 +67,7 @@ class OpenedSamples:
     def __getitem__(self, name: str) -> Array:
         """The array of this name; StoreError where the store has none."""
         if name not in self.arrays:
-            raise StoreError(f"{self.path} ({self.layout}) has no array {name!r}")
+            raise StoreError(f"{self.path} ({self.layout}) has no array {quoted(name)}")
         return self.arrays[name]
 
     def __contains__(self, name: str) -> bool:

@@ -70,8 +70,10 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
 
     def read(name: str, value: object) -> int:
         found = unboxed(value)
-        if isinstance(found, bool) or not isinstance(found, Integral) or not low <= int(found) <= high:
-            beyond = isinstance(found, Integral) and high == LARGEST and int(found) > high
+        is_time = getattr(getattr(found, "dtype", None), "kind", "") in "mM"  # which NumPy takes for integers
+        is_whole = isinstance(found, Integral) and not isinstance(found, bool) and not is_time
+        if not is_whole or not low <= int(found) <= high:
+            beyond = is_whole and high == LARGEST and int(found) > high
             raise refused(name, f"an integer {limits}" + ", at most 2^63 - 1" * beyond, value)
         return int(found)
 
@@ -173,7 +175,7 @@ def simple(name: str, value: object) -> object:
     """What is looked at later, such as a word or a number: anything that can be compared with a text, as an array
     cannot.
     """
-    if not isinstance(value == "", bool):
+    if isinstance(value, bytes | bytearray | memoryview) or not isinstance(value == "", bool):
         raise refused(name, "a text or a number", value)
     return value
 

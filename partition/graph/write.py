@@ -312,9 +312,9 @@ def write_graph(
         StoreError: the arrays are no CSR, or ``path`` exists or cannot be written.
         OptionError: an option is out of its range, or ``clusters`` are not one integer for each vertex.
     """
-    sorted_into = None if clusters is None else given_clusters(clusters, indptr.size - 1)
     rows = checked_rows(indptr, indices, weights, edge_columns)
     vertices = rows.indptr.size - 1
+    sorted_into = None if clusters is None else given_clusters(clusters, vertices)
     count = partition_count(rows.indices.size, vertices, rows.edge_bytes, partitions, partition_bytes)
     with StoreWriter(
         path,
