@@ -70,7 +70,7 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
 
     def read(name: str, value: object) -> int:
         found = unboxed(value)
-        is_time = getattr(getattr(found, "dtype", None), "kind", "") in "mM"  # which NumPy takes for integers
+        is_time = getattr(getattr(found, "dtype", None), "kind", "") in ("m", "M")  # which NumPy takes for integers
         is_whole = isinstance(found, Integral) and not isinstance(found, bool) and not is_time
         if not is_whole or not low <= int(found) <= high:
             beyond = is_whole and high == LARGEST and int(found) > high
@@ -249,7 +249,7 @@ def vertices(name: str, value: Any) -> Any:
     """Ids of vertices: an array of integers, or a list of integers and texts."""
     if isinstance(value, list | tuple) and all(isinstance(one, str) or isinstance(unboxed(one), int) for one in value):
         return [unboxed(one) for one in value]
-    if getattr(getattr(value, "dtype", None), "kind", "") in "OU" and hasattr(value, "tolist"):
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("O", "U") and hasattr(value, "tolist"):
         return vertices(name, value.tolist())
     return ids(name, value)
 
