@@ -9,6 +9,8 @@ import signal
 import sys
 from types import FrameType
 
+from csaw.cli.console_streams import CLOSED
+
 AGAIN_SECONDS = 0.02
 ALLOCATIONS = 100_000  # between collections of garbage: they take Numba's compiler some percent of its time by default
 # A wait for threads fails where one has only half begun; a lock stays taken where ``with`` does not hold it yet, or no
@@ -32,6 +34,7 @@ def run() -> None:
     An interruption waits for the end of an import, in which libraries would catch it and go on, and of the start of a
     thread.
     """
+    _open_closed()
     gc.set_threshold(ALLOCATIONS)
     # NumPy's linear algebra, which csaw does without, starts a thread for each processor otherwise.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -50,6 +53,22 @@ def run() -> None:
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
         for number in heard:  # from here on, there is nothing left to say about an interruption
             signal.signal(number, signal.SIG_DFL)
+
+
+def _open_closed() -> None:
+    """Give standard streams that are closed, as daemons have them, to nowhere: a file that csaw opens would get their
+    numbers, and what is printed would go into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere != number:
+            os.dup2(nowhere, number)
+            os.close(nowhere)
+        os.set_inheritable(number, True)
+        setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 - for good
+        CLOSED.add(name)
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

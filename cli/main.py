@@ -18,6 +18,12 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
 COMMANDS = Path(__file__).with_name("commands")
+OUT_OF_MEMORY = (
+    "out of memory; give csaw a budget below what is free with --memory, or raise the limit of ulimit -v to 2 GiB more "
+    "than that"
+)
+LACKS_MEMORY = ("can't start new thread", "failed to map segment", "annot allocate memory")
+"""What Python and the system say of threads and libraries for which there is no memory."""
 PATIENCE = 0.7  # seconds for threads that end by themselves, once interrupted
 
 
@@ -93,10 +99,14 @@ def main() -> None:
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
-    except MemoryError:
-        _fail("out of memory; give csaw a budget below what is free with --memory", 1)
     except RecursionError:
         _fail("what was read is nested more deeply than csaw writes anything; do not use that store or file", 1)
+    except MemoryError:
+        _fail(OUT_OF_MEMORY, 1)
+    except (RuntimeError, ImportError, SystemError) as error:
+        if not any(said in str(error) for said in LACKS_MEMORY):
+            raise
+        _fail(OUT_OF_MEMORY, 1)
     except OSError as error:
         _drop_output()
         _fail(
@@ -121,8 +131,10 @@ def _drop_output() -> None:
 def _where_room_is_needed(error: OSError) -> str:
     from csaw.partition.base.cache import cache_dir
 
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return f"; make room for the output and for the cache {cache_dir()} (CSAW_CACHE_DIR moves it)" if full else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"; make room for the output and for the cache {cache_dir()} (CSAW_CACHE_DIR moves it)"
+    is_kept = Path(os.path.abspath(error.filename or "/")).is_relative_to(os.path.abspath(cache_dir()))
+    return "; it is in csaw's cache, which CSAW_CACHE_DIR moves" if is_kept else ""
 
 
 def _leave(message: str) -> None:

@@ -3,7 +3,6 @@
 import hashlib
 import logging
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from csaw.partition.arrays.lease import take
 from csaw.partition.base import cache
 from csaw.partition.base.cached_names import noted
+from csaw.partition.base.drafts import remove_folder
 from csaw.partition.base.file_locks import lock
 from csaw.partition.errors import StoreError
 
@@ -29,17 +29,21 @@ def cached(folder: Path, key: str, name: str, make: Callable[[Path], object], fa
 
     One process makes it while others wait. A store that cannot be opened or has a ``fault`` is made again.
     """
-    store = place_of(folder, key)
+    return noted(made_once(place_of(folder, key), name, make, fault), name)
+
+
+def made_once(store: Path, name: str, make: Callable[[Path], object], fault: Fault = lambda store: "") -> Path:
+    """``store``, a path in the cache, which :func:`cached` makes where there is none, or one with a ``fault``."""
     if not store.exists() or _why_not(store, fault):
-        cache.make_folder(folder)
+        cache.make_folder(store.parent)
         with _alone(store):
             if store.exists() and (why := _why_not(store, fault)):
                 log.warning("%s; it is removed and made again", why)
-                remove(store)
+                remove_folder(store)
             if not store.exists():
                 log.info("%s becomes the store %s, once", name, store)
                 make(store)
-    return noted(store, name)
+    return store
 
 
 @contextmanager
@@ -47,7 +51,8 @@ def _alone(store: Path) -> Iterator[None]:
     """Wait until no other process makes ``store``, and keep others waiting: by a lease where the file system has no
     locks.
     """
-    descriptor = os.open(store.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with cache.written_here(store):
+        descriptor = os.open(store.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         if lock(descriptor, wait=True):
             yield
@@ -79,10 +84,3 @@ def _why_not(path: Path, fault: Fault) -> str:
 
 def place_of(folder: Path, key: str) -> Path:
     return folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.zarr"
-
-
-def remove(store: Path) -> None:
-    """Remove a store of the cache; it loses its name first, so that the name never has half a store."""
-    gone = store.with_name(f".{store.name}.{os.getpid()}.partial")
-    store.rename(gone)
-    shutil.rmtree(gone)

@@ -10,11 +10,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.datasets.cached import cached, place_of, remove
+from csaw.datasets.cached import cached, place_of
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.datasets.counts import difference_of, disagreement
 from csaw.partition.base import cache
-from csaw.partition.base.quoting import meant, quoted, shown
+from csaw.partition.base.drafts import remove_folder
+from csaw.partition.base.python_names import kept
+from csaw.partition.base.quoting import meant, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 
 if TYPE_CHECKING:
@@ -40,13 +42,11 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
         StoreError: there is no such graph.
         OptionError: ``directed`` is given for a store, or contradicts a graph that csaw makes.
     """
-    if directed is not None and not isinstance(directed, bool):
-        raise OptionError(f"directed: expected True, False or None, found {quoted(directed)}")
     found = _status(graph)
     if found is not None and stat.S_ISDIR(found.st_mode):
         if directed is not None:
             raise of_store(graph, directed)
-        return Path(graph)
+        return kept(graph)
     folder = _folder(cache_dir)
     if found is not None:
         return cached(folder, _key(graph, found) + _said(directed), graph, lambda out: _ingest(graph, out, directed))
@@ -241,7 +241,7 @@ def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> No
     file, said = fetch(entry, folder, replace=True)
     log.info("%s", said)
     if difference := disagreement(entry, _made(entry, file, out, directed), directed):
-        remove(out)
+        remove_folder(out)
         file.unlink()
         raise StoreError(
             f"{entry.url}: {entry.name} has {difference}; its file and its store were removed. Fetch it "

@@ -24,6 +24,8 @@ from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.place import check_place
 from csaw.partition import GraphStore
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.progress import progress_of, steps, wanted
 from csaw.partition.base.python_names import in_python
@@ -41,9 +43,20 @@ if TYPE_CHECKING:
 
 Place = str | os.PathLike[str]
 Progress = bool | Callable[[int, int], None] | None
+GRAPH = {
+    "graph": arguments.graph,
+    "directed": maybe(flag),
+    **dict.fromkeys(("device", "algo"), arguments.simple),
+    "target": maybe(arguments.amount),
+}
+"""Readers of the arguments that many functions have."""
+COUNTED = maybe(arguments.progress("done", "total"))
 
 
-@in_python()
+@in_python(
+    {"data": arguments.graph, "directed": maybe(flag), "reverse": flag, "edge_columns": maybe(arguments.columns)},
+    edge_column="edge_columns",
+)
 def graph(
     data: object = None,
     *,
@@ -127,7 +140,16 @@ def graph(
     return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **known(how))
 
 
-@in_python()
+@in_python(
+    GRAPH
+    | {
+        "out": maybe(arguments.path("a sample store")),
+        "virtual": flag,
+        "resume": flag,
+        "overwrite": flag,
+        "progress": COUNTED,
+    }
+)
 def sample(
     graph: object,
     out: Place | None = None,
@@ -181,8 +203,6 @@ def sample(
             raise OptionError(
                 f"{flag}: expected out, the path of the sample store, with it; without out, samples are kept in memory"
             )
-    elif not isinstance(out, str | os.PathLike):
-        raise OptionError(f"out: expected a path, found {quoted(out)}")
     elif os.fspath(out) in registry.names():
         raise OptionError(
             f"out: {os.fspath(out)!r} is the name of an algorithm; pass algo={os.fspath(out)!r}, or "
@@ -212,7 +232,7 @@ def _drawn(job: Job, own: Algo | None, out: Place | None, progress: Progress, *,
     return open_samples(Path(out))
 
 
-@in_python()
+@in_python(GRAPH | {"on_device": flag, "rank": arguments.whole(), "world": arguments.whole(1)})
 def stream(
     graph: object,
     algo: Algo = "deepwalk",
@@ -253,7 +273,7 @@ def stream(
     return made
 
 
-@in_python()
+@in_python(GRAPH | {"progress": maybe(arguments.progress("doing"))})
 def evaluate(
     graph: object,
     samples: Samples | Place | Sequence[Samples | Place] = (),
@@ -297,7 +317,7 @@ def evaluate(
         raise OptionError(
             f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
         )
-    given = [one if isinstance(one, Samples) else Path(one) for one in several]
+    given = [one if isinstance(one, Samples) else Path(arguments.named("samples", one)) for one in several]
     found = opened(graph, directed)
     name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
     if callable(progress):

@@ -1,23 +1,24 @@
 """The functions that stand for ``csaw evaluate --list``: lists of a graph on disk."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from csaw.commands import Place, Progress
+from csaw.commands import COUNTED, GRAPH, Place, Progress
 from csaw.commands import graph as graph_of
 from csaw.engine.analytics.evaluation.listing import Summary, entries_on, list_options, write_list
+from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.progress import progress as shown_progress
 from csaw.partition.base.progress import wanted
 from csaw.partition.base.python_names import in_python
-from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
 from csaw.signatures import with_options
 
+LISTED = GRAPH | {"out": arguments.path("the file to write"), "overwrite": arguments.flag, "progress": COUNTED}
+"""Readers of the arguments of lists."""
 
-@in_python()
+
+@in_python(LISTED)
 def list_triangles(
     graph: object,
     out: Place,
@@ -54,7 +55,7 @@ def list_triangles(
     return _listed(graph, "triangles", out, directed, overwrite, progress, options)
 
 
-@in_python()
+@in_python(LISTED)
 def list_support(
     graph: object,
     out: Place,
@@ -98,8 +99,6 @@ def _listed(
     progress: Progress,
     options: dict[str, OptionValue],
 ) -> Summary:
-    if not isinstance(out, str | os.PathLike):
-        raise OptionError(f"out: expected a path, found {quoted(out)}")
     found = graph_of(graph, directed=directed)
     if callable(progress):
         return write_list(

@@ -8,25 +8,30 @@ from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.cluster.shards import seal_sample
 from csaw.engine.samples import Samples
+from csaw.engine.samples.check import checksums_of
 from csaw.engine.samples.describe import describe_store, identified
+from csaw.engine.samples.files import digest
 from csaw.engine.verify import Report, verify_graph
 from csaw.engine.verify import verify as verify_sample
-from csaw.partition import GraphStore
-from csaw.partition.base.paths import path_of
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.progress import progress as shown_progress
 from csaw.partition.base.progress import wanted
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import is_graph
 from csaw.partition.graph.windowed import Windowed
 
 Place = str | os.PathLike[str]
 Store = Place | Samples | GraphStore
+STORES = {"store": arguments.graph, "graph": arguments.graph, "algo": arguments.simple}
+"""Readers of the arguments that several functions have."""
 
 
-@in_python()
+@in_python(STORES | {"progress": maybe(arguments.progress())})
 def verify(
     store: Store,
     graph: object = None,
@@ -71,7 +76,7 @@ def verify(
         return verify_sample(place, _sampled(graph), columns=columns, algo=algo)
 
 
-@in_python()
+@in_python(STORES | {"full": flag})
 def info(
     store: Store, graph: Place | GraphStore | None = None, *, full: bool = False, algo: Algo | None = None
 ) -> Record:
@@ -110,7 +115,7 @@ def algorithms() -> Record:
     return registry.described()
 
 
-@in_python()
+@in_python({"out": arguments.path("a sample store"), "graph": arguments.graph})
 def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
     """Finish a sample after all of its shards are drawn, as ``csaw seal`` does.
 
@@ -128,9 +133,8 @@ def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
             another; or a run has the place for itself.
     """
     where = None if graph is None else _place_of(graph, "graph")
-    path = path_of(out, "a sample store", "out")
-    done = {name: value for name, value in seal_sample(path, where).items() if name != "plan"}
-    return {**identified(path), **done}
+    done = {name: value for name, value in seal_sample(Path(out), where).items() if name != "plan"}
+    return {**identified(Path(out)), **done}
 
 
 def _sampled(graph: object) -> Path | GraphStore | None:
@@ -149,4 +153,19 @@ def _place_of(store: Store, name: str) -> Path:
         raise OptionError(
             f"{name}: expected a store on disk, or its path, found {quoted(store)}; write it to disk first"
         )
+    _check_same(store)
     return store.path
+
+
+def _check_same(store: Samples | GraphStore) -> None:
+    """StoreError where another store is at the path of one that is open."""
+    if isinstance(store, GraphStore):
+        held, read = store.stored.identity, lambda: open_graph(store.path).identity
+    else:
+        held, read = store.source.identity, lambda: digest(checksums_of(store.path))
+    try:
+        found = read()
+    except StoreError:  # left to what reads the store, which says what is wrong
+        return
+    if found != held:
+        raise StoreError(f"{store.path} has been replaced since it was opened; open it anew")

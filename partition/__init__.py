@@ -8,6 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Unpack
 
+from csaw.partition.base import arguments
 from csaw.partition.base.python_names import in_python
 
 if TYPE_CHECKING:
@@ -46,7 +47,15 @@ class PartitionModule(ModuleType):
     It holds ``open_graph`` and the other names as any module.
     """
 
-    @in_python()
+    @in_python(
+        {
+            "inputs": arguments.graph,
+            "edge_columns": arguments.maybe(arguments.columns),
+            "out": arguments.path("the graph store to make"),
+            "progress": arguments.maybe(arguments.progress("done", "total")),
+        },
+        edge_column="edge_columns",
+    )
     def __call__(
         self, inputs: Any, out: Any, *, progress: Any = None, **options: Unpack["PartitionOptions"]
     ) -> "GraphStore":
@@ -59,7 +68,7 @@ class PartitionModule(ModuleType):
         Args:
             inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a
                 folder of them; a list of paths, whose files are one graph; or a graph in memory, as :func:`csaw.graph`
-                takes it.
+                takes it or has made it.
             out: path of the store to make.
             progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with
                 the bytes that are read and their total. By default there is a bar in Jupyter and nothing elsewhere.
@@ -81,7 +90,7 @@ class PartitionModule(ModuleType):
 
         return make(inputs, out, progress=progress, **options)
 
-    @in_python()
+    @in_python({"inputs": arguments.graph}, edge_column="edge_columns")
     def preview(self, inputs: Any, **options: Unpack["PartitionOptions"]) -> "Record":
         """Say how ``inputs`` would be read, and what its first five edges would be, without writing anything.
 

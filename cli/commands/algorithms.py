@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from csaw.engine.api.algorithm import Algorithm
 
 UNLIMITED = 1 << 20  # columns of a pipe or a file
+NARROWEST = 20  # columns, less than which a terminal breaks lines itself
 
 
 @click.command()
@@ -41,7 +42,7 @@ def _print_algorithm(algorithm: "type[Algorithm]") -> None:
     from csaw.cli.options import help_of
     from csaw.engine.api.option import flag_of
 
-    width = shutil.get_terminal_size().columns - 4 if sys.stdout.isatty() else UNLIMITED
+    width = max(shutil.get_terminal_size().columns - 4, NARROWEST) if sys.stdout.isatty() else UNLIMITED
     formatter = click.HelpFormatter(width=width)
     with formatter.indentation():
         formatter.write_text(f"{algorithm.name()} ({algorithm.paper})")

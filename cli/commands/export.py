@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from csaw.cli import console, values
+from csaw.cli.console_streams import CLOSED
+from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
@@ -89,6 +91,8 @@ def export(
     from csaw.partition.arrays.replace import check_export
 
     piped = out == STDOUT
+    if piped and "stdout" in CLOSED:
+        raise OptionError("OUT: - is standard output, which is closed; give a file")
     if not piped:
         check_export(Path(out), overwrite)
     with console.progress("exporting", enabled=not (as_json or (piped and sys.stdout.isatty()))) as update:

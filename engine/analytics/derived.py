@@ -3,7 +3,6 @@
 They are kept, and found again.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +10,9 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from csaw.datasets.cached import made_once
 from csaw.partition import GraphStore, IngestOptions, open_graph
 from csaw.partition.base.cache import cache_dir
-from csaw.partition.errors import StoreError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.pipeline import ingest_rows
 
@@ -44,22 +43,18 @@ def derived_store(store: GraphStore, kind: str, folder: Path | None, *, memory: 
         none = np.empty(0, store.id_dtype)
         return InMemory(str(store.path), np.zeros(store.vertices + 1, np.int64), none, directed=KINDS[kind]["directed"])
     folder = cache_dir() / "networks" if folder is None else folder
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{store.identity}-{kind}.zarr"
-    if path.exists():
-        try:
-            return open_graph(path)
-        except StoreError:  # csaw made it, and makes it again
-            shutil.rmtree(path)
     options = IngestOptions(
         ids="int",
         weight_column="none",
         memory=max(memory, LEAST_MEMORY),
         threads=threads,
-        overwrite=True,
         **KINDS[kind],
     )
-    return ingest_rows(str(store.path), _Rows(store), path, options)
+
+    def make(out: Path) -> GraphStore:
+        return ingest_rows(str(store.path), _Rows(store), out, options)
+
+    return open_graph(made_once(folder / f"{store.identity}-{kind}.zarr", str(store.path), make))
 
 
 class _Rows:

@@ -44,8 +44,8 @@ class Measure(measure.Measure):
     class attributes made by ``option``; ``vertex_option`` makes one that is the id of a vertex.
 
     A hook reads ``round``, ``vertices`` (their number) and ``nothing`` beside what stands below. ``nothing`` is what
-    changes nothing where it is combined: the largest value for min, the smallest for max, else 0. A vertex whose value
-    is that passes nothing along by min, max and or.
+    changes nothing where it is combined: 2^63 - 1 for min and -(2^63 - 1) for max, of floats the infinities, else 0. A
+    vertex whose value is that passes nothing along by min, max and or.
     """
 
     KEEPS: ClassVar = {"cpu": Kept(80, ids=2), "cuda": Kept(112, ids=2)}

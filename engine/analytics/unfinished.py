@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.regular import open_regular
 from csaw.partition.base import stages
+from csaw.partition.base.cache import make_folder, written_here
+from csaw.partition.base.drafts import drafted
 
 log = logging.getLogger(__name__)
 SECONDS, SHARE = 10.0, 20  # between writes at least, and times what the last one took
@@ -24,15 +26,9 @@ DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
 
 def write(path: Path, arrays: Mapping[str, ArrayLike]) -> None:
     """Write arrays to a file of NumPy. A kill leaves the earlier file, or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
-    try:
-        with draft.open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    make_folder(path.parent)
+    with written_here(path), drafted(path) as draft, draft.open("xb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def read(path: Path) -> dict[str, np.ndarray]:

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from csaw.partition.base.cache import cache_dir
+from csaw.partition.base.cache import cache_dir, make_folder, written_here
 from csaw.partition.base.file_locks import lock
 
 PREFIX, DRAFT = "window-", ".csaw-window-"
@@ -26,12 +26,13 @@ class WindowFolder:
 
     def __init__(self) -> None:
         base = cache_dir() / "networks"
-        base.mkdir(parents=True, exist_ok=True)
+        make_folder(base)
         here = f"@{_host()}"
         for left in [*base.glob(f"{PREFIX}*{here}"), *filter(_is_old, base.glob(f"{DRAFT}*{here}"))]:
             if _is_left(left):
                 shutil.rmtree(left, ignore_errors=True)
-        made = Path(tempfile.mkdtemp(prefix=DRAFT, suffix=here, dir=base))
+        with written_here(base):
+            made = Path(tempfile.mkdtemp(prefix=DRAFT, suffix=here, dir=base))
         self.lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
         lock(self.lock)  # where the file system has no locks, no folder is taken for left
         self.path = made.rename(base / f"{PREFIX}{made.name.removeprefix(DRAFT)}")  # seen once it is locked

@@ -11,6 +11,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import Self, TypeVar, cast
 
+from csaw.partition.base.arguments import unboxed
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -62,8 +63,7 @@ def _single(value: OptionValue) -> OptionValue:
     TypeError for anything else, such as bytes, arrays and complex numbers, of which Python or NumPy would make another
     number.
     """
-    if getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biufU":  # of NumPy or PyTorch
-        value = value.item()
+    value = unboxed(value)
     if not isinstance(value, str | Real | Decimal):
         raise TypeError
     return value
@@ -93,7 +93,8 @@ def _integer(value: OptionValue) -> int:
 def _whole_numbers(value: OptionValue) -> tuple[int, ...]:
     if isinstance(value, Real) or getattr(value, "ndim", None) == 0:
         return (_integer(value),)  # one number stands for a list of it
-    if isinstance(value, bytes | bytearray | memoryview | Mapping | AbstractSet) or not hasattr(value, "__len__"):
+    packed = isinstance(value, bytes | bytearray | memoryview | Mapping | AbstractSet) or hasattr(value, "mask")
+    if packed or not hasattr(value, "__len__"):
         raise TypeError
     return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
 

@@ -26,7 +26,7 @@ from csaw.engine.api.user_code import is_own, users_code
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.written_classes import file_of
 from csaw.partition.base.plain_data import OptionValue, Record, Values
-from csaw.partition.base.quoting import meant, quoted
+from csaw.partition.base.quoting import meant, quoted, shown
 from csaw.partition.errors import OptionError, UnknownNameError
 
 Algo: TypeAlias = str | type[Algorithm] | Algorithm
@@ -113,11 +113,11 @@ def code_of(name: str, flag: str = "--algo") -> tuple[bytes, str]:
     """
     file, _, wanted = name.partition(":")
     if not wanted:
-        raise OptionError(f"{flag}: expected FILE.py:CLASS, found {name!r}")
+        raise OptionError(f"{flag}: expected FILE.py:CLASS, found {quoted(name)}")
     if not Path(file).is_file():
-        raise UnknownNameError(f"{flag}: {file} is not a file")
+        raise UnknownNameError(f"{flag}: {shown(file)} is not a file")
     if Path(file).suffix != ".py":
-        raise UnknownNameError(f"{flag}: {file} is not a Python file")
+        raise UnknownNameError(f"{flag}: {shown(file)} is not a Python file")
     try:
         text = Path(file).read_bytes()
     except OSError as error:
@@ -201,7 +201,7 @@ def _from_file(name: str, text: bytes) -> type[Algorithm]:
     module = module_of(file, text)
     found = vars(module).get(wanted)
     if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal, TransitSampling))):
-        raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")
+        raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {quoted(wanted)}")
     if found.__module__ == module.__name__:
         found.file_text = decode_source(text)
     if issubclass(found, TransitSampling):

@@ -4,16 +4,20 @@ starts.
 
 import logging
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import resource_tracker
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from csaw.engine.cluster.listening import address_in, require_listener
 from csaw.engine.cluster.tracker import silent_tracker
+from csaw.partition.base.interruptible import interruptible
+from csaw.partition.base.python_names import COMMAND_LINE
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClusterError, MissingDependencyError, OptionError
 
@@ -119,10 +123,14 @@ def _quiet() -> Iterator[None]:
     levels = {name: logging.getLogger(name).level for name in (*NOISY, *known)}  # children may have levels of their own
     for name in levels:
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    restore = True
     try:
         yield
+    except KeyboardInterrupt:
+        restore = not COMMAND_LINE.get()  # what a command still closes at its end says nothing, either
+        raise
     finally:
-        for name, level in levels.items():
+        for name, level in levels.items() if restore else ():
             logging.getLogger(name).setLevel(level)
 
 
@@ -157,16 +165,26 @@ def _client(distributed: ModuleType, cluster: Cluster, stack: ExitStack) -> "Cli
 def _local(distributed: ModuleType, workers: int) -> "LocalCluster":
     """Start workers on this machine, each with one thread for tasks.
 
-    csaw bounds their memory, not Dask, which would stop them.
+    csaw bounds their memory, not Dask, which would stop them. A terminal's Ctrl-C, which goes to all processes, is left
+    to this one: the threads that start workers, now and later, begin with it blocked, and so do the workers.
     """
-    return distributed.LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        memory_limit=0,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-    )
+
+    def start() -> "LocalCluster":
+        getattr(resource_tracker, "_resource_tracker", resource_tracker).ensure_running()  # it unblocks the signal
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=0,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    return interruptible(start)
 
 
 def _library(name: str, package: str) -> ModuleType:

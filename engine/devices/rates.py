@@ -25,6 +25,7 @@ from csaw.engine.plan.machine import processor_name
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
 from csaw.partition.arrays.regular import read_regular
 from csaw.partition.base.cache import cache_dir
+from csaw.partition.base.drafts import drafted
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import Record
 
@@ -99,11 +100,10 @@ def _read() -> Record:
 
 
 def _keep(found: Record) -> None:
-    draft = _path().with_suffix(f".{os.getpid()}")
     try:
-        draft.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(found, indent=1))
-        draft.replace(_path())
+        _path().parent.mkdir(parents=True, exist_ok=True)
+        with drafted(_path()) as draft:
+            draft.write_text(json.dumps(found, indent=1))
     except OSError as error:
         log.info("rates of this machine are not kept: %s", error)
 

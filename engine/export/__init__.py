@@ -2,6 +2,7 @@
 where they are.
 """
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +20,9 @@ from csaw.engine.samples.edges import edge_columns
 from csaw.engine.samples.layouts.declared import TIME
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import processors
-from csaw.partition.base.paths import path_of
 from csaw.partition.base.python_names import in_python, of_caller
 from csaw.partition.errors import OptionError, RepeatedEdgesError, StoreError
 
@@ -29,7 +31,37 @@ __all__ = ["export", "formats"]
 Update = Callable[[int], None]
 
 
-@in_python()
+def _store(name: str, value: object) -> object:
+    wanted = arguments.path("a sample store or a graph, or an open one")
+    return value if isinstance(value, Samples | GraphStore) else wanted(name, value)
+
+
+def _graph_store(name: str, value: object) -> object:
+    wanted = arguments.path("the graph store, or an open one")
+    return value if isinstance(value, GraphStore) else wanted(name, value)
+
+
+def _out(name: str, value: object) -> object:
+    if isinstance(value, str | os.PathLike):
+        return Path(arguments.named(name, value))
+    if isinstance(value, io.RawIOBase | io.BufferedIOBase):
+        return value
+    raise arguments.refused(name, "a path or an open binary stream, such as sys.stdout.buffer", value)
+
+
+@in_python(
+    {
+        "store": _store,
+        "out": _out,
+        "format": maybe(arguments.text),
+        "graph": maybe(_graph_store),
+        "instances": maybe(arguments.span),
+        "overwrite": flag,
+        "update": arguments.function("done"),
+        "directed": maybe(flag),
+        "algo": arguments.simple,
+    }
+)
 def export(
     store: str | Path | Samples | GraphStore,
     out: str | Path | BinaryIO,
@@ -76,8 +108,6 @@ def export(
     """
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     target = PathTarget(Path(out), overwrite) if isinstance(out, str | os.PathLike) else StreamTarget(out)
-    if not isinstance(store, Samples | GraphStore):
-        path_of(store, "a sample store or a graph, or an open one", "store")
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
         store = open_graph(resolve(os.fspath(store), directed=directed))
     elif directed is not None:

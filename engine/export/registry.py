@@ -24,6 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 SAMPLES, GRAPHS, LISTINGS = "samples", "graphs", "listings"
@@ -40,7 +41,7 @@ def known(of: str, format: str) -> str:
     """The name of a format; OptionError where there is none called so."""
     if format not in (names := formats(of)):
         raise OptionError(
-            f"--format: expected one of {', '.join(names)}, which are the formats of {of}, found {format!r}"
+            f"--format: expected one of {', '.join(names)}, which are the formats of {of}, found {quoted(format)}"
         )
     return format
 

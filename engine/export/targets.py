@@ -14,7 +14,6 @@ from csaw.engine.export.parts import begins_early, write_parts
 from csaw.engine.export.registry import chosen, is_binary, known
 from csaw.engine.samples import Samples
 from csaw.partition.arrays.replace import cannot_be_written, check_export, new_file
-from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
 STREAMED = "text"  # the format of a stream, which has no suffix
@@ -53,10 +52,6 @@ class StreamTarget:
     """An open binary stream, such as ``sys.stdout.buffer``; it is written from where it stands, and stays open."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        if not isinstance(stream, io.RawIOBase | io.BufferedIOBase):
-            raise OptionError(
-                f"out: expected a path or an open binary stream, such as sys.stdout.buffer, found {quoted(stream)}"
-            )
         self.said, self.name, self.stream = "-", "", stream
 
     def format(self, of: str, format: str | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, refuse_decided, without_others
+from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, READERS, refuse_decided, without_others
 from csaw.engine.loaders.sampler import algorithm_options
 from csaw.engine.loaders.seed_times import STRATEGIES, int64_times
 from csaw.engine.loaders.tensors import share_of
@@ -84,7 +84,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
 
     drawn: EpochBatches
 
-    @in_python(seeds_per_batch="batch_size", fanout="num_neighbors")
+    @in_python(READERS, seeds_per_batch="batch_size", fanout="num_neighbors")
     def __init__(
         self,
         data: "TemporalData",
@@ -105,8 +105,6 @@ class EventLoader(EpochLoader[Arrays, Any]):
         refuse_decided(options, DECIDED)
         if temporal_strategy not in STRATEGIES:
             raise OptionError(f"temporal_strategy: expected uniform or last, found {quoted(temporal_strategy)}")
-        if type(batch_size) is not int or batch_size < 1:
-            raise OptionError(f"batch_size: expected an integer from 1 on, found {quoted(batch_size)}")
         self.data, self.transform = data, transform
         src, dst, times = events_of(data)
         indptr, indices, order = rows_of_edges(np.append(src, dst), np.append(dst, src), int(data.num_nodes))

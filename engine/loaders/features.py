@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from csaw.engine.loaders.optional import needed
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 needed("torch")
@@ -21,12 +22,17 @@ def as_tensor(name: str, values: object, rows: int) -> Tensor:
 
     OptionError unless they have ``rows`` rows.
     """
-    if isinstance(values, np.ndarray):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
-            held = torch.from_numpy(values)
-    else:
-        held = values if isinstance(values, torch.Tensor) else torch.from_dlpack(values)
+    try:
+        if isinstance(values, np.ndarray):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
+                held = torch.from_numpy(values)
+        else:
+            held = values if isinstance(values, torch.Tensor) else torch.from_dlpack(values)
+    except Exception as error:  # of PyTorch, or of the object's library
+        raise OptionError(
+            f"{name}: expected an array of numbers, a tensor, or an array on a GPU, found {quoted(values)}"
+        ) from error
     if held.ndim == 0 or held.shape[0] != rows:
         raise OptionError(f"{name}: expected {rows:,} rows, found the shape {list(held.shape)}")
     return held

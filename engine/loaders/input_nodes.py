@@ -46,6 +46,8 @@ def vertices_in(nodes: Tensor | None) -> np.ndarray | None:
 
 def _array_of(given: object) -> np.ndarray:
     """The entries of a list, an array or a tensor; one of no dimension where they are none."""
+    if isinstance(given, np.ma.MaskedArray):  # whose mask NumPy would drop
+        return np.array(None)
     try:
         held = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.array(given)
     except (TypeError, ValueError, RuntimeError):  # lists of different lengths, and types that NumPy has not

@@ -5,7 +5,6 @@ LADIES and FastGCN train by them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Integral
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.epoch_loader import EpochLoader
@@ -14,11 +13,9 @@ from csaw.engine.loaders.graphs import GraphData, graph_of, is_data
 from csaw.engine.loaders.input_nodes import input_nodes_of, vertices_in
 from csaw.engine.loaders.layers import EpochLayers, Layers
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import without_others
+from csaw.engine.loaders.others_arguments import READERS, without_others
 from csaw.engine.loaders.tensors import share_of
 from csaw.partition.base.python_names import in_python
-from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
 
 needed("torch")
 
@@ -78,7 +75,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         CsawError: as of :func:`csaw.stream`.
     """
 
-    @in_python(seeds_per_batch="batch_size", algo="sampler")
+    @in_python(READERS, seeds_per_batch="batch_size", algo="sampler")
     def __init__(
         self,
         data: GraphData,
@@ -102,10 +99,6 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         **options: object,
     ) -> None:
         options = without_others(options, "LayerLoader")
-        if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, Integral) for size in layer_sizes)):
-            raise OptionError(
-                f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}"
-            )
         held = data if is_data(data) else None
         self.graph = graph_of(data, weight_attr, self_loops=held is not None if self_loops is None else self_loops)
         self.transform = transform
@@ -114,7 +107,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         self.features = self._held("features", getattr(held, "x", None) if features is None else features)
         self.labels = self._held("labels", getattr(held, "y", None) if labels is None else labels)
         asked = {
-            "layer_sizes": tuple(map(int, layer_sizes)),
+            "layer_sizes": layer_sizes,
             "normalize": normalize,
             "seed": seed,
             "in_flight": IN_FLIGHT,

@@ -19,8 +19,8 @@ from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.device_threads import DeviceThread, aside
 from csaw.partition import GraphStore
+from csaw.partition.base.arguments import whole
 from csaw.partition.base.plain_data import OptionValue, Values
-from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 Arrays = dict[str, Array]
@@ -72,9 +72,7 @@ def on_host(arrays: Arrays) -> dict[str, np.ndarray]:
 
 def checked_epoch(epoch: object, epochs: int) -> int:
     """The number of one of so many ``epochs``. OptionError unless it is an integer from 0 to ``epochs`` - 1."""
-    if type(epoch) is not int or not 0 <= epoch < epochs:
-        raise OptionError(f"epoch: expected an integer from 0 to {epochs - 1}, found {quoted(epoch)}")
-    return epoch
+    return int(whole(0, epochs - 1)("epoch", epoch))
 
 
 class EpochBatches:

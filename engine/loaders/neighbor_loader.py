@@ -14,12 +14,13 @@ from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.input_nodes import input_nodes_of, vertices_in
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, refuse_decided, without_others
+from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, READERS, refuse_decided, without_others
 from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.seed_times import Timed, refuse_untimed, times_at
 from csaw.engine.loaders.tensors import int64_of, share_of
 from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
 from csaw.engine.sources.given_sources import LABELS
+from csaw.partition.base.arguments import mapping, maybe
 from csaw.partition.base.python_names import in_python
 
 needed("torch")
@@ -88,7 +89,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
 
     drawn: EpochBatches
 
-    @in_python(seeds_per_batch="batch_size", fanout="num_neighbors")
+    @in_python(READERS | {"features": maybe(mapping("arrays"))}, seeds_per_batch="batch_size", fanout="num_neighbors")
     def __init__(
         self,
         data: GraphData,

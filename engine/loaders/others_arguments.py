@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from csaw.partition.base.arguments import Reader, flag, function, integers, mapping, maybe, simple, text, whole
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -23,9 +24,29 @@ WORKERS: Mapping[str, object] = {
     "in_order": True,
 }
 """Arguments about worker processes, with the values that ask for none."""
+MOST_SEEDS = 2**31 - 1  # of a mini-batch
 UNNEEDED = (
     "csaw draws mini-batches in threads of this process, ahead of the model and in order, and needs no worker processes"
 )
+
+
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(("shuffle", "drop_last", "replace", "disjoint", "on_device"), flag),
+    **{name: maybe(flag) for name in ("self_loops", "row_normalized", "weighted")},
+    **{name: whole(1, MOST_SEEDS) for name in ("batch_size", "walks_per_batch", "window")},
+    "negatives": whole(0, MOST_SEEDS),
+    "vertices": maybe(whole(1)),
+    **dict.fromkeys(("subgraph_type", "temporal_strategy", "normalize", "sampler", "algo", "device"), simple),
+    "seed": whole(0, 2**64 - 1),
+    "rank": maybe(whole()),
+    "world": maybe(whole(1)),
+    "num_neighbors": integers("one for each hop"),
+    "layer_sizes": integers("one for each layer"),
+    **{name: maybe(text) for name in ("weight_attr", "time_attr")},
+    **{name: maybe(function("batch")) for name in ("transform", "transform_sampler_output")},
+    "edge_features": maybe(mapping("arrays")),
+}
+"""Readers of the arguments of loaders."""
 
 
 class Refusal(NamedTuple):

@@ -1,7 +1,6 @@
 """A sampler of neighbors for PyTorch Geometric's NodeLoader and LinkLoader."""
 
 from collections.abc import Sequence
-from numbers import Integral
 
 import numpy as np
 
@@ -9,9 +8,8 @@ from csaw.engine.loaders.graphs import GraphData, Sampled, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import without_others
+from csaw.engine.loaders.others_arguments import READERS, without_others
 from csaw.partition.base.python_names import in_python
-from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 needed("torch_geometric.sampler")
@@ -46,7 +44,7 @@ class NeighborSampler(pyg.BaseSampler):
         CsawError: as of :func:`csaw.engine.prepare`.
     """
 
-    @in_python(seeds_per_batch="batch_size", fanout="num_neighbors")
+    @in_python(READERS, seeds_per_batch="batch_size", fanout="num_neighbors")
     def __init__(
         self,
         data: GraphData,
@@ -147,12 +145,8 @@ def algorithm_options(
     num_neighbors: Sequence[int], replace: bool, disjoint: bool, weight_attr: str | None
 ) -> dict[str, object]:
     """The options of the algorithm minibatch for arguments of PyTorch Geometric."""
-    if not (isinstance(num_neighbors, Sequence) and all(isinstance(size, Integral) for size in num_neighbors)):
-        raise OptionError(
-            f"num_neighbors: expected a list of integers, one for each hop, found {quoted(num_neighbors)}"
-        )
     weighted = weight_attr is not None
-    return {"fanout": tuple(map(int, num_neighbors)), "replace": replace, "disjoint": disjoint, "weighted": weighted}
+    return {"fanout": num_neighbors, "replace": replace, "disjoint": disjoint, "weighted": weighted}
 
 
 def refuse_time(time: object) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from csaw.engine.loaders.optional import needed
-from csaw.partition.base.quoting import quoted
+from csaw.engine.loaders.others_arguments import READERS
+from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError
 
 needed("torch")
@@ -52,16 +53,13 @@ class SkipGrams:
         OptionError: a number is out of range, or the noise is no chance.
     """
 
+    @reading(READERS)
     def __init__(
         self, window: int = 5, negatives: int = 0, *, vertices: int | None = None, noise: Tensor | None = None
     ) -> None:
-        for name, value, low in (("window", window, 1), ("negatives", negatives, 0)):
-            if not (isinstance(value, int) and value >= low):
-                raise OptionError(f"{name}: expected an integer from {low}, found {quoted(value)}")
-        if negatives and noise is None and not (isinstance(vertices, int) and vertices > 0):
+        if negatives and noise is None and vertices is None:
             raise OptionError(
-                "vertices: expected the graph's number of vertices, from which negatives are drawn, found "
-                f"{quoted(vertices)}"
+                "vertices: expected the graph's number of vertices, from which negatives are drawn, found None"
             )
         self.window, self.negatives, self.vertices = window, negatives, vertices
         self.sums = None if noise is None else _running_sums(noise)
@@ -101,7 +99,15 @@ class SkipGrams:
 
 
 def _running_sums(noise: Tensor) -> Tensor:
-    chances = torch.as_tensor(noise, dtype=torch.float64)
-    if chances.ndim != 1 or not bool((torch.isfinite(chances) & (chances >= 0)).all()) or not float(chances.sum()) > 0:
+    try:
+        chances = torch.as_tensor(noise, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError):  # of PyTorch, whose reasons name no argument
+        chances = torch.tensor(0.0)
+    if (
+        chances.is_sparse
+        or chances.ndim != 1
+        or not bool((torch.isfinite(chances) & (chances >= 0)).all())
+        or not float(chances.sum()) > 0
+    ):
         raise OptionError("noise: expected a tensor [vertices] of finite numbers from 0 on, with one above 0")
     return chances.cumsum(0)

@@ -104,10 +104,8 @@ def share_of(rank: int | None, world: int | None) -> tuple[int, int]:
         distributed = needed("torch.distributed")
         ready = distributed.is_available() and distributed.is_initialized()
         return (distributed.get_rank(), distributed.get_world_size()) if ready else (0, 1)
-    if not (isinstance(rank, int) and isinstance(world, int) and 0 <= rank < world):
-        raise OptionError(
-            f"rank and world: expected 0 <= rank < world, found rank={quoted(rank)} and world={quoted(world)}"
-        )
+    if rank >= world:
+        raise OptionError(f"rank: expected 0 <= rank < world, which is {world}, found {rank}")
     return rank, world
 
 

@@ -11,15 +11,16 @@ from csaw.datasets.given import opened, to_sample
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.others_arguments import READERS
 from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
 from csaw.engine.runs.job import prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import NOTHING, Samples, open_samples
 from csaw.partition import GraphStore
+from csaw.partition.base import arguments
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.python_names import in_python
-from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.objects import Foreign
 
@@ -31,6 +32,10 @@ from torch.utils import data
 MOST = 2**63 - 1  # what int64 holds
 PASSES = 1 << 20  # most of them over one stream
 TOGETHER = 1 << 14  # walks drawn at a time, if a batch has fewer: drawing few of them does not keep threads busy
+
+
+def _samples(name: str, value: object) -> object:
+    return value if isinstance(value, Samples) else arguments.path("a sample store, or an open one")(name, value)
 
 
 class WalkDataset(data.Dataset):
@@ -52,7 +57,7 @@ class WalkDataset(data.Dataset):
         StoreError: a file has changed.
     """
 
-    @in_python()
+    @in_python({"samples": _samples, "graph": arguments.graph})
     def __init__(self, samples: Samples | str | Path, graph: GraphStore | str | Path | Foreign | None = None) -> None:
         self.samples = samples if isinstance(samples, Samples) else open_samples(samples)
         if not self.samples.layout.has_limit:
@@ -126,7 +131,7 @@ class WalkStream(data.IterableDataset):
         CsawError: as of :func:`csaw.stream`.
     """
 
-    @in_python()
+    @in_python(READERS | {"graph": arguments.graph})
     def __init__(
         self,
         graph: str | Path | GraphStore | Foreign,
@@ -139,8 +144,6 @@ class WalkStream(data.IterableDataset):
         transform: Callable[[torch.Tensor], object] | None = None,
         **options: OptionValue,
     ) -> None:
-        if not (isinstance(walks_per_batch, int) and walks_per_batch > 0):
-            raise OptionError(f"walks_per_batch: expected an integer from 1, found {quoted(walks_per_batch)}")
         if "ids" in options:
             raise OptionError(
                 "ids: a stream of walks has dense numbers, 0 .. V - 1; the graph store's "
@@ -168,9 +171,7 @@ class WalkStream(data.IterableDataset):
         Args:
             epoch: number of the pass, from 0 on.
         """
-        if not (isinstance(epoch, int) and 0 <= epoch < PASSES):
-            raise OptionError(f"epoch: expected an integer from 0 to {PASSES - 1}, found {quoted(epoch)}")
-        self._epoch.fill_(epoch)
+        self._epoch.fill_(arguments.whole(0, PASSES - 1)("epoch", epoch))
 
     def __len__(self) -> int:
         first, last = span_of(self.instances, self.rank, self.world)

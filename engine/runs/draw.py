@@ -13,7 +13,9 @@ from csaw.engine.schedule.batch_loop import Arrays, Drawn, FinishedBatch
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources.sources import Sources
+from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.python_names import reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -21,6 +23,7 @@ Finished = Generator[FinishedBatch, None, None]
 Spans = Iterator[tuple[int, int]]
 
 
+@reading({"first": arguments.integer, "last": arguments.maybe(arguments.integer)})
 def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     """Draw a job without writing it, and hand out its finished batches in order of instance.
 

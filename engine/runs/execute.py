@@ -13,12 +13,19 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import sample_groups
 from csaw.partition import GraphStore
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.kernel_time import Stopwatch, compiled
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.python_names import reading
 from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
 from csaw.partition.errors import BiasError, OptionError
 
+OUTPUT = {"out": arguments.path("a sample store"), "resume": flag, "overwrite": flag}
+"""Readers of the arguments that say where a sample goes."""
 
+
+@reading(OUTPUT)
 def sample(
     graph: str | Path | GraphStore,
     out: str | Path,
@@ -48,6 +55,7 @@ def sample(
     return open_samples(out)
 
 
+@reading(OUTPUT | {"progress": maybe(arguments.function("done"))})
 def execute(
     job: Job,
     out: str | Path,

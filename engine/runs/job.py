@@ -25,7 +25,9 @@ from csaw.engine.sources.given_columns import read_columns
 from csaw.engine.sources.sources import Sources
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.words import Words
+from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.python_names import reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, OptionError
@@ -65,6 +67,13 @@ class Job:
         return Identifiers.choose(store.id_dtype, self.written_ids, self.plan.request.ids, store.vertices, self.like)
 
 
+@reading(
+    {
+        "measure": arguments.flag,
+        **dict.fromkeys(("algo", "device"), arguments.simple),
+        "target": arguments.maybe(arguments.amount),
+    }
+)
 def prepare(
     graph: str | Path | GraphStore,
     algo: Algo = "deepwalk",

@@ -26,15 +26,17 @@ from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.partition import GraphStore
 from csaw.partition.arrays.words import Words
+from csaw.partition.base import arguments
 from csaw.partition.base.notebook import html_facts, line
 from csaw.partition.base.plain_data import OptionValue
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.python_names import reading
 from csaw.partition.errors import ClosedError, OptionError
 
 Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
 Finished = Generator[FinishedBatch, None, None]
 
 
+@reading({"on_device": arguments.flag, "rank": arguments.whole(), "world": arguments.whole(1)})
 def stream(
     graph: str | Path | GraphStore,
     algo: Algo = "deepwalk",
@@ -71,8 +73,8 @@ def stream(
         OptionError: ``rank`` or ``world`` is out of range, and as of :func:`prepare`.
         CsawError: as of :func:`prepare`.
     """
-    if type(rank) is not int or type(world) is not int or not 0 <= rank < world:
-        raise OptionError(f"rank and world: expected integers with 0 <= rank < world, found {quoted((rank, world))}")
+    if rank >= world:
+        raise OptionError(f"rank: expected 0 <= rank < world, which is {world}, found {rank}")
     return Stream(prepare(graph, algo, measure=True, **given), on_device=on_device, rank=rank, world=world)
 
 
@@ -159,6 +161,7 @@ class Stream:
         ids = self.job.written_ids
         return names_of(vertices, ids if isinstance(ids, Words) else None, NOTHING, self.job.store.path)
 
+    @reading({"first": arguments.integer, "last": arguments.maybe(arguments.integer)})
     def draw(self, first: int, last: int) -> Finished:
         """Draw the instances first .. last - 1 of the job, whichever process they are the part of.
 

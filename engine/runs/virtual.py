@@ -36,7 +36,9 @@ from csaw.engine.sources.source_times import InStore
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.nodes import About, group_node, write_array
+from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import OptionValue, Record, Values
+from csaw.partition.base.python_names import kept, reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
@@ -52,6 +54,7 @@ ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
 
 
+@reading({"out": arguments.path("a sample store"), "overwrite": arguments.flag})
 def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Record:
     """Write the virtual sample of a job; nothing is sampled.
 
@@ -123,6 +126,13 @@ def _write(folder: Path, said: Record, given: dict[str, np.ndarray]) -> None:
     check.write_checksums(folder, checksums)
 
 
+@reading(
+    {
+        "path": arguments.path("a sample store"),
+        "graph": arguments.maybe(arguments.path("the graph store")),
+        "algo": arguments.simple,
+    }
+)
 def open_virtual(
     path: str | Path, graph: str | Path | None = None, algo: Algo | None = None, **options: OptionValue
 ) -> VirtualSamples:
@@ -141,7 +151,8 @@ def open_virtual(
         StoreError: the store is damaged or no virtual sample; its graph is missing or another; nobody has named its
             code or the file is another; or another version of csaw draws other samples.
     """
-    return opened(Path(path), check.attributes_of(Path(path)), graph, algo, options)
+    place = kept(path)
+    return opened(place, check.attributes_of(place), graph, algo, options)
 
 
 def opened(

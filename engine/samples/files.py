@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import numpy as np
 
 from csaw.partition.arrays.regular import LARGEST_JSON, open_regular, read_regular
 from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.base.drafts import drafted
 from csaw.partition.base.interruptible import go_on, heeding
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
@@ -46,14 +46,8 @@ def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
     Several processes, on any machines, may write the same bytes to one path at once: each writes under a temporary name
     of its own.
     """
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
-    try:
-        digest = _written(temporary, pieces)
-        os.rename(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return digest
+    with drafted(path, TEMPORARY) as draft:
+        return _written(draft, pieces)
 
 
 def _written(path: Path, pieces: Iterable[np.ndarray]) -> str:

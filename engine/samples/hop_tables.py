@@ -7,6 +7,8 @@ import numpy as np
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.layouts.hops import Hops, hop_names
 from csaw.engine.samples.opened import OpenedSamples
+from csaw.partition.base import arguments
+from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError, StoreError
 
 
@@ -23,6 +25,7 @@ class HopTables(OpenedSamples):
     def hop_names(self) -> list[str]:
         return hop_names(self.arrays)
 
+    @reading({"hop": arguments.integer})
     def parents(self, hop: int) -> np.ndarray:
         """Return whose children the columns of a hop are.
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.base.notebook import counted, html_facts, line
+from csaw.partition.base.quoting import near
 from csaw.partition.errors import CsawError
 
 
@@ -15,7 +16,7 @@ class ShownSamples(OpenedSamples):
         steps, edges = _steps(self), _edges(self)
         return line(
             "csaw samples",
-            self.path,
+            near(self.path),
             [
                 counted(self.instances, *self.layout.words) + (f" of {steps}" if steps else ""),
                 f"{request.get('algorithm', '')}",
@@ -37,7 +38,7 @@ class ShownSamples(OpenedSamples):
             ("graph", graph.get("path", "in memory")),
             *([("drawn", "when they are read")] if self.is_virtual else []),
         ]
-        return html_facts(f"csaw samples {self.path}", facts)
+        return html_facts(f"csaw samples {near(self.path)}", facts)
 
 
 def _steps(samples: OpenedSamples) -> str:

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +13,10 @@ from csaw.engine.samples.layouts import Arrays, Sizes, Stored
 from csaw.engine.samples.names import names_of
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
+from csaw.partition.base import arguments
 from csaw.partition.base.interruptible import heeding
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.python_names import reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.edge_columns import NO_UNITS
@@ -66,7 +67,7 @@ class OpenedSamples:
     def __getitem__(self, name: str) -> Array:
         """The array of this name; StoreError where the store has none."""
         if name not in self.arrays:
-            raise StoreError(f"{self.path} ({self.layout}) has no array {name!r}")
+            raise StoreError(f"{self.path} ({self.layout}) has no array {quoted(name)}")
         return self.arrays[name]
 
     def __contains__(self, name: str) -> bool:
@@ -134,6 +135,7 @@ class OpenedSamples:
             if ahead:
                 yield starts[-1], ahead.popleft().result()
 
+    @reading({"start": arguments.integer, "stop": arguments.integer})
     def group(self, start: int, stop: int) -> Arrays:
         """Read the arrays of the instances start .. stop - 1 into host memory.
 
@@ -154,6 +156,7 @@ class OpenedSamples:
         require_instances(self, start, stop)
         return self.source.group(start, stop)
 
+    @reading({"vertices": arguments.ids})
     def names(self, vertices: ArrayLike) -> np.ndarray:
         """The ids of the input for vertices of these samples, which have numbers where the ids are strings.
 
@@ -195,8 +198,7 @@ def samples_of(kind: type[OpenedSamples], source: Source, first: int, algo: str 
 
 def require_instances(samples: OpenedSamples, first: int, last: int) -> None:
     """OptionError unless there are instances ``first`` .. ``last`` - 1."""
-    whole = isinstance(first, Integral) and isinstance(last, Integral)
-    if not (whole and 0 <= first <= last <= samples.instances):
+    if not (0 <= first <= last <= samples.instances):
         raise OptionError(
             f"{samples.path}: expected instances FIRST:LAST with 0 <= FIRST <= LAST <= {samples.instances:,}, found "
             f"{quoted(first)}:{quoted(last)}"

@@ -43,8 +43,6 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
     if _stands(path) and not (resume and not begun):  # otherwise it is at most looked at: whether it is complete
         replace.check(path, KIND, overwrite or resume)
     if not begun:
-        if resume and not path.exists():
-            raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
     if not _is_unfinished(partial):
         raise _is_not_ours(partial)

@@ -23,14 +23,31 @@ from csaw.engine.samples.on_demand import PartOf
 from csaw.engine.samples.opened import require_instances
 from csaw.engine.samples.stored import StoredSource
 from csaw.partition.arrays.zarr_group import open_group
-from csaw.partition.base.paths import path_of
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import maybe
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.python_names import kept, reading
 from csaw.partition.errors import OptionError, StoreError
 
 if TYPE_CHECKING:
     from zarr import Group
 
     from csaw.partition.graph.store import GraphStore
+
+
+def _store(name: str, value: object) -> object:
+    from csaw.partition.graph.store import GraphStore
+
+    return arguments.instance(GraphStore, "an open graph store")(name, value)
+
+
+PART = {"start": arguments.integer, "stop": maybe(arguments.integer)}
+READERS = {
+    "path": arguments.path("a sample store"),
+    "graph": maybe(arguments.path("the graph store")),
+    "algo": arguments.simple,
+}
+"""Readers of the arguments of what opens samples."""
 
 
 class Samples(HopTables, ShownSamples):
@@ -112,6 +129,7 @@ class Samples(HopTables, ShownSamples):
             )
         return open_group(self.path)
 
+    @reading({"first": arguments.integer, "last": arguments.integer})
     def part(self, first: int, last: int) -> "Samples":
         """Return the instances first .. last - 1, as samples that are read from these.
 
@@ -145,6 +163,7 @@ class Samples(HopTables, ShownSamples):
     def walk_ptr(self) -> Array:
         return self["walk_ptr"]
 
+    @reading({"number": arguments.integer})
     def walk(self, number: int) -> np.ndarray:
         """Return the vertices of one walk, from its source to its end.
 
@@ -156,7 +175,10 @@ class Samples(HopTables, ShownSamples):
 
         Raises:
             IndexError: there is no such walk.
+            StoreError: the sample has another layout.
         """
+        if not self.has_walks:
+            raise StoreError(f"{self.path} ({self.layout}) has no walks; samples[{number}] is an instance of it")
         return walk_of(self._only(number))
 
     @property
@@ -196,6 +218,7 @@ class Samples(HopTables, ShownSamples):
     def vertices(self) -> Array:
         return self["vertices"]
 
+    @reading({"number": arguments.integer})
     def minibatch(self, number: int) -> Arrays:
         """Return the arrays of one mini-batch, by PyTorch Geometric's names and in its direction.
 
@@ -236,6 +259,14 @@ class Samples(HopTables, ShownSamples):
         """
         return None if self.words is None else np.asarray(self.words)
 
+    @reading(
+        {
+            "start": arguments.integer,
+            "stop": maybe(arguments.integer),
+            "threads": arguments.whole(1),
+            "graph": maybe(_store),
+        }
+    )
     def pyg(
         self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None, threads: int = 1
     ) -> Record:
@@ -267,6 +298,13 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
+@reading(
+    {
+        "path": arguments.path("a sample store"),
+        "graph": maybe(arguments.path("the graph store")),
+        "algo": arguments.simple,
+    }
+)
 def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 
@@ -285,7 +323,7 @@ def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo |
         StoreError: the store is missing, unfinished, damaged, or of a later format; of a virtual one, its graph is
             missing or another, or nobody has named its code, or the file is another than it was.
     """
-    path = path_of(path, "a sample store")
+    path = kept(path)
     attributes = check.attributes_of(path)
     if VIRTUAL not in attributes:
         return Samples(StoredSource(path, attributes))

@@ -26,6 +26,7 @@ from csaw.partition.arrays.lease import take
 from csaw.partition.arrays.lock import Lock
 from csaw.partition.arrays.nodes import group_node
 from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.base.drafts import draft_beside
 from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.errors import StoreError
 
@@ -87,7 +88,7 @@ class SharedWriter(GroupWriter):
 
     def _begin(self) -> None:
         """Write what the store says of itself, unless another process does so at the same time."""
-        draft = self.partial / f"zarr.json.{secrets.token_hex(8)}{files.TEMPORARY}"
+        draft = draft_beside(self.partial / "zarr.json", files.TEMPORARY)
         files.write_json(draft, group_node(self.attributes()))
         try:
             os.link(draft, self.partial / "zarr.json")

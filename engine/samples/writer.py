@@ -4,6 +4,7 @@ A kill at any moment loses no finished group.
 """
 
 import logging
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,7 +53,9 @@ class SampleWriter(GroupWriter):
 
     def _start(self, resume: bool, overwrite: bool) -> None:
         place.check_place(self.path, resume=resume, overwrite=overwrite)
-        if resume and place.is_complete(self.path, self.partial, self.attributes):
+        if resume and not (os.path.lexists(self.path) or os.path.lexists(self.partial)):
+            log.info("%s: there is nothing to resume, so the sample is begun", self.path)
+        elif resume and place.is_complete(self.path, self.partial, self.attributes):
             self.finished = True
             return
         self.partial.parent.mkdir(parents=True, exist_ok=True)

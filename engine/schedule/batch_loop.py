@@ -18,6 +18,7 @@ from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources.given_sources import CHANCES, LABELS
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Lapse, Stopwatch
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ class FinishedBatch:
         """One of ``arrays()`` by name; StoreError where the samples have no such array."""
         found = self.arrays()
         if name not in found:
-            raise StoreError(f"this batch has no array {name!r}; it has {', '.join(found)}")
+            raise StoreError(f"this batch has no array {quoted(name)}; it has {', '.join(found)}")
         return found[name]
 
     @property

@@ -46,7 +46,8 @@ SHOWN = 3  # of what is somebody's own
 
 
 def require_own(store: Path, kind: str) -> None:
-    """Raise StoreError where files or folders of somebody's own stand in the store of this kind at ``store``.
+    """Raise StoreError where files or folders of somebody's own stand in the store of this kind at ``store``, or where
+    nothing can be removed from it.
 
     The error names them, at any depth.
     """
@@ -82,6 +83,11 @@ def _others(store: Path, below: str, kind: str) -> Iterator[str]:
         return  # another process has just given the store its name
     except OSError as error:
         raise StoreError(f"{store / below} cannot be read: {error.strerror}; choose another name") from error
+    if not os.access(store / below, os.W_OK | os.X_OK):
+        raise StoreError(
+            f"{store} cannot be replaced, because you cannot write to {store / below}; chmod -R u+w {store} allows it, "
+            "or choose another name"
+        )
     for entry in entries:
         name = f"{below}/{entry.name}" if below else entry.name
         folder = entry.is_dir(follow_symlinks=False)

@@ -12,6 +12,7 @@ NAME                   the old store or file stays until the new one is complete
 import ctypes
 import errno
 import json
+import logging
 import os
 import shutil
 import stat
@@ -26,6 +27,7 @@ from csaw.partition.arrays.regular import read_regular
 from csaw.partition.arrays.sync import sync_folder
 from csaw.partition.errors import OptionError, StoreError
 
+log = logging.getLogger(__name__)
 NOTHING, FILE, FOLDER, LINK, DEVICE = "nothing", "file", "folder", "link", "device"
 SAID = {
     GRAPH: "a graph store",
@@ -267,12 +269,14 @@ def discard(old: Path | None, path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or a folder as far as that is possible."""
+    """Remove a file or a folder; what cannot be removed is said."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         with suppress(OSError):
             path.unlink()
+    if os.path.lexists(path):
+        log.warning("%s, which was replaced, cannot be removed; remove it yourself", path)
 
 
 def _make_way(draft: Path) -> None:

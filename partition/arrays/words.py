@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
 ERRORS = "surrogateescape"
@@ -96,7 +97,7 @@ class Words:
 def _encoded(word: object) -> bytes:
     key = _key(word)
     if key is None:
-        raise OptionError(f"vertex id {word!r}: expected text that UTF-8 can hold, found half of a surrogate pair")
+        raise OptionError(f"vertex id {quoted(word)}: expected text that UTF-8 holds, found half of a surrogate pair")
     return key
 
 

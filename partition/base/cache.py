@@ -6,14 +6,18 @@ belongs to others is refused, and so is a folder that others could put another o
 user, and so does the group of a user alone.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from csaw.partition.base.drafts import drafted
 from csaw.partition.errors import StoreError
 
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 VARIABLE = "CSAW_CACHE_DIR"
 CUPY_VARIABLE = "CUPY_CACHE_DIR"
@@ -43,6 +47,20 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         raise StoreError(
             f"{folder}, where csaw keeps what it can make again, cannot be made ({error.strerror}); "
+            f"set {VARIABLE} to a folder of your own"
+        ) from error
+
+
+@contextmanager
+def written_here(path: Path) -> Iterator[None]:
+    """Turn the error of a file of the cache that may not be written into one that names the way out."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NOT_ALLOWED or isinstance(error, StoreError):
+            raise
+        raise StoreError(
+            f"{path}, where csaw keeps what it can make again, cannot be written ({error.strerror}); "
             f"set {VARIABLE} to a folder of your own"
         ) from error
 
@@ -85,14 +103,14 @@ def own_file(path: Path, variable: str = VARIABLE) -> bool:
 def write_own(path: Path, data: bytes) -> None:
     """Write a file as a whole, for this user alone."""
     make_own(path.parent)
-    draft = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
     try:
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with (
+            drafted(path) as draft,
+            open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
+        ):
             file.write(data)
-        draft.replace(path)
-    except BaseException as error:
-        draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # a full disk does not say which file it was
+    except OSError as error:
+        if error.filename is None:  # a full disk does not say which file it was
             error.filename = str(path)
         raise
 

@@ -10,7 +10,7 @@ NAMES: dict[str, str] = {}
 
 def noted(store: Path, name: str) -> Path:
     """The path ``store``, which errors and warnings call ``name`` from now on."""
-    NAMES[str(store)] = name
+    NAMES[str(store.absolute())] = NAMES[str(store)] = name
     return store
 
 

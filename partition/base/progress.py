@@ -90,11 +90,12 @@ def in_jupyter() -> bool:
 
 
 def _is_terminal() -> bool:
-    return sys.stderr.isatty() or in_jupyter()
+    return (sys.stderr is not None and sys.stderr.isatty()) or in_jupyter()
 
 
 def _print(text: str) -> None:
-    print(f"csaw: {text}", file=sys.stderr)
+    if sys.stderr is not None:  # of a daemon, which has none
+        print(f"csaw: {text}", file=sys.stderr)
 
 
 class _Display:

@@ -1,14 +1,21 @@
-"""The words of errors for callers in Python: messages name options as the command line has them."""
+"""The boundary of functions that Python calls: a table reads their arguments, and errors name these as Python does.
 
+Messages from below name options as the command line has them.
+"""
+
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import wraps
+from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
+from csaw.partition.base.arguments import Reader
 from csaw.partition.base.cached_names import in_words
-from csaw.partition.errors import CsawError
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import CsawError, OptionError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,18 +28,52 @@ DIRECTIONS = {"directed": True, "undirected": False}
 SWITCHES = ("induced", "overwrite", "resume", "virtual")
 
 
-def in_python(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function that Python calls: its errors name options as keywords, ``walk_length`` for --walk-length.
+def reading(readers: Mapping[str, Reader]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function that Python calls: ``readers`` read its arguments, by their names, before it sees them."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        names = list(inspect.signature(function).parameters)
+
+        def read(name: str, value: object) -> object:
+            if name not in readers:
+                return value
+            try:
+                return readers[name](name, value)
+            except CsawError:
+                raise
+            except Exception as error:  # of an object that fails at what every reader asks
+                raise OptionError(
+                    f"{name}: expected another object, found {quoted(value)}, which cannot be read "
+                    f"({type(error).__name__})"
+                ) from error
+
+        @wraps(function)
+        def called(*args: P.args, **options: P.kwargs) -> R:
+            given = [read(name, value) for name, value in zip(names, args, strict=False)] + list(args[len(names) :])
+            return function(*given, **{name: read(name, value) for name, value in options.items()})  # type: ignore[arg-type]
+
+        return called
+
+    return decorated
+
+
+def in_python(
+    readers: Mapping[str, Reader] = MappingProxyType({}), **renamed: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function that Python calls: ``readers`` as of :func:`reading`, and errors name options as keywords,
+    ``walk_length`` for --walk-length.
 
     ``renamed``: the names that this function has for options, where they differ: ``seeds_per_batch="batch_size"``.
     Commands that a message tells the reader to run stay as they are.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        read = reading(readers)(function)
+
         @wraps(function)
         def called(*args: P.args, **options: P.kwargs) -> R:
             try:
-                return function(*args, **options)
+                return read(*args, **options)
             except CsawError as error:
                 if not COMMAND_LINE.get() and len(error.args) == 1:
                     error.args = (as_keywords(in_words(error), renamed),)
@@ -41,6 +82,11 @@ def in_python(**renamed: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return called
 
     return decorated
+
+
+def kept(path: str | Path) -> Path:
+    """A path that is read again later, which a program may do from another folder, and a command does not."""
+    return Path(path) if COMMAND_LINE.get() else Path(path).absolute()
 
 
 def of_caller(message: str, renamed: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 MOST = 120  # characters
 
@@ -18,6 +19,15 @@ def printable(text: str) -> str:
     obeys, too.
     """
     return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+
+
+def near(path: Path) -> Path:
+    """A path as people read it: from the folder of this process on, if it lies there."""
+    try:
+        here = Path.cwd()
+    except OSError:  # a folder that was removed
+        return path
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def quoted(value: object, most: int = 60) -> str:

@@ -4,11 +4,14 @@ keeps: ``partitions/00000/edge_ids``, int64.
 
 import numpy as np
 
+from csaw.partition.base import arguments
+from csaw.partition.base.python_names import reading
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import EDGE_IDS
 from csaw.partition.graph.store import GraphStore
 
 
+@reading({"e_id": arguments.maybe(arguments.ids)})
 def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarray:
     """Read the rows of the input that stored edges come from, as a table of attributes of edges has them.
 
@@ -37,10 +40,10 @@ def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarr
         for part in store.partitions:
             every[part.first_edge : part.first_edge + part.edges] = read_part_ids(store, part.number)
         return every
-    wanted = np.asarray(e_id, np.int64)
+    wanted = e_id
     if wanted.size and not 0 <= int(wanted.min()) <= int(wanted.max()) < store.edges:
         raise StoreError(
-            f"{store.path}: expected positions of edges from 0 to {store.edges - 1:,}, found "
+            f"e_id: {store.path}: expected positions of edges from 0 to {store.edges - 1:,}, found "
             f"{wanted.min()} to {wanted.max()}"
         )
     out = np.empty(wanted.shape, np.int64)

@@ -70,7 +70,9 @@ def checked_rows(
     if weights is not None:
         weights = array_of("weights", weights)
         if weights.shape != indices.shape:
-            raise StoreError(f"expected a weight for each of {indices.size:,} indices, found the shape {weights.shape}")
+            raise StoreError(
+                f"weights: expected a weight for each of {indices.size:,} indices, found the shape {weights.shape}"
+            )
         weights = weights_of("weights", weights, indices.size)
     rows = GivenRows(indptr.astype(np.int64, copy=False), indices, weights, given_columns(columns or {}, indices.size))
     rises = np.empty(indices.size, np.bool_)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.partition.base.notebook import counted, html_facts, line
+from csaw.partition.base.quoting import near
 from csaw.partition.graph.edge_columns import EdgeColumn
 
 IDS = {"identity": "numbers from 0", "string": "strings", "int64": "integers", "uint64": "integers"}
@@ -34,7 +35,7 @@ class ShownGraph:
         more = "repeated edges" if self.multigraph else "", f"edges with {columns}" if columns else ""
         return line(
             "csaw graph",
-            self.path,
+            near(self.path),
             [counted(self.vertices, "vertex", "vertices"), counted(self.edges, "stored edge"), *kinds, *more],
         )
 
@@ -51,4 +52,4 @@ class ShownGraph:
             ("partitions", f"{len(self.partitions):,}"),
             ("fingerprint", self.fingerprint),
         ]
-        return html_facts(f"csaw graph {self.path}", facts)
+        return html_facts(f"csaw graph {near(self.path)}", facts)

@@ -12,6 +12,9 @@ from csaw.partition.arrays.chunk_files import AGAIN
 from csaw.partition.arrays.loader import StoredArray, read_array
 from csaw.partition.arrays.mapped import map_array
 from csaw.partition.arrays.words import Words
+from csaw.partition.base import arguments
+from csaw.partition.base.python_names import reading
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import IDENTITY, STRING
 
@@ -99,6 +102,7 @@ class StoredIds:
         ids = self.stored_ids()
         return np.asarray(ids) if isinstance(ids, Words) else ids
 
+    @reading({"dense": arguments.ids})
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
         """Return the ids of the input for dense ones, as samples have them.
 
@@ -127,17 +131,24 @@ class StoredIds:
         out[~none] = ids[at[~none]]
         return out
 
+    @reading({"originals": arguments.vertices})
     def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
         """Dense ids, of id_dtype, for ids of the input; OptionError names the first that the graph does not have."""
         ids = self._ids
+        if (
+            not isinstance(ids, Words)
+            and isinstance(originals, list)
+            and any(isinstance(one, str) for one in originals)
+        ):
+            raise OptionError(f"originals: expected integers, which ids of {self.path} are, found {quoted(originals)}")
         if isinstance(originals, np.ndarray) and originals.dtype.kind in "iu" and not isinstance(ids, Words):
             at, there = places_of_integers(ids, self._order, self.vertices, originals)
             if there.all():
                 return at.astype(self.id_dtype)
             originals, found = originals[~there][:1].tolist(), [-1]
         else:
-            originals = originals.tolist() if isinstance(originals, np.ndarray) else list(originals)
-            found = places(ids, self._order, self.vertices, originals)
+            originals = originals.tolist() if isinstance(originals, np.ndarray) else originals
+            found = places(ids, self._order, self.vertices, list(originals))
         for original, dense in zip(originals, found, strict=True):
             if dense < 0:
                 raise OptionError(

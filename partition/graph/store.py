@@ -27,7 +27,8 @@ from csaw.partition.arrays.nodes import read_group
 from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.arrays.zarr_group import open_group
-from csaw.partition.base.paths import path_of
+from csaw.partition.base import arguments
+from csaw.partition.base.python_names import kept, reading
 from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, WEIGHT_RANGE, Attributes, checked, columns_of, identity
@@ -329,6 +330,7 @@ def array_name(number: int, name: str) -> str:
     return f"partitions/{number:05d}/{name}"
 
 
+@reading({"path": arguments.path("a graph store"), "checksums": arguments.flag})
 def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
     """Open the graph store at ``path``.
 
@@ -343,6 +345,6 @@ def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
         OptionError: it is no path.
         StoreError: it is missing, is something else, is damaged, or has a later format.
     """
-    path = path_of(path, "a graph store")
+    path = kept(path)
     require_not_aside(path)
     return GraphStore(path, checked(path, read_group(path)), checksums)

@@ -16,7 +16,10 @@ from csaw.partition.arrays.nodes import write_group
 from csaw.partition.arrays.replace import GRAPH, Draft
 from csaw.partition.arrays.sync import SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.words import Words
+from csaw.partition.base import arguments
+from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import Backlog, Crew
+from csaw.partition.base.python_names import reading
 from csaw.partition.graph.about import about
 from csaw.partition.graph.attributes import (
     EDGE_COLUMNS,
@@ -260,6 +263,22 @@ class StoreWriter:
             self.ended[path.name] = array
 
 
+def _ids(name: str, value: object) -> object:
+    return value if isinstance(value, Words) else arguments.vertices(name, value)
+
+
+@reading(
+    {
+        "path": arguments.path("the graph store to make"),
+        "directed": flag,
+        "partitions": maybe(arguments.whole(1)),
+        "vertex_ids": maybe(_ids),
+        "edge_columns": maybe(arguments.columns),
+        **dict.fromkeys(("balance", "compression"), arguments.simple),
+        "partition_bytes": maybe(arguments.whole(1)),
+        "overwrite": flag,
+    }
+)
 def write_graph(
     path: str | Path,
     indptr: np.ndarray,
@@ -303,9 +322,9 @@ def write_graph(
         StoreError: the arrays are no CSR, or ``path`` exists or cannot be written.
         OptionError: an option is out of its range, or ``clusters`` are not one integer for each vertex.
     """
-    sorted_into = None if clusters is None else given_clusters(clusters, indptr.size - 1)
     rows = checked_rows(indptr, indices, weights, edge_columns)
     vertices = rows.indptr.size - 1
+    sorted_into = None if clusters is None else given_clusters(clusters, vertices)
     count = partition_count(rows.indices.size, vertices, rows.edge_bytes, partitions, partition_bytes)
     with StoreWriter(
         path,

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from csaw.partition.base.arguments import flag, maybe, whole
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.clusters import METHODS
@@ -25,20 +24,15 @@ CHOICES = {
     "method": METHODS,
     "partitioner": ("range", "random", "biased-random", "metis", "lp", "degree"),
 }
-LARGEST = 2**63 - 1
-WHOLE = {
-    "skip_lines": ("--skip-lines", 0, "at least 0"),
-    "cluster_seed": ("--cluster-seed", 0, "at least 0"),
-    "partitioner_seed": ("--partitioner-seed", 0, "at least 0"),
-    "partition_bytes": ("--partition-size", 1, "at least 1 byte"),
-    "partitions": ("--partitions", 1, "at least 1"),
-    "memory": ("--memory", 1, "at least 16MiB"),
-    "threads": ("--threads", 1, "at least 1"),
-    "clusters": ("--clusters", 1, "at least 1"),
-    "target_offset": ("--target-offset", 0, "at least 0"),
+READERS = {
+    **dict.fromkeys(("reverse", "overwrite", "edge_ids"), flag),
+    "directed": maybe(flag),
+    **{name: whole() for name in ("skip_lines", "cluster_seed", "partitioner_seed")},
+    **{name: maybe(whole(1)) for name in ("partition_bytes", "partitions", "memory", "clusters")},
+    "threads": maybe(whole(1, MOST_THREADS)),
+    "target_offset": maybe(whole()),
 }
-"""Options that are integers: their flags, the least value, and how messages say it."""
-TRUTHS = ("directed", "reverse", "overwrite", "edge_ids")
+"""Readers of the options that are truths and integers."""
 
 
 @dataclass(frozen=True)
@@ -137,21 +131,17 @@ class IngestOptions:
                 raise OptionError(
                     f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {quoted(value)}"
                 )
-        for name in TRUTHS:
-            object.__setattr__(self, name, _truth(name, getattr(self, name), name == "directed"))
+        for name, read in READERS.items():
+            said = "--partition-size" if name == "partition_bytes" else f"--{name.replace('_', '-')}"
+            object.__setattr__(self, name, read(said, getattr(self, name)))
         object.__setattr__(self, "edge_columns", texts(self.edge_columns))
         _ = self.wishes, self.further  # raises OptionError for a wish that no column can have
-        for flag, is_said in (
+        for name, is_said in (
             ("--time-format", self.time_format != "numbers"),
             ("--time-decimals", self.time_decimals),
         ):
             if is_said and self.time_column is None:
-                raise OptionError(f"{flag}: expected --time-column beside it, found none")
-        for name, (flag, least, said) in WHOLE.items():
-            if (value := getattr(self, name)) is not None or self.__dataclass_fields__[name].default is not None:
-                object.__setattr__(self, name, _whole(flag, value, said, least))
-        if self.threads is not None and self.threads > MOST_THREADS:
-            raise OptionError(f"--threads: expected at most {MOST_THREADS}, found {self.threads}")
+                raise OptionError(f"{name}: expected --time-column beside it, found none")
         if self.memory is not None and self.memory < 16 << 20:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
@@ -191,23 +181,3 @@ def texts(given: object) -> tuple[str, ...]:
     if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
         raise OptionError(f"{EDGE_COLUMN}: expected texts NAME[:DTYPE[:UNITS]][=COLUMN], found {quoted(given)}")
     return tuple(several)
-
-
-def _truth(name: str, value: object, may_be_open: bool) -> bool | None:
-    """A truth of Python's own; OptionError for what is none, and None where the option ``may_be_open``."""
-    if value is None and may_be_open:
-        return None
-    if not isinstance(value, bool | int | np.bool_) or value not in (0, 1):
-        raise OptionError(f"--{name.replace('_', '-')}: expected true or false, found {quoted(value)}")
-    return bool(value)
-
-
-def _whole(flag: str, value: object, expected: str, least: int) -> int:
-    """An integer of Python's own; OptionError unless it is ``least`` or more."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise OptionError(f"{flag}: expected an integer, {expected}, found {quoted(value)}")
-    if value < least:
-        raise OptionError(f"{flag}: expected {expected}, found {quoted(value)}")
-    if value > LARGEST:
-        raise OptionError(f"{flag}: expected {expected} and at most 2^63 - 1, found {quoted(value)}")
-    return int(value)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.progress import progress_of
-from csaw.partition.base.quoting import quoted
 from csaw.partition.base.sizes import parse_size
 from csaw.partition.base.stages import READING
 from csaw.partition.errors import OptionError
@@ -78,18 +77,16 @@ STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 
 
 def make(
-    inputs: Foreign, out: object, *, progress: bool | Callable[[int, int], None] | None, **given: object
+    inputs: Foreign, out: Path, *, progress: bool | Callable[[int, int], None] | None, **given: object
 ) -> GraphStore:
     """The graph store ``out``; ``csaw.partition`` describes the arguments."""
     options = _as_ingested(given)
-    if not isinstance(out, str | os.PathLike):
-        raise OptionError(f"out: expected a path, found {quoted(out)}")
     if not _are_paths(inputs):
-        return _stored(_in_memory(inputs, options), Path(out), options)
+        return _stored(_in_memory(inputs, options), out, options)
     chosen, files = _of_files(inputs, options)
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with progress_of(progress, READING, total, "bytes") as update:
-        return ingest(files, Path(out), chosen, lambda done, total: update(done))
+        return ingest(files, out, chosen, lambda done, total: update(done))
 
 
 def look(inputs: Foreign, given: Values) -> Record:
@@ -139,6 +136,8 @@ def _are_paths(inputs: object) -> bool:
 
 def _in_memory(data: Foreign, options: Values) -> InMemory:
     """A graph of a program's own."""
+    if isinstance(data, GraphStore):
+        return _opened(data, options)
     if unknown := sorted(options.keys() - {*GRAPH, *STORE}):
         known = ", ".join([*GRAPH, *STORE]).replace("partition_bytes", "partition_size")
         raise OptionError(
@@ -146,6 +145,18 @@ def _in_memory(data: Foreign, options: Values) -> InMemory:
         )
     IngestOptions(**{name: value for name, value in options.items() if name in STORE})  # OptionError for others
     return graph_in_memory(data, **{name: value for name, value in options.items() if name in GRAPH})
+
+
+def _opened(store: GraphStore, options: Values) -> InMemory:
+    """A graph that ``csaw.graph`` has made in memory, with all that it was told of it."""
+    if not isinstance(store, InMemory):
+        raise OptionError(
+            f"inputs: expected files or a graph in memory, found the graph store {store.path}, which is on disk already"
+        )
+    if told := sorted(options.keys() - set(STORE)):
+        raise OptionError(f"{told[0]}: expected none for a graph that csaw.graph has made; give it to csaw.graph")
+    IngestOptions(**options)  # OptionError for others
+    return store
 
 
 def _stored(held: InMemory, out: Path, options: Values) -> GraphStore:

@@ -47,7 +47,8 @@ def _values(data: Foreign, library: str, name: str) -> ArrayLike:
     if library not in ATTRIBUTES:
         what = data.name if isinstance(data, Edges) else type(data).__name__
         raise OptionError(
-            f"edge_columns: {what}: its columns have no names; give arrays by name, edge_columns={{{name!r}: ...}}"
+            f"edge_columns: {what}: its columns have no names; give arrays by name, as edge_columns="
+            f"{{{quoted(name)}: ...}}"
         )
     found = ATTRIBUTES[library](data, name)
     if found is None or (isinstance(found, list) and any(value is None for value in found)):

@@ -64,9 +64,8 @@ def _of_columns(job: Job, merged: int) -> list[str]:
     if not job.edge_columns or not merged:
         return []
     names = ", ".join(column.name for column in job.edge_columns)
-    left = (
-        "1 repeated edge is left out, with its"
-        if merged == 1
-        else f"{merged:,} repeated edges are left out, with their"
-    )
-    return [f"{left} {names}; pass --duplicates keep to keep them all"]
+    one = merged == 1
+    said = f"{merged:,} repeated edge{'s are' if not one else ' is'}"
+    adds = job.options.policy == "sum"  # their weights count, and the first one's numbers are those of all
+    left = f"{said} added to the first of its kind, without" if adds else f"{said} left out, with"
+    return [f"{left} {'its' if one else 'their'} {names}; pass --duplicates keep to keep them all"]

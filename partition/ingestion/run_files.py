@@ -6,7 +6,6 @@ ids that these stand for. A dealt run is the same edges by buckets; ``ends`` say
 """
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from csaw.partition.arrays.spool import Places, Stored, places_of, shorter
+from csaw.partition.base.drafts import draft_beside
 from csaw.partition.errors import StoreError
 
 
@@ -31,7 +31,7 @@ def whole_folder(place: Path, scratch: str) -> Iterator[Path]:
 
     Another process may have been faster: then its folder stays, which has the same bytes.
     """
-    draft = Path(scratch) / f".{place.name}-{secrets.token_hex(4)}"
+    draft = draft_beside(place, folder=Path(scratch))
     try:
         with full_disk_named(draft.parent):
             draft.mkdir()

@@ -146,7 +146,6 @@ def test_every_help_has_an_example(command):
         ("sample karate / --overwrite", 2, "expected a name"),
         ("sample karate .. --dry-run", 2, "expected a name"),
         ("sample karate w.partial", 2, "names that end in .partial"),
-        ("sample karate w.zarr --resume", 1, "w.zarr: nothing to resume here"),
         ("export nothing.zarr ''", 2, "expected a name"),
         ("datasets generate karate '' --overwrite", 2, "expected a path, found nothing"),
         ("info nothing", 1, "does not exist"),

@@ -424,8 +424,8 @@ def test_info_answers_without_a_compiler_and_where_arrays_are_missing(tmp_path):
     for chunk in [*(tmp_path / "g.zarr").rglob("c/*"), *(tmp_path / "s.zarr").rglob("c.*")]:
         chunk.unlink()
     code = (
-        "import sys; from csaw.cli.commands.info import info\n"
-        "for name in ('g.zarr', 's.zarr'): info([name], standalone_mode=False)\n"
+        "import sys; from csaw.cli.main import cli\n"
+        "for name in ('g.zarr', 's.zarr'): cli(['info', name], standalone_mode=False)\n"
         "print({'numba', 'scipy', 'zarr'} & set(sys.modules))"
     )
     done = subprocess.run(

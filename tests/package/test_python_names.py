@@ -72,7 +72,7 @@ def test_loaders_name_the_arguments_of_pytorch_geometric(graph):
     need_package("torch_geometric")
     from csaw.engine import loaders
 
-    with pytest.raises(CsawError, match=r"^batch_size: expected 1 to"):
+    with pytest.raises(CsawError, match=r"^batch_size: expected an integer from 1 to"):
         loaders.NeighborLoader(graph, [2, 2], batch_size=0)
     with pytest.raises(CsawError, match=r"^num_neighbors: expected"):
         loaders.NeighborLoader(graph, [2, -5])

@@ -89,7 +89,7 @@ def test_a_store_is_not_read_in_another_way(here):
         for store in ("g.zarr", csaw.open_graph("g.zarr")):
             with pytest.raises(OptionError, match=r"graph store.*--undirected"):
                 take(store, directed=False)
-    with pytest.raises(OptionError, match="directed: expected True, False or None"):
+    with pytest.raises(OptionError, match="directed: expected True or False, or None"):
         csaw.sample("edges.txt", directed="no")
 
 

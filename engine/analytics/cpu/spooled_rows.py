@@ -26,7 +26,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.oriented import Oriented, Rows
 from csaw.engine.analytics.rows_in_memory import Block, Extent
 from csaw.engine.cpu.scratch_file import ScratchFile
-from csaw.partition.base.cache import cache_dir
+from csaw.partition.base.cache import cache_dir, make_folder
 from csaw.partition.errors import BudgetError
 from csaw.partition.graph.in_memory import InMemory
 
@@ -151,7 +151,7 @@ class SpooledRows(Oriented):
 def scratch_folder(network: HostNetwork) -> Path:
     """The folder for temporary files of a network's rows."""
     folder = network.derived or cache_dir() / "networks"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     return folder
 
 

@@ -67,7 +67,7 @@ def class_of(wanted: str) -> type[Measure]:
         own = [key for key, one in kinds.items() if one.__module__ == module.__name__]
         there = f"; there are {', '.join(own)}" if own else ""
         raise UnknownNameError(
-            f"{FLAG}: {file} has no class called {name!r} that derives from csaw.engine.measure.Measure"
+            f"{FLAG}: {file} has no class called {quoted(name)} that derives from csaw.engine.measure.Measure"
             f"{there}{meant(name, own)}"
         )
     found = _checked(kinds[name])

@@ -20,9 +20,10 @@ from csaw.engine.api import recorded
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base import arguments
 from csaw.partition.base.notebook import counted, html_rows, line
 from csaw.partition.base.python_names import in_python
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import near
 from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
 
@@ -56,7 +57,7 @@ class Evaluation:
     @property
     def title(self) -> str:
         """The name of the graph with its window of time, if it has one."""
-        return f"{self.named or self.graph}{words_of(self.store)}"
+        return f"{self.named or near(self.store.path)}{words_of(self.store)}"
 
     @cached_property
     def profile(self) -> Findings:
@@ -93,6 +94,7 @@ class Evaluation:
         """The table for people, as heading and cells."""
         return tables.shown(self.title, self.profile, self.samples, self.names)
 
+    @in_python({"format": arguments.one_of(*FORMATS)})
     def table(self, format: str = "text") -> str:
         """Return the table of the graph's findings, or of the distances of its samples, measure by sample.
 
@@ -106,13 +108,20 @@ class Evaluation:
         Raises:
             OptionError: another format.
         """
-        if format not in FORMATS:
-            raise OptionError(f"format: expected one of {', '.join(FORMATS)}, found {quoted(format)}")
         if format == "csv":
             return tables.as_csv(self.profile, self.samples, self.names)
         return tables.as_latex(self.shown) if format == "latex" else tables.as_text(self.shown)
 
-    @in_python(plot_size="size", plot="folder")
+    @in_python(
+        {
+            "folder": arguments.path("a folder"),
+            "overwrite": arguments.flag,
+            "title": arguments.text,
+            "size": arguments.size,
+        },
+        plot_size="size",
+        plot="folder",
+    )
     def plot(
         self,
         folder: str | Path,

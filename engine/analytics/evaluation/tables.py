@@ -13,6 +13,7 @@ from csaw.engine.analytics.evaluation.distances import KINDS
 from csaw.engine.analytics.evaluation.rows import Compared, Row, plain_row
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, Findings, Number
 from csaw.partition.base.notebook import counted, text_rows
+from csaw.partition.base.quoting import near
 
 D_STATISTIC, RELATIVE = KINDS[Distribution], KINDS[Number]
 VALUE = "value"
@@ -104,7 +105,8 @@ def shown(graph: str, profile: Findings, samples: Sequence[Compared], names: Seq
 
 
 def _titled(name: str, path: str) -> str:
-    return path if name in (path, Path(path).name) else f"{name}, {path}"
+    shown = str(near(Path(path)))
+    return shown if name in (path, Path(path).name) else f"{name}, {shown}"
 
 
 def _once(table: Table, mark: str) -> Table:

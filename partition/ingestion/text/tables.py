@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.partition.base.parallel import Crew
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.weight_range import are_weights
@@ -233,7 +234,7 @@ class TableRows(Recorded):
             found = str(batch.column(place)[row].as_py())[:60]
             raise FormatError(
                 f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected "
-                f"{expected}, found {found!r} ({int(bad.sum())} "
+                f"{expected}, found {quoted(found)} ({int(bad.sum())} "
                 f"of {batch.num_rows} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good

@@ -115,7 +115,7 @@ def test_the_latest_are_the_same_in_each_epoch_and_a_transform_is_called(data):
             "data.t: expected an integer for each of 1 events, found float32",
         ),
         ({"temporal_strategy": "first"}, "temporal_strategy: expected uniform or last, found 'first'"),
-        ({"batch_size": 0}, "batch_size: expected an integer from 1 on, found 0"),
+        ({"batch_size": 0}, "batch_size: expected an integer from 1 to 2147483647, found 0"),
         ({"shuffle": True}, "shuffle: expected none, because events come in their order"),
         ({"disjoint": False}, "disjoint: expected none, because events come in their order"),
         ({"time_strategy": "uniform"}, "time_strategy: expected none, because temporal_strategy says which"),

@@ -216,7 +216,7 @@ def test_data_of_pyg_are_sampled_against_the_direction_of_edges_with_self_loops(
         ({"input_nodes": [True, False]}, "a bool for each of 300 vertices, found 2 bools"),
         ({"input_nodes": []}, "no source to start from"),
         ({"layer_sizes": "64"}, "layer_sizes: expected a list of integers, one for each layer, found '64'"),
-        ({"batch_size": 0}, "batch_size: expected an integer from 1, found 0"),
+        ({"batch_size": 0}, "batch_size: expected an integer from 1 to 2147483647, found 0"),
         ({"batch_size": 301, "drop_last": True}, "drop_last: there are 300 seeds, fewer than batch_size 301"),
         ({"self_loops": True}, "self_loops: the rows of a graph store are sampled as they are"),
         ({"replace": True, "sampler": "fastgcn"}, "^replace is not an option of fastgcn"),

@@ -125,7 +125,7 @@ def test_a_process_without_mini_batches_of_whole_epochs_comes_to_the_last_one_at
 def test_what_is_asked_wrongly_is_refused(store):
     algo, options = WALKS
     for rank, world in ((1, 1), (-1, 2), (0, 0), (0.0, 2)):
-        with pytest.raises(OptionError, match="rank and world: expected integers with 0 <= rank < world, found"):
+        with pytest.raises(OptionError, match="(rank|world): expected"):
             stream(store, algo, rank=rank, world=world, **given(options))
     drawn = stream(store, algo, **given(options))
     with pytest.raises(OptionError, match="expected 0 <= first <= last <= 400, the job's instances"):

@@ -101,8 +101,6 @@ def test_resume_names_the_first_difference(tmp_path):
         slow.write(tmp_path / "s", other, "walks", some_walks(), group_size=4, resume=True)
     with pytest.raises(StoreError, match="group_size = 4, this run has 5"):
         slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=5, resume=True)
-    with pytest.raises(StoreError, match="nothing to resume"):
-        slow.write(tmp_path / "none", SAID, "walks", some_walks(), resume=True)
 
 
 def test_a_full_disk_says_what_is_safe_and_how_to_go_on(tmp_path):

@@ -176,12 +176,12 @@ def test_python_may_give_a_path_and_numbers_of_columns(tmp_path):
         ({"weight_column": 0}, "--weight-column: expected a name, or a number from 1 for the first column, found 0"),
         ({"source_column": True}, "--source-column: expected a name, or a number from 1, found True"),
         ({"target_column": 1.0}, "--target-column: expected a name, or a number from 1, found 1.0"),
-        ({"skip_lines": "a"}, "--skip-lines: expected an integer, at least 0, found 'a'"),
-        ({"skip_lines": None}, "--skip-lines: expected an integer, at least 0, found None"),
-        ({"partitions": "a"}, "--partitions: expected an integer, at least 1, found 'a'"),
-        ({"partition_bytes": 0.5}, "--partition-size: expected an integer, at least 1 byte, found 0.5"),
-        ({"memory": "1GiB"}, "--memory: expected an integer, at least 16MiB, found '1GiB'"),
-        ({"partitions": 0}, "--partitions: expected at least 1, found 0"),
+        ({"skip_lines": "a"}, "--skip-lines: expected an integer from 0 on, found 'a'"),
+        ({"skip_lines": None}, "--skip-lines: expected an integer from 0 on, found None"),
+        ({"partitions": "a"}, "--partitions: expected an integer from 1 on, or None, found 'a'"),
+        ({"partition_bytes": 0.5}, "--partition-size: expected an integer from 1 on, or None, found 0.5"),
+        ({"memory": "1GiB"}, "--memory: expected an integer from 1 on, or None, found '1GiB'"),
+        ({"partitions": 0}, "--partitions: expected an integer from 1 on, or None, found 0"),
     ],
 )
 def test_python_is_told_what_an_option_takes(option, said):
