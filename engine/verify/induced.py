@@ -9,6 +9,7 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clusters import DrawnClusters
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
 from csaw.engine.verify.layers import matrix_biases
+from csaw.engine.verify.met import Met
 from csaw.engine.verify.statistics import evenly
 
 
@@ -17,7 +18,8 @@ def verify_met(subject: Subject, checks: Checks) -> None:
 
     The draws that met the vertices are not stored, but for the sources.
     """
-    wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
+    wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes", "met"), 0)
+    met = Met(subject)
     clusters = DrawnClusters(subject) if subject.sources is SourceKind.CLUSTERS else None
     drawn = np.zeros(subject.view.vertices, np.int64)
     for group in groups(subject, checks, wrong):
@@ -28,6 +30,7 @@ def verify_met(subject: Subject, checks: Checks) -> None:
         )
         wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += edges_left_out(subject, group, keys)
+        wrong["met"] += met.wrong(group, keys) if not any(wrong.values()) else 0
         drawn += np.bincount(group.sources, minlength=subject.view.vertices)
         wrong["sources"] += clusters.add(keys, len(group.counts)) if clusters else 0
     count(checks, wrong)

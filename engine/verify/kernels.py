@@ -184,3 +184,22 @@ def arrivals(seed, instance, slots, draw, rates):
     for i in range(rates.size):
         out[i] = neg_log(draw64(seed, instance, slots[i], draw)) / rates[i]
     return out
+
+
+@njit(nogil=True)
+def hops_from(begin, ends, frontier, many, hops):
+    """Breadth-first search: ``hops`` of each vertex from the ``many`` first of ``frontier``, where it is 0; -1 where it
+    is never met.
+
+    The edges of vertex v lead to ends[begin[v]] .. ends[begin[v + 1] - 1]; ``frontier`` has room for all vertices.
+    """
+    done = 0
+    while done < many:
+        v = frontier[done]
+        done += 1
+        for k in range(begin[v], begin[v + 1]):
+            u = ends[k]
+            if hops[u] < 0:
+                hops[u] = hops[v] + 1
+                frontier[many] = u
+                many += 1
