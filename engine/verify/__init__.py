@@ -19,6 +19,8 @@ from csaw.engine.sources.given_columns import recalled
 from csaw.engine.verify.asked import Asked
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_of
+from csaw.engine.verify.instance_chances import chance_of
+from csaw.engine.verify.repeats import Repeats
 from csaw.partition import Graph, open_graph
 from csaw.partition.base.interruptible import heeding, interruptible
 from csaw.partition.base.parallel import processors
@@ -253,7 +255,8 @@ def _contents(
         asked.judge(checks)
         return
     subject = Subject(samples, store, graph, algorithm, budget)
-    subject.watches.append(lambda start, arrays: asked.add(arrays))
+    repeats = Repeats(subject)
+    subject.watches += [lambda start, arrays: asked.add(arrays), repeats.add]
     if request.get("target"):
         from csaw.engine.runs.base_instances import Bases, why_not  # targets.py judges what they have drawn
 
@@ -261,3 +264,5 @@ def _contents(
     else:
         by_layout[samples.layout](subject, checks)
     asked.judge(checks)
+    if all(check.ok for check in checks.made):  # no law tells of what is none of its outcomes
+        repeats.judge(checks, chance_of(subject))
