@@ -119,6 +119,8 @@ def _check_sense(path: Path, attributes: Attributes) -> None:
         value = attributes.get(name)
         if type(value) is not kind or (type(value) is int and not 0 <= value < 2**63):
             raise _wrong(path, name, f"a value of type {kind.__name__}", value)
+    if attributes["max_degree"] > attributes["edges"]:
+        raise _wrong(path, "max_degree", f"at most the {attributes['edges']:,} edges", attributes["max_degree"])
     if type(attributes.get(EDGE_IDS, 0)) is not int or attributes.get(EDGE_IDS, 0) < 0:
         raise _wrong(path, EDGE_IDS, "a number of edges", attributes[EDGE_IDS])
     if not re.fullmatch("[0-9a-f]{32}|[0-9a-f]{64}", attributes["fingerprint"]):  # it names files of the cache
