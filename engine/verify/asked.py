@@ -65,13 +65,11 @@ class Asked:
         self.digest = SourcesDigest.parse(str(self.request.get("sources", "")))
         self.wrong = [one for one in self._of_store() if one.asked != one.found]
         self.instances = 0
-        self.bounds = {} if self.wrong else dict(self._of_instances())
-        self.beyond = dict.fromkeys(self.bounds, 0)
-
-    @property
-    def fits(self) -> bool:
+        arrays = {one.name for one in self._of_arrays_there()}
+        self.fits = not arrays & {one.name for one in self.wrong}
         """Whether the arrays are those that the request asks for, so that their contents can be looked at."""
-        return not self.wrong
+        self.bounds = dict(self._of_instances()) if self.fits else {}
+        self.beyond = dict.fromkeys(self.bounds, 0)
 
     def _of_store(self) -> Iterator[Number]:
         """What does not depend on any instance."""
@@ -81,11 +79,15 @@ class Asked:
         held = {"names": "original"}.get(said["ids"], said["ids"])
         yield Number("ids", request.get("ids", held), held)
         yield Number("weighted", bool(request.get("weighted")) and self.store.weighted, bool(request.get("weighted")))
+        yield from self._of_arrays_there()
+        yield from self._of_sources()
+
+    def _of_arrays_there(self) -> Iterator[Number]:
+        """The layout, and the arrays where it is the right one."""
         layout = self._layout()
         yield Number("layout", layout, str(self.samples.layout))
-        if layout == str(self.samples.layout) and said["instances"]:  # without any, arrays have no columns
-            yield from self._of_arrays()
-        yield from self._of_sources()
+        if layout == str(self.samples.layout) and self.samples.source.attributes["instances"]:
+            yield from self._of_arrays()  # without instances, they have no columns
 
     def _layout(self) -> str:
         """The layout of such samples."""
