@@ -48,7 +48,7 @@ def met_keys(subject: Subject, group: Group) -> np.ndarray:
 
 def _law_of_sources(subject: Subject, checks: Checks, drawn: np.ndarray) -> None:
     """Test that sources were drawn by their law, and say what cannot be tested."""
-    weights = _weights(subject)
+    weights = source_weights(subject)
     few, deviation = "too few sources drawn", MOVED.format("sources drawn", "vertices")
     if weights is None:
         checks.not_tested("sources, law", "sources were given, not drawn")
@@ -62,7 +62,7 @@ def _law_of_sources(subject: Subject, checks: Checks, drawn: np.ndarray) -> None
         )
 
 
-def _weights(subject: Subject) -> np.ndarray | None:
+def source_weights(subject: Subject) -> np.ndarray | None:
     """The chance of each vertex to be a source, up to a factor; None where sources were given, or their law takes too
     long.
     """

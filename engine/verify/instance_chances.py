@@ -17,6 +17,7 @@ from csaw.engine.samples.layouts import Arrays
 from csaw.engine.verify.checks import Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import Group
+from csaw.engine.verify.induced import source_weights
 from csaw.engine.verify.repeats import Chance
 from csaw.engine.verify.shared_draws import chances
 from csaw.engine.verify.unique import UniqueEntries
@@ -89,6 +90,11 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
     if subject.sources is SourceKind.CLUSTERS:
         count = subject.asked.count or 1
         return lambda arrays: one_of(count, width)
+    if subject.sources is SourceKind.EVERY and a.ends_induced and subject.traversal.draws_from == "vertices":
+        weights = source_weights(subject)
+        if weights is not None and weights.sum() > 0.0:
+            shares = np.maximum(weights / weights.sum(), 1e-300)
+            return lambda arrays: float(np.exp(max(-700.0, np.log(shares[subject.dense(arrays["sources"])]).sum())))
     return lambda arrays: 1.0
 
 

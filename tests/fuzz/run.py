@@ -31,6 +31,7 @@ KINDS = {
     "roundtrips": ("roundtrips", "Roundtrips"),
     "oddfiles": ("oddfiles", "Oddfiles"),
     "classes": ("classes", "Classes"),
+    "planted": ("planted", "Planted"),
 }
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class

@@ -18,6 +18,7 @@ SHORT = (
     "roundtrips=25",
     "oddfiles=12",
     "classes=4",
+    "planted=30",
 )
 LONG = {
     "faults": 2000,
@@ -33,6 +34,7 @@ LONG = {
     "roundtrips": 2000,
     "oddfiles": 2000,
     "classes": 2000,
+    "planted": 5000,
 }
 TESTS = Path(__file__).parent.parent
 
