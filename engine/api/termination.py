@@ -40,6 +40,15 @@ def follows_edges(algorithm: Walk) -> bool:
     return update is None or all(_is_end(value) for value in _returned(update))
 
 
+def stays_near(algorithm: Algorithm) -> bool:
+    """Whether an instance meets nothing but its sources and what edges of met vertices lead to, for sure: no hook
+    returns anything but an end of the selected edge or the source, or ends the walk.
+    """
+    found = hooks.others(algorithm, weighted=True)
+    moves = [hook for name, hook in found.items() if hook and name != "vertex_bias"]
+    return all(_is_end(value, ("dst", "-1", "src", "source")) for hook in moves for value in _returned(hook))
+
+
 def has_hooks(algorithm: Algorithm) -> bool:
     """Whether hooks of the algorithm decide where its walks go on, or end them."""
     return any(hook is not None for hook in hooks.others(algorithm, weighted=True).values())
@@ -51,11 +60,11 @@ def _returned(hook: hooks.Hook) -> list[ast.expr | None]:
     return [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
 
 
-def _is_end(value: ast.expr | None) -> bool:
-    """Whether a hook that returns this goes along the edge, or stops."""
+def _is_end(value: ast.expr | None, ends: tuple[str, ...] = ("dst", "-1")) -> bool:
+    """Whether a hook that returns this goes along the edge, or stops; or what else ``ends`` say."""
     if isinstance(value, ast.IfExp):
-        return _is_end(value.body) and _is_end(value.orelse)
-    return value is not None and ast.unparse(value) in ("dst", "-1")
+        return _is_end(value.body, ends) and _is_end(value.orelse, ends)
+    return value is not None and ast.unparse(value) in ends
 
 
 def _is_vertex(value: ast.expr | None) -> bool:

@@ -146,7 +146,7 @@ def _members(xp: Array, arrays: dict[str, Array], instances: int, dtype: np.dtyp
     """The instance and the vertex of each place of a sample, int64; vertices may repeat."""
     none = dtype.type(np.iinfo(dtype).max)
     for name, array in arrays.items():
-        if (name == "walks" and array.ndim == 2) or name.startswith("hop_"):
+        if (name == "walks" and array.ndim == 2) or name.removeprefix("hop_").isdigit():  # not hop_nodes
             row, column = xp.nonzero(array != none)
             yield row.astype(np.int64), array[row, column].astype(np.int64)
     for name, counts in (

@@ -105,7 +105,7 @@ def _shape(
     BudgetError if an instance or the whole sample is too large.
     """
     sizes = _sizes(algorithm)
-    layout = _sample_layout(algorithm, sizes)
+    layout = drawn_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select, store.stored)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
     _refuse_induced(algorithm, options)
@@ -164,7 +164,8 @@ def _sizes(algorithm: Algorithm) -> tuple[int, ...]:
     return algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
 
 
-def _sample_layout(algorithm: Algorithm, sizes: tuple[int, ...]) -> SampleLayout:
+def drawn_layout(algorithm: Algorithm, sizes: tuple[int, ...]) -> SampleLayout:
+    """The layout in which instances of an algorithm are drawn."""
     if is_unlimited(algorithm):
         return RAGGED_WALKS
     declared = LAYOUTS[algorithm.layout]

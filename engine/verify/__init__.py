@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.api import recorded
-from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.samples.check import most_bytes
 from csaw.engine.samples.results import results_of
 from csaw.engine.sources.given_columns import recalled
+from csaw.engine.verify.asked import Asked
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_of
+from csaw.engine.verify.instance_chances import chance_of
+from csaw.engine.verify.repeats import Repeats
 from csaw.partition import Graph, open_graph
 from csaw.partition.base.interruptible import heeding, interruptible
 from csaw.partition.base.parallel import processors
@@ -247,20 +250,19 @@ def _contents(
         "subgraphs": verify_in_time if in_time else verify_subgraphs,
         "batches": verify_batches,
     }
-    _check_hops(samples, algorithm)
+    asked = Asked(samples, store, algorithm)
+    if not asked.fits:
+        asked.judge(checks)
+        return
     subject = Subject(samples, store, graph, algorithm, budget)
+    repeats = Repeats(subject)
+    subject.watches += [lambda start, arrays: asked.add(arrays), repeats.add]
     if request.get("target"):
         from csaw.engine.runs.base_instances import Bases, why_not  # targets.py judges what they have drawn
 
         verify_targets(subject, checks, by_layout, why_not(samples), lambda: Bases(samples, store, algo))
     else:
         by_layout[samples.layout](subject, checks)
-
-
-def _check_hops(samples: Samples, algorithm: Algorithm) -> None:
-    """StoreError where the arrays of a sample have other hops than its request asks for."""
-    asked = list(algorithm.sizes()) if isinstance(algorithm, Traversal) else []
-    if not samples.layout.fits(samples.arrays, asked):
-        raise StoreError(
-            f"{samples.path}: expected hops of the sizes {asked}, as its request says, found other arrays; sample again"
-        )
+    asked.judge(checks)
+    if all(check.ok for check in checks.made):  # no law tells of what is none of its outcomes
+        repeats.judge(checks, chance_of(subject))

@@ -96,7 +96,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     labels = Labels.of(subject, listed)
     in_time = None if algorithm.time_strategy is None else BatchesInTime(subject)
     kept: list[tuple[np.ndarray, ...]] = []
-    for start, arrays in passed(subject.samples):
+    for start, arrays in passed(subject.samples, watch=subject.watch):
         nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
         if labels is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal
 from csaw.engine.api.law import GraphView
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
+from csaw.engine.samples.layouts import Arrays
 from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.verify.classes import class_tests
 from csaw.engine.verify.contexts import Counted, counted_here
@@ -175,6 +177,24 @@ class Subject:
         self.starts_at_all = self.sources is SourceKind.ALL
         ids = store.stored_ids()
         self.dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None, store.vertices)
+        self.watches = list[Callable[[int, Arrays], None]]()
+
+    def watch(self, start: int, arrays: Arrays) -> None:
+        """Tell all ``watches`` of the arrays of a group, whose first instance has the number ``start`` here."""
+        for one in self.watches:
+            one(start, arrays)
+
+    @cached_property
+    def all_possible(self) -> bool:
+        """Whether every edge has a bias above 0, as far as that is known without a look at each."""
+        if self.uniform:
+            return True
+        shipped = type(self.algorithm).__module__.startswith("csaw.engine.algorithms.")
+        if not shipped or self.samples.manifest["request"].get("edge_bias") is not None:
+            return False
+        if getattr(self.algorithm, "bias", "") == "degree":
+            return bool((self.degree > 0).all())
+        return self.view.weights is None or bool((self.view.weights > 0).all())
 
     @property
     def traversal(self) -> Traversal:

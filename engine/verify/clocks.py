@@ -47,7 +47,7 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
         replay(group.counts, group.src, group.dst, group.source_counts, ends, bad)
         wrong["depths"] += int((bad >= 0).sum() + (order != group.depth).sum())
         alive = np.bincount(group.source_instance, subject.degree[ends] > 0, group.counts.size) > 0
-        short = (group.counts < limit) & alive if subject.uniform else np.zeros(1, bool)
+        short = (group.counts < limit) & alive if subject.all_possible else np.zeros(1, bool)
         wrong["sizes"] += int((group.counts > limit).sum() + short.sum())
         if "prev" not in subject.columns and len(subject.columns) == 1:
             steps.append(np.column_stack([group.src, group.dst]))

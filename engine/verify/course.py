@@ -1,6 +1,6 @@
 """The course of a verification: what is checked, one after the other, and how far that is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import Arrays
@@ -21,12 +21,18 @@ def checks_of(samples: Samples) -> tuple[str, ...]:
     return (FILES, GRAPH, *contents, FINGERPRINT, POWER)
 
 
-def passed(samples: Samples, what: str = EDGES) -> Iterator[tuple[int, Arrays]]:
-    """Read all instances in turn, as ``iter_groups`` does but fewer at a time, while ``what`` of them is checked."""
+def passed(
+    samples: Samples, what: str = EDGES, watch: Callable[[int, Arrays], None] = lambda start, arrays: None
+) -> Iterator[tuple[int, Arrays]]:
+    """Read all instances in turn, as ``iter_groups`` does but fewer at a time, while ``what`` of them is checked.
+
+    ``watch`` is told of each group, too.
+    """
     each = max(samples.nbytes / max(samples.source.instances, 1), 1.0)
     size = samples.group_size if samples.is_virtual else max(1, min(samples.group_size, int(PIECE_BYTES / each)))
     with stage(what, samples.instances, "instances") as seen:
         for start, arrays in samples.iter_groups(size):
             go_on()
+            watch(start, arrays)
             yield start, arrays
             seen(min(start + size, samples.instances))

@@ -39,7 +39,7 @@ class Group:
 
 def groups(subject: Subject, checks: Checks, wrong: dict[str, int], what: str = EDGES) -> Iterator[Group]:
     """Yield groups whose vertices exist; count edges that do not exist, and sources other than asked for."""
-    for start, arrays in passed(subject.samples, what):
+    for start, arrays in passed(subject.samples, what, subject.watch):
         group = Group(subject, start, arrays)
         wrong["edges"] += count_missing(subject, group.src, group.dst)
         wrong["sources"] += int((group.sources < 0).sum())
@@ -77,6 +77,7 @@ def count(checks: Checks, wrong: dict[str, int]) -> None:
         "visits": "edges to vertices visited before",
         "repeats": "edges selected more often than they exist",
         "sizes": "frontier vertices or depths with another number of edges than asked for",
+        "met": "vertices that cannot have been met, or whose selected edges are missing",
     }
     for name, count in wrong.items():
         checks.count(name, count, said[name])

@@ -9,6 +9,7 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clusters import DrawnClusters
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
 from csaw.engine.verify.layers import matrix_biases
+from csaw.engine.verify.met import Met
 from csaw.engine.verify.statistics import evenly
 
 
@@ -17,7 +18,8 @@ def verify_met(subject: Subject, checks: Checks) -> None:
 
     The draws that met the vertices are not stored, but for the sources.
     """
-    wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
+    wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes", "met"), 0)
+    met = Met(subject)
     clusters = DrawnClusters(subject) if subject.sources is SourceKind.CLUSTERS else None
     drawn = np.zeros(subject.view.vertices, np.int64)
     for group in groups(subject, checks, wrong):
@@ -28,6 +30,7 @@ def verify_met(subject: Subject, checks: Checks) -> None:
         )
         wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += edges_left_out(subject, group, keys)
+        wrong["met"] += met.wrong(group, keys) if not any(wrong.values()) else 0
         drawn += np.bincount(group.sources, minlength=subject.view.vertices)
         wrong["sources"] += clusters.add(keys, len(group.counts)) if clusters else 0
     count(checks, wrong)
@@ -45,7 +48,7 @@ def met_keys(subject: Subject, group: Group) -> np.ndarray:
 
 def _law_of_sources(subject: Subject, checks: Checks, drawn: np.ndarray) -> None:
     """Test that sources were drawn by their law, and say what cannot be tested."""
-    weights = _weights(subject)
+    weights = source_weights(subject)
     few, deviation = "too few sources drawn", MOVED.format("sources drawn", "vertices")
     if weights is None:
         checks.not_tested("sources, law", "sources were given, not drawn")
@@ -59,7 +62,7 @@ def _law_of_sources(subject: Subject, checks: Checks, drawn: np.ndarray) -> None
         )
 
 
-def _weights(subject: Subject) -> np.ndarray | None:
+def source_weights(subject: Subject) -> np.ndarray | None:
     """The chance of each vertex to be a source, up to a factor; None where sources were given, or their law takes too
     long.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.draws.random import draw64, neg_log
-from csaw.partition.base.compile import njit, prange
+from csaw.partition.base.compile import inner, njit, prange
 from csaw.partition.base.kernel_arrays import empty, place_of
 
 
@@ -184,3 +184,53 @@ def arrivals(seed, instance, slots, draw, rates):
     for i in range(rates.size):
         out[i] = neg_log(draw64(seed, instance, slots[i], draw)) / rates[i]
     return out
+
+
+@njit(nogil=True)
+def hops_from(begin, ends, frontier, many, hops):
+    """Breadth-first search: ``hops`` of each vertex from the ``many`` first of ``frontier``, where it is 0; -1 where it
+    is never met.
+
+    The edges of vertex v lead to ends[begin[v]] .. ends[begin[v + 1] - 1]; ``frontier`` has room for all vertices.
+    """
+    done = 0
+    while done < many:
+        v = frontier[done]
+        done += 1
+        for k in range(begin[v], begin[v + 1]):
+            u = ends[k]
+            if hops[u] < 0:
+                hops[u] = hops[v] + 1
+                frontier[many] = u
+                many += 1
+
+
+@inner
+def mixed(word, value):
+    """A hash of a hash and the next number (the finalizer of SplitMix64: Steele, Lea and Flood, OOPSLA 2014)."""
+    word = (word ^ np.uint64(np.int64(value))) + np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(nogil=True)
+def mix_rows(rows, out):
+    """Mix the numbers of each row, integers of any type, into its hash in ``out``, uint64 [rows]."""
+    for i in range(out.size):
+        word = out[i]
+        for k in range(rows.shape[1]):
+            word = mixed(word, rows[i, k])
+        out[i] = word
+
+
+@njit(nogil=True)
+def mix_runs(values, counts, out):
+    """The same of the ``counts`` next of all ``values`` for each."""
+    at = 0
+    for i in range(out.size):
+        word = mixed(out[i], counts[i])
+        for k in range(at, at + counts[i]):
+            word = mixed(word, values[k])
+        at += counts[i]
+        out[i] = word

@@ -67,7 +67,7 @@ def verify_in_time(subject: Subject, checks: Checks) -> None:
     judged, seeds, strange = _judge_of(subject), SeedTimes(subject), 0
     listed = subject.asked.count or 0  # 0: not known, where a list has no times
     shown = Shown(subject.asked.digest, listed)
-    for start, arrays in passed(subject.samples):
+    for start, arrays in passed(subject.samples, watch=subject.watch):
         sources, counts = subject.samples.layout.sources(arrays)
         numbers = subject.samples.first + start
         positions = numbers * int(counts.max(initial=0)) + np.arange(sources.size)

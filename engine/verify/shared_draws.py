@@ -6,6 +6,8 @@ keeps its edge to u, and not below it for any other. So an edge that is kept mus
 the same vertex that is left out.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
@@ -92,6 +94,22 @@ def _ranges(
     return places
 
 
+def chances(subject: Subject, group: Group) -> Iterator[float]:
+    """How likely the ranges are that the only instance of a group shows, depth after depth."""
+    frontier = np.unique(group.sources)
+    for depth, size in enumerate(subject.traversal.sizes()):
+        here = group.depth == depth
+        degree = subject.degree[frontier]
+        at = np.arange(degree.sum()) + np.repeat(subject.view.indptr[frontier] - np.cumsum(degree) + degree, degree)
+        own = np.repeat(frontier, degree)
+        ends = subject.view.indices[at].astype(np.int64)
+        chance = np.repeat(np.minimum(1.0, size / np.maximum(degree, 1)) if size >= 0 else np.ones(degree.size), degree)
+        pairs = group.src[here] * subject.view.vertices + group.dst[here]
+        _, low, high = ranges_of(ends, chance, np.isin(own * subject.view.vertices + ends, pairs))
+        yield float(np.exp(max(-700.0, np.log(np.maximum(high - low, 1e-300)).sum())))
+        frontier = np.unique(group.dst[here])
+
+
 def shown(ends: np.ndarray, chance: np.ndarray, kept: np.ndarray, draw: np.random.Generator) -> tuple[np.ndarray, int]:
     """Random points of the ranges in which the numbers of vertices are, where there is a choice; and how many vertices
     can have no number.
@@ -99,9 +117,15 @@ def shown(ends: np.ndarray, chance: np.ndarray, kept: np.ndarray, draw: np.rando
     ``ends``, ``chance``, ``kept``: of each edge that may be kept, the vertex that it leads to, the chance that it is,
     and whether it was.
     """
+    _, low, high = ranges_of(ends, chance, kept)
+    choice = (high - low < 1.0) & (low < high)
+    return low[choice] + draw.random(int(choice.sum())) * (high - low)[choice], int((low >= high).sum())
+
+
+def ranges_of(ends: np.ndarray, chance: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The vertices that edges lead to, and where the number of each begins and ends, by the arrays of :func:`shown`."""
     targets, number = np.unique(ends, return_inverse=True)
     low, high = np.zeros(targets.size), np.ones(targets.size)
     np.minimum.at(high, number[kept], chance[kept])
     np.maximum.at(low, number[~kept], chance[~kept])
-    choice = (high - low < 1.0) & (low < high)
-    return low[choice] + draw.random(int(choice.sum())) * (high - low)[choice], int((low >= high).sum())
+    return targets, low, high

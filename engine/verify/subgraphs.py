@@ -145,7 +145,7 @@ def _wrong_sizes(
     if algorithm.geometric is not None or algorithm.unique or not set(subject.columns) <= {"v", "depth"}:
         return many
     if algorithm.collective:
-        return many + (few.size if subject.uniform else 0)
+        return many + (few.size if subject.all_possible else 0)
     known = {"v": key % subject.view.vertices, "depth": depth}
     return many + unexplained(subject, np.column_stack([known[name][few] for name in subject.columns]))
 

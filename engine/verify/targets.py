@@ -18,6 +18,7 @@ from csaw.engine.verify.checks import Check, Checks, Subject
 from csaw.engine.verify.course import BASES, JOINED, VERTICES
 from csaw.engine.verify.groups import count, edges_left_out, groups
 from csaw.engine.verify.induced import met_keys
+from csaw.engine.verify.met import Met
 from csaw.engine.verify.trees import copies
 from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.stages import stage, tell
@@ -74,13 +75,15 @@ def verify_targets(
 
 def _rules(subject: Subject, checks: Checks, target: int) -> None:
     """Check all instances by what is stored."""
-    wrong, short, most = dict.fromkeys(("edges", "sources", "visits", "sizes"), 0), 0, 0
+    wrong, short, most = dict.fromkeys(("edges", "sources", "visits", "sizes", "met"), 0), 0, 0
+    met = Met(subject)
     for group in groups(subject, checks, wrong, VERTICES):
         keys, sizes = met_keys(subject, group), group.arrays["vertex_counts"]
         wrong["sources"] += int((~np.isin(group.source_key, keys)).sum())
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
         wrong["visits"] += int((np.diff(keys) <= 0).sum())
         wrong["sizes"] += edges_left_out(subject, group, keys) if subject.induced else 0
+        wrong["met"] += met.wrong(group, keys) if not any(wrong.values()) else 0
         short, most = short + int((sizes < target).sum()), most + int((sizes > target).sum())
     if not subject.induced:
         del wrong["sizes"]

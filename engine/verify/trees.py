@@ -23,7 +23,7 @@ def verify_hops(subject: Subject, checks: Checks) -> None:
     """
     wrong = dict.fromkeys(("sources", "edges", "sizes", "repeats"), 0)
     kept: list[tuple[np.ndarray, ...]] = []
-    for start, arrays in passed(subject.samples):
+    for start, arrays in passed(subject.samples, watch=subject.watch):
         hops = [subject.dense(array) for array in arrays.values()]
         wrong["sources"] += _wrong_sources(subject, start, hops[0])
         for depth in range(len(hops) - 1):

@@ -77,7 +77,7 @@ class WalkPass:
 
     def __init__(self, subject: Subject, lawful: bool) -> None:
         self.subject, self.lawful, self.found = subject, lawful, Found()
-        self.tables = WalkTables(subject.samples)
+        self.tables = WalkTables(subject.samples, subject.watch)
         self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // STEPS_KEPT))
         """One walk of this many is kept."""
         self.paths: dict[int, np.ndarray] = {}

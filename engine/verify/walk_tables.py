@@ -2,23 +2,24 @@
 and one more for its end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layouts import RAGGED_WALKS
+from csaw.engine.samples.layouts import RAGGED_WALKS, Arrays
 
 ENTRIES = 1 << 19  # entries of walks that a thread has in hand
 
 
 class WalkTables:
-    """Reads the walks of ``samples``; ``steps`` is the number of steps of all of them, or the
-    most that they can have.
+    """Reads the walks of ``samples``, and tells ``watch`` of those that are read in turn.
+
+    ``steps`` is the number of steps of all of them, or the most that they can have.
     """
 
-    def __init__(self, samples: Samples) -> None:
-        self.samples, self.ragged = samples, not samples.layout.has_limit
+    def __init__(self, samples: Samples, watch: Callable[[int, Arrays], None]) -> None:
+        self.samples, self.ragged, self.watch = samples, not samples.layout.has_limit, watch
         if self.ragged:
             self.lengths = np.asarray(samples.lengths)
             self.steps = int(self.lengths.sum())
@@ -37,6 +38,7 @@ class WalkTables:
     def between(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """The walks start .. stop - 1 [walks, columns] with the ids of the store, and their lengths."""
         arrays = self.samples.group(start, stop)
+        self.watch(start, arrays)
         return (self._padded(arrays) if self.ragged else arrays["walks"]), arrays["lengths"]
 
     def of(self, instances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

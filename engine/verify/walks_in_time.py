@@ -2,7 +2,7 @@
 and the law of every step by classes of situations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.edge_starts import EdgeStarts
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.draws.random import uniform_vertices
+from csaw.engine.samples.layouts import Arrays
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import EDGES, TRANSITIONS
 from csaw.engine.verify.start_edges import StartLaw
@@ -73,15 +74,19 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
     if type(walk).update is not Walk.update or type(walk).dead_end is not Walk.dead_end:
         checks.not_tested("transitions", f"{walk.name()} defines update or dead_end, which are not followed in time")
         return
-    laws = Laws(
-        TimeLaws(subject.view, walk, walks.rows, walks.rule, walks.columns),
-        lambda rows: subject.degree[rows[:, 0]] + 1,
-        subject.budget,
-    )
+    laws = walks.laws()
     stands = standing(walks.rows, np.ascontiguousarray(situations[:, 0]), np.ascontiguousarray(situations[:, 1]))
     choices = TimedChoices(situations, chosen, walks.columns, depth, None, stands)
     with stage(TRANSITIONS):
         statistics(checks, choices, laws, subject.degree, of=steps)
+
+
+def of_timed_walks(subject: Subject) -> Callable[[Arrays], Iterator[float]]:
+    """What yields the chances of the steps of one walk."""
+    assert isinstance(subject.algorithm, Walk)
+    walks = _Pass(subject, subject.algorithm)
+    laws = walks.laws()
+    return lambda arrays: (laws.of(situation).get(place, 1.0) for situation, place in walks.steps(arrays))
 
 
 class _Pass:
@@ -89,7 +94,7 @@ class _Pass:
 
     def __init__(self, subject: Subject, walk: Walk) -> None:
         self.subject, self.by_time, self.rule = subject, walk.by_time, rule_of(walk)
-        self.rows, self.tables = TimeRows.of(subject.view), WalkTables(subject.samples)
+        self.rows, self.tables = TimeRows.of(subject.view), WalkTables(subject.samples, subject.watch)
         self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // STEPS_KEPT))
         reads = () if walk.by_time else subject.reads
         self.columns = ("at", "previous_time", "first", *(name for name in READ if name in reads))
@@ -99,11 +104,25 @@ class _Pass:
             self.start_law = StartLaw(subject.view, walk)
         self.strayed = 0
 
+    def laws(self) -> Laws:
+        """The laws of single steps."""
+        law = TimeLaws(self.subject.view, self.subject.algorithm, self.rows, self.rule, self.columns)
+        return Laws(law, lambda rows: self.subject.degree[rows[:, 0]] + 1, self.subject.budget)
+
+    def steps(self, arrays: Arrays) -> Iterator[tuple[np.ndarray, int]]:
+        """The situations and the choices of one walk."""
+        walks, lengths = self.subject.dense(arrays["walks"]), arrays["lengths"].astype(np.int64)
+        times, places = np.ascontiguousarray(arrays["times"]), np.empty(arrays["times"].shape, np.int64)
+        follow(self.rows, walks, times, lengths, self.rule, self.by_time, places, np.zeros(4, np.int64))
+        situations, chosen, _ = self._choices(walks, times, places, np.zeros(1, np.int64))
+        return zip(situations, chosen.tolist(), strict=True)
+
     def run(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
         """The faults of all walks, by kind; the situations, choices and depths of those that are kept; all steps."""
         faults, kept, steps = np.zeros(4, np.int64), [], 0
         for start, stop in self._ranges():
             arrays = self.subject.samples.group(start, stop)
+            self.subject.watch(start, arrays)
             walks, lengths = self.subject.dense(arrays["walks"]), arrays["lengths"].astype(np.int64)
             times, places = np.ascontiguousarray(arrays["times"]), np.empty(arrays["times"].shape, np.int64)
             follow(self.rows, walks, times, lengths, self.rule, self.by_time, places, faults)

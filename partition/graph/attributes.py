@@ -131,6 +131,8 @@ def _check_sense(path: Path, attributes: Attributes) -> None:
         isinstance(between, list) and [type(one) for one in between] == [float, float] and 0 < between[0] <= between[1]
     ):
         raise _wrong(path, WEIGHT_RANGE, "the least weight above 0 and the largest", between)
+    if attributes["max_degree"] > attributes["edges"]:
+        raise _wrong(path, "max_degree", f"at most the {attributes['edges']:,} edges", attributes["max_degree"])
     if type(attributes.get(EDGE_IDS, 0)) is not int or attributes.get(EDGE_IDS, 0) < 0:
         raise _wrong(path, EDGE_IDS, "a number of edges", attributes[EDGE_IDS])
     if not re.fullmatch("[0-9a-f]{32}|[0-9a-f]{64}", attributes["fingerprint"]):  # it names files of the cache

@@ -11,12 +11,15 @@ from csaw.partition.base.compile import njit
 from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.sizes import format_size
 from csaw.partition.base.stages import EDGES, stage, tell
-from csaw.partition.errors import StoreError
-from csaw.partition.graph.edge_columns import WEIGHT
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.clusters import make_clusters
+from csaw.partition.graph.edge_columns import EDGE_ID, TIME, TIME_ORDER, WEIGHT
 from csaw.partition.graph.fingerprint import Fingerprint, fingerprint_of_arrays
 from csaw.partition.graph.partition_writer import weights_between
-from csaw.partition.graph.parts import Graph
+from csaw.partition.graph.parts import Graph, Partition
 from csaw.partition.graph.store import INDICES, GraphStore
+from csaw.partition.graph.symmetry import Symmetry
+from csaw.partition.graph.time_order import time_order
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class StoreCheck:
         self.max_degree, self.unsorted, self.repeats = 0, 0, 0
         self.above_0, self.heaviest = inf, -inf
         self.bytes = 0
+        self.symmetry, self.wrong_times, self.wrong_bytes = Symmetry(), 0, 0
 
     def findings(self) -> Iterator[Finding]:
         """Yield all findings. After a property that does not hold, those that depend on it are left out."""
@@ -53,6 +57,34 @@ class StoreCheck:
         if (said := self.store.weight_range) is not None:
             yield self._agrees("weights above 0", said, (self.above_0, self.heaviest))
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
+        yield from self._derived()
+
+    def _derived(self) -> Iterator[Finding]:
+        """Yield the findings on arrays that follow from others, of which the fingerprint has none."""
+        store = self.store
+        if not store.directed:
+            both = "each edge is in both rows" if self.symmetry.holds else "edges are in the row of one end only"
+            yield Finding("symmetry", self.symmetry.holds, both)
+        if store.time is not None:
+            edges = f"{self.wrong_times:,} of {store.edges:,} places by time are not those of the times"
+            yield Finding("time order", self.wrong_times == 0, edges)
+        yield Finding("bytes", self.wrong_bytes == 0, f"{self.wrong_bytes:,} partitions of another size than they say")
+        if store.clusters is not None:
+            yield Finding("clusters", self._are_clusters(), f"{store.clusters.count:,} by {store.clusters.method}")
+
+    def _are_clusters(self) -> bool:
+        """Whether clusters are those of their method, where that takes no more memory than they do."""
+        clusters = self.store.clusters
+        assert clusters is not None
+        found = self.store.read_clusters()
+        if clusters.method != "random":
+            return True
+        try:
+            return bool(
+                np.array_equal(found, make_clusters(self.store, clusters.count, clusters.method, clusters.seed))
+            )
+        except OptionError:  # more of them than vertices
+            return False
 
     def _agrees(self, name: str, said: object, found: object) -> Finding:
         said, found = (("no", "yes")[one] if isinstance(one, bool) else one for one in (said, found))
@@ -75,6 +107,7 @@ class StoreCheck:
             self.above_0, self.heaviest = min(self.above_0, above_0), max(self.heaviest, heaviest)
             unsorted, repeats = _order_of_rows(offsets, arrays[INDICES])
             self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
+            self._follow(part, offsets, arrays)
             self.bytes += offsets.nbytes + sum(array.nbytes for array in arrays.values())
         store.stored_ids()  # raises StoreError for words that do not fit their text
         if store.clusters is not None:
@@ -82,6 +115,16 @@ class StoreCheck:
         ids = store.id_arrays
         self.fingerprint.add_ids(*ids)
         self.bytes += sum(array.nbytes for array in ids)
+
+    def _follow(self, part: Partition, offsets: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
+        """Compare what follows from other arrays of a partition."""
+        if not self.store.directed:
+            self.symmetry.add(part.first_vertex, offsets, arrays[INDICES])
+        if self.store.time is not None:
+            order = time_order(offsets, arrays[TIME.array])
+            self.wrong_times += int((order != arrays[TIME_ORDER.array]).sum())
+        held = sum(array.nbytes for name, array in arrays.items() if name != EDGE_ID.array)
+        self.wrong_bytes += part.nbytes != held + offsets.nbytes
 
 
 def check_store(store: GraphStore) -> list[Finding]:

@@ -41,6 +41,7 @@ from csaw.partition.graph.parts import Graph, Partition
 if TYPE_CHECKING:
     from zarr import Group
 
+LARGEST_PLACE = 2**32 - 1  # of an edge in the order of its row by time
 INDICES = "indices"  # the array of neighbors, beside those of the edge columns
 
 
@@ -200,7 +201,7 @@ class GraphStore(StoredIds, ShownGraph):
     @cached_property
     def _limits(self) -> dict[str, float | np.float32 | None]:
         numbers = {INDICES: max(self.vertices - 1, 0), EDGE_IDS: max(self.attributes.get(EDGE_IDS, 0) - 1, 0)}
-        places = {TIME_ORDER.array: max(self.max_degree - 1, 0)}
+        places = {TIME_ORDER.array: min(max(self.max_degree - 1, 0), LARGEST_PLACE)}
         return {column.array: column.limit for column in self.edge_columns} | numbers | places
 
     @property

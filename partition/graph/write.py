@@ -20,6 +20,7 @@ from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import Backlog, Crew
 from csaw.partition.base.python_names import reading
+from csaw.partition.errors import StoreError
 from csaw.partition.graph.about import about
 from csaw.partition.graph.attributes import (
     EDGE_COLUMNS,
@@ -319,12 +320,15 @@ def write_graph(
         The open graph store.
 
     Raises:
-        StoreError: the arrays are no CSR, or ``path`` exists or cannot be written.
+        StoreError: the arrays are no CSR, an undirected graph has an edge in one row only, or ``path`` exists or
+            cannot be written.
         OptionError: an option is out of its range, or ``clusters`` are not one integer for each vertex.
     """
     rows = checked_rows(indptr, indices, weights, edge_columns)
     vertices = rows.indptr.size - 1
     sorted_into = None if clusters is None else given_clusters(clusters, vertices)
+    if not directed:
+        _require_both(rows.indptr, rows.indices)
     count = partition_count(rows.indices.size, vertices, rows.edge_bytes, partitions, partition_bytes)
     with StoreWriter(
         path,
@@ -342,4 +346,16 @@ def write_graph(
             vertex_ids=vertex_ids,
             report=report or {},
             clusters=None if sorted_into is None else lambda draft: sorted_into,
+        )
+
+
+def _require_both(indptr: np.ndarray, indices: np.ndarray) -> None:
+    """Raise StoreError unless each edge is in the rows of both of its ends."""
+    from csaw.partition.graph.symmetry import one_sided  # brings Numba
+
+    if (found := one_sided(indptr, indices)) is not None:
+        u, v = found
+        raise StoreError(
+            f"directed=False: expected each edge in the rows of both of its ends, found {u} -> {v} more often than "
+            f"{v} -> {u}; add the other direction, or pass directed=True"
         )

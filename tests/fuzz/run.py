@@ -32,6 +32,7 @@ KINDS = {
     "oddfiles": ("oddfiles", "Oddfiles"),
     "classes": ("classes", "Classes"),
     "calls": ("calls", "Calls"),
+    "planted": ("planted", "Planted"),
 }
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class

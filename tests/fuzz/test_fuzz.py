@@ -19,6 +19,7 @@ SHORT = (
     "oddfiles=12",
     "classes=4",
     "calls=6",
+    "planted=30",
 )
 LONG = {
     "faults": 2000,
@@ -35,6 +36,7 @@ LONG = {
     "oddfiles": 2000,
     "classes": 2000,
     "calls": 1000,
+    "planted": 5000,
 }
 TESTS = Path(__file__).parent.parent
 

@@ -101,7 +101,9 @@ def test_ignored_weights_are_found(tmp_path, store):
 def test_a_weak_fault_spread_over_rare_situations_is_found_by_pooling(tmp_path):
     store = graphs.random_store(tmp_path / "g", vertices=3000, edges=30000, weighted=False)
     walks = slow.slow_walks(store, "node2vec", np.arange(3000), walk_length=12, p=1.0, q=1.0)
-    assert "transitions, pooled" in failed(walk_store(tmp_path, store, "node2vec", walks, p=0.25, q=1.0))
+    assert "transitions, pooled" in failed(
+        walk_store(tmp_path, store, "node2vec", walks, weighted=False, p=0.25, q=1.0)
+    )
 
 
 def test_single_faults_in_walks_are_found(tmp_path, store):

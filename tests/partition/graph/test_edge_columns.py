@@ -142,7 +142,7 @@ def test_what_is_written_is_read(tmp_path, compression, partitions):
     for name, array in written.items():
         assert found.columns[name].dtype == array.dtype
         assert np.array_equal(found.columns[name], array)
-    assert [finding.ok for finding in check_store(store)] == [True] * 6
+    assert [finding.ok for finding in check_store(store)] == [True] * 9
     assert store.partitions[0].nbytes >= store.partitions[0].edges * (4 + 4 + sum(a.itemsize for a in written.values()))
 
 

@@ -1,0 +1,230 @@
+"""How likely an instance comes out as it did, given its sources where these were given: the product of the chances of
+its choices, by their laws.
+
+What is left out makes a chance too large, never too small: which walker moves, how many neighbors a fire lights, the
+order in which a set was drawn, and all that is behind a bound, below which no chance tells more.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import lgamma
+
+import numpy as np
+
+from csaw.engine.api.algorithm import NONE, MiniBatches, Walk
+from csaw.engine.api.law import edge_biases, edge_law, next_law
+from csaw.engine.api.starts import SourceKind, sources_each
+from csaw.engine.samples.layouts import Arrays
+from csaw.engine.verify.checks import Subject
+from csaw.engine.verify.entries import Entries
+from csaw.engine.verify.groups import Group
+from csaw.engine.verify.induced import source_weights
+from csaw.engine.verify.repeats import Chance
+from csaw.engine.verify.shared_draws import chances
+from csaw.engine.verify.unique import UniqueEntries
+from csaw.engine.verify.walks_in_time import of_timed_walks
+from csaw.partition.graph.store import GraphStore
+
+Biases = Sequence[tuple[int, float]]
+
+
+def chance_of(subject: Subject) -> Chance | None:
+    """The chance of an outcome by the law of the sample; None where that is not known here."""
+    if "instance" in subject.reads or subject.samples.manifest["request"].get("columns"):
+        return None
+    parts = _parts(subject)
+    if parts is None:
+        return None
+    drawn = _sources(subject)
+
+    def chance(arrays: Arrays, least: float) -> float | None:
+        whole = drawn(arrays)
+        for part in parts(arrays):
+            whole *= part
+            if whole < least:
+                break
+        return whole
+
+    return chance
+
+
+def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
+    """What yields the chances of the choices of an instance, one after the other."""
+    a, request = subject.algorithm, subject.samples.manifest["request"]
+    if request.get("target") or subject.induced or a.ends_induced:
+        return lambda arrays: iter(())  # of which the sources alone tell
+    if isinstance(a, Walk):
+        lawful = type(a).law is not Walk.law or (type(a).update is Walk.update and type(a).dead_end is Walk.dead_end)
+        if a.timed:
+            return of_timed_walks(subject) if lawful else None
+        return (lambda arrays: _of_walk(subject, arrays)) if lawful else None
+    algorithm = subject.traversal
+    if algorithm.time_strategy is not None or subject.updates or subject.pooled:
+        return None
+    if subject.samples.layout == "hops":
+        return lambda arrays: _of_hops(subject, arrays)
+    if isinstance(a, MiniBatches):
+        return lambda arrays: _of_batch(subject, arrays)
+    if algorithm.draws_from != "edges":
+        return lambda arrays: _of_layers(subject, arrays)
+    if algorithm.sources_from == SourceKind.EVERY:
+        return lambda arrays: iter((_of_edges(subject, arrays),))
+    if algorithm.induced:
+        return lambda arrays: iter(())
+    if algorithm.clocks:
+        return lambda arrays: _of_steps(subject, arrays)
+    if algorithm.shares_draws:
+        return lambda arrays: chances(subject, group_of(subject, arrays))
+    return lambda arrays: _of_depths(subject, arrays)
+
+
+def _sources(subject: Subject) -> Callable[[Arrays], float]:
+    """The chance of the sources of an instance, 1 where they were given."""
+    a, vertices = subject.algorithm, subject.view.vertices
+    width = sources_each(a)
+    if subject.sources is SourceKind.RANDOM:
+        return lambda arrays: float(vertices) ** -min(_count(subject, arrays), 1000)
+    if subject.sources is SourceKind.CONNECTED:
+        return lambda arrays: float((subject.degree > 0).sum()) ** -min(_count(subject, arrays), 1000)
+    if subject.sources is SourceKind.DISTINCT:
+        return lambda arrays: one_of(vertices, width)
+    if subject.sources is SourceKind.CLUSTERS:
+        count = subject.asked.count or 1
+        return lambda arrays: one_of(count, width)
+    if subject.sources is SourceKind.EVERY and a.ends_induced and subject.traversal.draws_from == "vertices":
+        weights = source_weights(subject)
+        if weights is not None and weights.sum() > 0.0:
+            shares = np.maximum(weights / weights.sum(), 1e-300)
+            return lambda arrays: float(np.exp(max(-700.0, np.log(shares[subject.dense(arrays["sources"])]).sum())))
+    return lambda arrays: 1.0
+
+
+def _count(subject: Subject, arrays: Arrays) -> int:
+    return int(subject.samples.layout.sources(arrays)[1].sum())
+
+
+def one_of(things: int, picks: int) -> float:
+    """The chance of a set of so many of some things, each set equally likely."""
+    if not 0 < picks < things:
+        return 1.0
+    return float(np.exp(max(-700.0, lgamma(picks + 1) + lgamma(things - picks + 1) - lgamma(things + 1))))
+
+
+def set_chance(biases: Biases, picked: list[int]) -> float:
+    """The most that the chance of a set can be that is drawn one by one without replacement: of all orders, the one
+    that takes the largest first is likeliest.
+    """
+    total, largest = sum(bias for _, bias in biases), dict[int, float]()
+    for label, bias in biases:
+        largest[label] = max(bias, largest.get(label, 0.0))
+    copies = {label: sum(one == label for one, _ in biases) for label in set(picked)} if len(picked) < 64 else {}
+    chance = 1.0
+    for place, label in enumerate(sorted(picked, key=lambda one: -largest.get(one, 0.0)), 1):
+        bias = largest.get(label, 0.0)
+        chance *= min(1.0, place * copies.get(label, 1) * bias / total) if total > 0.0 else 1.0
+        total -= bias
+    return min(chance, 1.0)
+
+
+def _of_walk(subject: Subject, arrays: Arrays) -> Iterator[float]:
+    walk = subject.algorithm
+    assert isinstance(walk, Walk)
+    length = int(arrays["lengths"][0])
+    vertices = subject.dense(arrays["walks"].reshape(-1)[: length + 1]).tolist()
+    limit = subject.samples.walk_length
+    ended = length < limit if limit is not None else True
+    for step in range(length + ended):
+        law = next_law(
+            subject.view,
+            walk,
+            vertices[step],
+            prev=vertices[step - 1] if step else NONE,
+            source=vertices[0],
+            depth=step,
+            path=vertices[: step + 1],
+        )
+        yield law.get(vertices[step + 1] if step < length else NONE, 0.0)
+
+
+def _of_hops(subject: Subject, arrays: Arrays) -> Iterator[float]:
+    hops = [subject.dense(array)[0].tolist() for array in arrays.values()]
+    source = hops[0][0]
+    before = [NONE] * len(hops[0])
+    for depth, size in enumerate(subject.traversal.sizes()):
+        for entry, v in enumerate(hops[depth]):
+            if v < 0:
+                continue
+            picked = [u for u in hops[depth + 1][entry * size : (entry + 1) * size] if u >= 0]
+            yield _of_selection(subject, v, before[entry], source, depth, picked)
+        before = [v for v in hops[depth] for _ in range(size)]
+
+
+def _of_selection(subject: Subject, v: int, prev: int, source: int, depth: int, picked: list[int]) -> float:
+    """The chance of what one vertex selected."""
+    if not picked:
+        return 1.0
+    biases = edge_biases(subject.view, subject.algorithm, v, prev, source, depth)
+    positive = [one for one in biases if one[1] > 0.0]
+    if not subject.traversal.replace:
+        return 1.0 if len(picked) >= len(positive) else set_chance(positive, picked)
+    law = edge_law(subject.view, subject.algorithm, v, prev, source, depth)
+    return float(np.prod([law.get(u, 0.0) for u in picked]))
+
+
+def _of_batch(subject: Subject, arrays: Arrays) -> Iterator[float]:
+    if set(subject.columns) - {"v", "depth"}:
+        return
+    nodes = subject.dense(arrays["n_id"]).tolist()
+    hop = np.repeat(np.arange(arrays["hop_nodes"].shape[1]), arrays["hop_nodes"][0]).tolist()
+    picked: dict[int, list[int]] = {}
+    for row, col in zip(arrays["row"].tolist(), arrays["col"].tolist(), strict=True):
+        picked.setdefault(col, []).append(nodes[row])
+    for node, ends in picked.items():
+        yield _of_selection(subject, nodes[node], NONE, NONE, hop[node], ends)
+
+
+def _of_layers(subject: Subject, arrays: Arrays) -> Iterator[float]:
+    for depth in range(len(subject.traversal.sizes())):
+        chances = np.sort(arrays["probability"][arrays["layer"] == depth + 1])[::-1]
+        left = np.ones(chances.size) if subject.traversal.replace else 1.0 - np.cumsum(chances) + chances
+        places = np.arange(1, chances.size + 1)
+        yield float(np.exp(max(-700.0, np.log(np.minimum(1.0, places * chances / np.maximum(left, 1e-300))).sum())))
+
+
+def _of_edges(subject: Subject, arrays: Arrays) -> float:
+    a = subject.traversal
+    store: GraphStore = subject.store
+    edges = store.edges if store.directed or not a.each_edge_once else -(-store.edges // 2)
+    return one_of(edges, int(arrays["counts"][0])) if subject.uniform else 1.0
+
+
+def _of_steps(subject: Subject, arrays: Arrays) -> Iterator[float]:
+    if set(subject.columns) != {"v"}:
+        return
+    ends = (subject.dense(arrays[name]).tolist() for name in ("src", "dst"))
+    for src, dst in zip(*ends, strict=True):
+        yield edge_law(subject.view, subject.algorithm, src).get(dst, 0.0)
+
+
+def group_of(subject: Subject, arrays: Arrays) -> Group:
+    """The arrays of one instance as a group."""
+    counts = {name: array.astype(np.int64) for name, array in arrays.items() if name.endswith("counts")}
+    return Group(subject, 0, arrays | counts)
+
+
+def _of_depths(subject: Subject, arrays: Arrays) -> Iterator[float]:
+    """Of entries by their pools, as entries.py has them."""
+    entries = (UniqueEntries if subject.traversal.unique else Entries)(subject)
+    if not entries.judged:
+        return
+    entries.add(group_of(subject, arrays))
+    for number, picks in zip(entries.drawn, entries.picks, strict=True):
+        biases = entries.pools[number][1]
+        if not picks or (len(picks) >= len(biases) and not subject.traversal.replace):
+            continue
+        if subject.traversal.replace:
+            total = sum(bias for _, bias in biases)
+            chances = sorted((bias / total for label, bias in biases if label in set(picks)), reverse=True)
+            largest = chances[0] if chances else 1.0
+            yield min(1.0, largest ** len(picks))
+        else:
+            yield set_chance(biases, picks)

@@ -1,0 +1,200 @@
+"""Planted faults: a whole sample, of which one array or one number of the request is changed so that law, structure or
+request is broken, with checksums made anew. ``csaw verify`` fails, by the check of that fault.
+
+What no fault of a case can be told by is left out here, and listed in docs/exactness.md.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from helpers.forged import forged
+from helpers.graphs import random_store
+from helpers.remade import chosen, remade
+
+import csaw
+from csaw.engine.samples import Samples, open_samples
+from csaw.partition.errors import StoreError
+from csaw.partition.graph.write import write_graph
+from fuzz.judge import Failure
+
+DRAWS: dict[str, dict[str, Any]] = {
+    "deepwalk": {"walk_length": 12, "num_walks": 4},
+    "biased": {"walk_length": 12, "num_walks": 4},
+    "node2vec": {"walk_length": 12, "num_walks": 4, "p": 0.5, "q": 2},
+    "metropolis-hastings": {"walk_length": 20, "num_walks": 4},
+    "restart": {"walk_length": 16, "num_walks": 4},
+    "ppr": {"num_walks": 40, "termination_prob": 0.05},
+    "neighbor": {"fanout": (3, 2), "instances": 160},
+    "minibatch": {"fanout": (3, 2), "seeds_per_batch": 8, "epochs": 4},
+    "snowball": {"neighbor_size": 3, "depth": 2, "instances": 160},
+    "layer": {"neighbor_size": 5, "depth": 3, "instances": 160},
+    "labor": {"fanout": (4, 3), "frontier_size": 8, "instances": 30},
+    "ladies": {"layer_sizes": (8, 8), "frontier_size": 8, "instances": 30},
+    "fastgcn": {"layer_sizes": (8, 8), "frontier_size": 8, "instances": 30},
+    "multidimensional": {"walk_length": 30, "instances": 40},
+    "random-node": {"frontier_size": 12, "instances": 40},
+    "random-edge": {"neighbor_size": 20, "instances": 40},
+    "saint-walk": {"frontier_size": 12, "walk_length": 2, "instances": 40},
+    "saint-edge": {"frontier_size": 12, "instances": 40},
+    "saint-node": {"subgraph_nodes": 20, "instances": 40},
+    "induced snowball": {"depth": 1, "induced": True},
+    "induced deepwalk": {"walk_length": 4, "induced": True},
+    "induced neighbor": {"fanout": (2, 2), "induced": True},
+}
+"""By the name of the algorithm, behind another word or not."""
+SIZES = (
+    "walk_length",
+    "fanout",
+    "depth",
+    "layer_sizes",
+    "subgraph_nodes",
+    "frontier_size",
+    "seeds_per_batch",
+    "epochs",
+)
+UNSEEN = {("saint-walk", "walk_length"), ("induced deepwalk", "walk_length"), ("induced neighbor", "fanout")}
+"""More of these may meet no other vertices."""
+ENDS = {"walks": ("walks",), "ragged-walks": ("walks",), "hops": ("hop_1", "hop_2"), "batches": ("n_id",)}
+Fault = Callable[[Path, str, Random], tuple[str, set[str]] | None]
+"""Plants a fault in the sample of an algorithm: what it was, and the checks of which one fails; None: it cannot."""
+
+
+def asked_number(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """Another size in the request."""
+    request = open_samples(path).manifest["request"]
+    names = [n for n in SIZES if request["parameters"].get(n) is not None and (algo, n) not in UNSEEN]
+    name = random.choice([*names, "instances", "group_size", "seed of sources"])
+    more = random.choice([1, 2, 7])
+    if name in ("instances", "group_size"):
+        forged(path, lambda said: said["manifest"]["request"].update({name: request[name] + more}))
+    elif name in names:
+        value = request["parameters"][name]
+        other = [one + more for one in value] if isinstance(value, list) else value + more
+        forged(path, lambda said: said["manifest"]["request"]["parameters"].update({name: other}))
+    else:
+        kind, _, width = request["sources"].rpartition(" ")
+        name, text = "sources", f"{kind} {int(width) + more}"
+        forged(path, lambda said: said["manifest"]["request"].update(sources=text))
+    return f"{name} in the request", {
+        "request",
+        "sizes",
+        "layers",
+        "depths",
+        "sources",
+        "seeds",
+        "lengths",
+        "selection",
+        "thresholds",
+        "met",
+    }
+
+
+def copies(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """The first part of a sample in the place of all others."""
+    samples = open_samples(path)
+    parts = random.choice([2, 4])
+    if samples.instances % parts or algo.startswith("induced"):  # of which the law of an instance is not known
+        return None
+    numbers = np.tile(np.arange(samples.instances // parts), parts)
+    remade(path, path, lambda _: chosen(samples, numbers))
+    return f"{parts} copies", {"reuse", "sources", "seeds", "labels"}
+
+
+def fewer(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """The last instances left out."""
+    samples = open_samples(path)
+    left = random.randrange(1, samples.instances)
+    remade(path, path, lambda _: chosen(samples, np.arange(left)))
+    return f"{left} of {samples.instances} instances", {"request"}
+
+
+def other_vertex(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """One vertex that is no neighbor in the place of another."""
+    samples = open_samples(path)
+    names = ENDS.get(str(samples.layout), ("dst",))
+    name, store = random.choice(names), csaw.open_graph(samples.manifest["graph"]["path"])
+    change = _put(samples, name, store.vertices - 1, random)
+    if change is None:
+        return None
+    remade(path, path, change)
+    of_edges = {"edges", "visits", "nodes", "sizes", "layers", "depths", "met"}
+    every = of_edges | {"sources", "seeds", "lengths", "transitions", "ends"}
+    return f"a vertex without edges in {name}", every
+
+
+def other_depth(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """One edge at another depth."""
+    samples = open_samples(path)
+    if "depth" not in samples or not samples["depth"].shape[0]:
+        return None
+
+    def change(arrays: dict[str, Any]) -> dict[str, Any]:
+        arrays["depth"][random.randrange(arrays["depth"].size)] = random.choice([9, 1 << 20])
+        return arrays
+
+    remade(path, path, change)
+    return "a depth", {"request", "depths"}
+
+
+def exchanged(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """Two instances, each in the place of the other."""
+    samples = open_samples(path)
+    if not samples.manifest["request"]["sources"].startswith("all"):
+        return None  # instances come in any order
+    numbers = np.arange(samples.instances)
+    one = random.randrange(samples.instances - 1)
+    numbers[[one, one + 1]] = numbers[[one + 1, one]]
+    remade(path, path, lambda _: chosen(samples, numbers))
+    return f"instances {one} and {one + 1} exchanged", {"sources", "seeds"}
+
+
+def _put(samples: Samples, name: str, vertex: int, random: Random) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """What puts a vertex at one place of an array that holds one."""
+    fill = samples.fill
+
+    def change(arrays: dict[str, Any]) -> dict[str, Any]:
+        flat = arrays[name].reshape(-1)
+        there = np.flatnonzero(flat != np.asarray(fill).astype(flat.dtype))
+        flat[random.choice(there.tolist())] = vertex
+        return arrays
+
+    return change if samples[name].shape[0] else None
+
+
+FAULTS: tuple[Fault, ...] = (asked_number, copies, fewer, other_vertex, other_depth, exchanged)
+
+
+class Planted:
+    """Whole samples of every algorithm below ``folder``; ``case`` plants a fault in one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "whole"
+        self.folder.mkdir(parents=True)
+        graph = random_store(self.folder / "r.zarr", vertices=60, edges=300).load()
+        indptr = np.append(graph.indptr, graph.indptr[-1])  # and a vertex without edges
+        store = write_graph(self.folder / "g.zarr", indptr, graph.indices, graph.weights, directed=False)
+        for algo, options in DRAWS.items():
+            path = self.folder / f"{algo}.zarr"
+            csaw.sample(store, path, algo.split()[-1], seed=5, **options)
+            assert csaw.verify(path).ok, algo
+
+    def case(self, random: Random, place: Path) -> list[Failure]:
+        """A fault that verify does not find, if it does not."""
+        from fuzz.faults import put
+
+        algo, plant = random.choice(sorted(DRAWS)), random.choice(FAULTS)
+        put(self.folder, place, (f"{algo}.zarr",))
+        planted = plant(place / f"{algo}.zarr", algo, random)
+        if planted is None:
+            return []
+        told, names = planted
+        try:
+            wrong = {check.name for check in csaw.verify(place / f"{algo}.zarr").checks if not check.ok}
+        except StoreError:
+            return []  # it is not even opened
+        if any(name in wrong or any(one.startswith(name) for one in wrong) for name in names):
+            return []
+        return [Failure("passed", f"{plant.__name__} of {algo}", f"verify {algo}.zarr", f"{told}; failed: {wrong}")]

@@ -1,0 +1,105 @@
+"""What a graph store holds besides what its fingerprint has follows from the rest of it, and verify says where it does
+not.
+"""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from helpers.graphs import random_store
+
+import csaw
+from csaw.engine.verify import verify_graph
+from csaw.partition import open_graph
+from csaw.partition.arrays.arrays import growing_array
+from csaw.partition.arrays.nodes import digest, write_group
+from csaw.partition.base.parallel import Backlog
+from csaw.partition.errors import StoreError
+from csaw.partition.graph.about import about
+from csaw.partition.graph.write import write_graph
+
+
+def failed(path):
+    return {check.name for check in verify_graph(path).checks if not check.ok}
+
+
+def replaced(path, name, change):
+    """Write one array of a store anew, and its checksums."""
+    store, (*folders, array) = open_graph(path), name.split("/")
+    held = store.clusters and store.read_clusters() if name == "clusters" else None
+    if held is None:
+        number = int(folders[-1])
+        column = next(one for one in store.edge_columns if one.array == array)
+        held = np.empty(store.partitions[number].edges, column.dtype)
+        store.read_edges(number, {array: held})
+    shutil.rmtree(path / name)
+    new = growing_array(path / name, held.dtype, None, Backlog())
+    new.extend(change(held))
+    new.end()
+    sums = new.close(about(array, store.id_kind, store.fingerprint, store.further_columns))
+    edited(path, lambda said: said["checksums"]["arrays"].update({name: sums}))
+
+
+def edited(path, change):
+    said = json.loads((path / "zarr.json").read_text())["attributes"]
+    change(said)
+    said.pop("digest")
+    write_group(path, said | {"digest": digest(said)})
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A graph with times and clusters."""
+    plain = random_store(tmp_path / "r.zarr", vertices=60, edges=400)
+    graph = plain.load()
+    owner = np.repeat(np.arange(60), np.diff(graph.indptr))
+    times = (owner + graph.indices.astype(np.int64)) * 31 % 17
+    path = tmp_path / "g.zarr"
+    write_graph(path, graph.indptr, graph.indices, directed=False, partitions=3, edge_columns={"time": times})
+    return path
+
+
+def test_rows_of_one_side_are_refused_when_they_are_written(tmp_path):
+    with pytest.raises(StoreError, match="found 0 -> 1 more often than 1 -> 0; add the other direction"):
+        write_graph(tmp_path / "g.zarr", np.array([0, 1, 1]), np.array([1]), directed=False)
+    assert not (tmp_path / "g.zarr").exists()
+    assert write_graph(tmp_path / "g.zarr", np.array([0, 1, 1]), np.array([1]), directed=True).edges == 1
+    twice = np.array([0, 2, 3]), np.array([1, 1, 0])
+    with pytest.raises(StoreError, match="0 -> 1 more often than 1 -> 0"):
+        write_graph(tmp_path / "h.zarr", *twice, directed=False)
+    assert write_graph(tmp_path / "h.zarr", np.array([0, 1, 2]), np.array([0, 1]), directed=False).edges == 2  # loops
+
+
+def test_a_directed_graph_that_says_it_is_not_fails(tmp_path):
+    path = random_store(tmp_path / "g.zarr", vertices=60, edges=400, directed=True, partitions=4).path
+    assert failed(path) == set()
+    edited(path, lambda said: said.update(directed=False))
+    assert failed(path) == {"symmetry"}
+
+
+def test_an_order_by_time_that_is_not_that_of_the_times_fails(store):
+    assert failed(store) == set()
+    replaced(store, "partitions/00001/time_order", lambda order: np.zeros_like(order))
+    assert failed(store) == {"time order"}
+
+
+@pytest.mark.parametrize("degree", [2**62, 10_000])
+def test_a_degree_beyond_the_edges_is_refused(store, degree):
+    edited(store, lambda said: said.update(max_degree=degree))
+    with pytest.raises(StoreError, match="max_degree: expected at most the [0-9,]+ edges"):
+        verify_graph(store)
+
+
+def test_sizes_of_partitions_are_those_of_their_arrays(store):
+    edited(store, lambda said: said["partitions"][1].__setitem__(4, 7))
+    assert failed(store) == {"bytes"}
+
+
+def test_clusters_at_random_are_those_of_their_seed(tmp_path):
+    rows = "".join(f"{a} {a * 7 % 50}\n" for a in range(50))
+    (tmp_path / "g.txt").write_text(rows)
+    csaw.partition(tmp_path / "g.txt", tmp_path / "g.zarr", clusters=5, method="random")
+    assert failed(tmp_path / "g.zarr") == set()
+    edited(tmp_path / "g.zarr", lambda said: said["clusters"].update(seed=7))
+    assert failed(tmp_path / "g.zarr") == {"clusters"}
