@@ -42,6 +42,19 @@ def refuse_given(algorithm: Algorithm, kind: SourceKind, instances: int | None) 
     raise OptionError(f"--sources: {algorithm.name()} draws {what} the whole graph; run without --sources")
 
 
+def instances_of(wanted: int | None, each: int, flag: str, rounds: int) -> int:
+    """The number of instances of so many ``rounds`` of ``each``, or as many as are ``wanted``.
+
+    OptionError where ``flag``, which says how many rounds, and ``wanted`` do not agree.
+    """
+    if wanted is not None and rounds != 1 and wanted != each * rounds:
+        raise OptionError(
+            f"--instances: expected {each * rounds:,}, which are {each:,} for each of {flag} {rounds:,}, found "
+            f"{wanted:,}; run without {flag}, or without --instances"
+        )
+    return wanted or each * rounds
+
+
 def clusters_of(store: GraphStore, wanted: int) -> Clusters:
     """The clusters of a graph store. OptionError where it has none, or fewer than are ``wanted`` for an instance."""
     if store.clusters is None:

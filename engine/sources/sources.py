@@ -16,6 +16,7 @@ from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.sources.source_kinds import (
     are_sets,
     clusters_of,
+    instances_of,
     kind_of_sources,
     refuse_given,
     require_room,
@@ -120,19 +121,7 @@ class Sources:
             return wanted or 1
         if self.order is not None:
             return self._mini_batches(wanted, self.order.batches_per_epoch)
-        return self._agreed(wanted, max(1, self._count // self.frontier_size), "--num-walks", num_walks)
-
-    def _agreed(self, wanted: int | None, each: int, flag: str, rounds: int) -> int:
-        """The number of instances of so many ``rounds`` of ``each``, or as many as are ``wanted``.
-
-        OptionError where both say how many, and not the same.
-        """
-        if wanted is not None and rounds != 1 and wanted != each * rounds:
-            raise OptionError(
-                f"--instances: expected {each * rounds:,}, which are {each:,} for each of {flag} {rounds:,}, found "
-                f"{wanted:,}; run without {flag}, or without --instances"
-            )
-        return wanted or each * rounds
+        return instances_of(wanted, max(1, self._count // self.frontier_size), "--num-walks", num_walks)
 
     def _mini_batches(self, wanted: int | None, each: int) -> int:
         """The number of mini-batches, ``each`` of them an epoch.
@@ -151,7 +140,7 @@ class Sources:
                 f"--epochs: expected at most {LARGEST // each:,}, because {LARGEST:,} mini-batches can be "
                 f"numbered and an epoch has {each:,}, found {self.epochs:,}"
             )
-        return self._agreed(wanted, each, "--epochs", self.epochs)
+        return instances_of(wanted, each, "--epochs", self.epochs)
 
     def _listed(self, store: GraphStore, given: object, algorithm: Algorithm) -> Listed:
         if isinstance(given, str) and given.startswith("random:"):

@@ -5,15 +5,17 @@ What is left out makes a chance too large, never too small: which walker moves, 
 order in which a set was drawn, and all that is behind a bound, below which no chance tells more.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import lgamma
 
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, MiniBatches, Walk
-from csaw.engine.api.law import edge_biases, edge_law, next_law
+from csaw.engine.api.law import edge_biases, edge_law, next_law, of_largest
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays
+from csaw.engine.sources.source_kinds import are_sets
 from csaw.engine.verify.checks import Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import Group
@@ -50,7 +52,9 @@ def chance_of(subject: Subject) -> Chance | None:
 def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
     """What yields the chances of the choices of an instance, one after the other."""
     a, request = subject.algorithm, subject.samples.manifest["request"]
-    if request.get("target") or subject.induced or a.ends_induced:
+    if request.get("target"):
+        return None
+    if subject.induced or a.ends_induced:
         return lambda arrays: iter(())  # of which the sources alone tell
     if isinstance(a, Walk):
         lawful = type(a).law is not Walk.law or (type(a).update is Walk.update and type(a).dead_end is Walk.dead_end)
@@ -81,6 +85,9 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
     """The chance of the sources of an instance, 1 where they were given."""
     a, vertices = subject.algorithm, subject.view.vertices
     width = sources_each(a)
+    kind = subject.sources
+    if kind in (SourceKind.RANDOM, SourceKind.CONNECTED) and are_sets(a, kind):
+        return lambda arrays: 1.0
     if subject.sources is SourceKind.RANDOM:
         return lambda arrays: float(vertices) ** -min(_count(subject, arrays), 1000)
     if subject.sources is SourceKind.CONNECTED:
@@ -89,7 +96,8 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
         return lambda arrays: one_of(vertices, width)
     if subject.sources is SourceKind.CLUSTERS:
         count = subject.asked.count or 1
-        return lambda arrays: one_of(count, width)
+        empty = count > 1 and (np.bincount(subject.store.read_clusters(), minlength=count) == 0).any()
+        return lambda arrays: 1.0 if empty else one_of(count, width)  # empty ones leave no trace
     if subject.sources is SourceKind.EVERY and a.ends_induced and subject.traversal.draws_from == "vertices":
         weights = source_weights(subject)
         if weights is not None and weights.sum() > 0.0:
@@ -113,14 +121,15 @@ def set_chance(biases: Biases, picked: list[int]) -> float:
     """The most that the chance of a set can be that is drawn one by one without replacement: of all orders, the one
     that takes the largest first is likeliest.
     """
+    biases = of_largest(list(biases))
     total, largest = sum(bias for _, bias in biases), dict[int, float]()
     for label, bias in biases:
         largest[label] = max(bias, largest.get(label, 0.0))
-    copies = {label: sum(one == label for one, _ in biases) for label in set(picked)} if len(picked) < 64 else {}
+    copies = Counter(label for label, _ in biases)
     chance = 1.0
     for place, label in enumerate(sorted(picked, key=lambda one: -largest.get(one, 0.0)), 1):
         bias = largest.get(label, 0.0)
-        chance *= min(1.0, place * copies.get(label, 1) * bias / total) if total > 0.0 else 1.0
+        chance *= min(1.0, place * copies[label] * bias / total) if total > 0.0 else 1.0
         total -= bias
     return min(chance, 1.0)
 
@@ -194,7 +203,7 @@ def _of_edges(subject: Subject, arrays: Arrays) -> float:
     a = subject.traversal
     store: GraphStore = subject.store
     edges = store.edges if store.directed or not a.each_edge_once else -(-store.edges // 2)
-    return one_of(edges, int(arrays["counts"][0])) if subject.uniform else 1.0
+    return one_of(edges, int(arrays["counts"][0])) if subject.uniform and not store.multigraph else 1.0
 
 
 def _of_steps(subject: Subject, arrays: Arrays) -> Iterator[float]:
@@ -222,9 +231,10 @@ def _of_depths(subject: Subject, arrays: Arrays) -> Iterator[float]:
         if not picks or (len(picks) >= len(biases) and not subject.traversal.replace):
             continue
         if subject.traversal.replace:
-            total = sum(bias for _, bias in biases)
-            chances = sorted((bias / total for label, bias in biases if label in set(picks)), reverse=True)
-            largest = chances[0] if chances else 1.0
-            yield min(1.0, largest ** len(picks))
+            each = dict.fromkeys((label for label, _ in biases), 0.0)
+            for label, bias in of_largest(biases):
+                each[label] += bias
+            total, largest = sum(each.values()), max(each.get(label, 0.0) for label in picks)
+            yield min(1.0, (largest / total) ** len(picks)) if total else 1.0
         else:
             yield set_chance(biases, picks)

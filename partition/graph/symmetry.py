@@ -44,13 +44,13 @@ def word_of(word: np.uint64) -> np.uint64:
     word = word + np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
+    return np.uint64(word ^ (word >> np.uint64(31)))
 
 
 @inner
 def pair_word(a: np.uint64, b: np.uint64) -> np.uint64:
     """A hash of two numbers (the finalizer of SplitMix64, twice)."""
-    return word_of(word_of(a) + b)
+    return np.uint64(word_of(word_of(a) + b))
 
 
 @njit(nogil=True)
