@@ -67,8 +67,9 @@ def _open_closed() -> None:
             os.dup2(nowhere, number)
             os.close(nowhere)
         os.set_inheritable(number, True)
-        setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 - for good
         CLOSED.add(name)
+        if number:  # a command that reads standard input says that it is closed
+            setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115 - for good
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

@@ -13,6 +13,7 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.samples import check
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.format import VIRTUAL
+from csaw.engine.samples.given import graph_store
 from csaw.engine.samples.hop_tables import HopTables
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.batches import Batches
@@ -33,21 +34,6 @@ if TYPE_CHECKING:
     from zarr import Group
 
     from csaw.partition.graph.store import GraphStore
-
-
-def _store(name: str, value: object) -> object:
-    from csaw.partition.graph.store import GraphStore
-
-    return arguments.instance(GraphStore, "an open graph store")(name, value)
-
-
-PART = {"start": arguments.integer, "stop": maybe(arguments.integer)}
-READERS = {
-    "path": arguments.path("a sample store"),
-    "graph": maybe(arguments.path("the graph store")),
-    "algo": arguments.simple,
-}
-"""Readers of the arguments of what opens samples."""
 
 
 class Samples(HopTables, ShownSamples):
@@ -264,7 +250,7 @@ class Samples(HopTables, ShownSamples):
             "start": arguments.integer,
             "stop": maybe(arguments.integer),
             "threads": arguments.whole(1),
-            "graph": maybe(_store),
+            "graph": maybe(graph_store),
         }
     )
     def pyg(

@@ -66,7 +66,7 @@ def flag(name: str, value: object) -> bool:
 
 def whole(low: int = 0, high: int = LARGEST) -> Reader:
     """A reader of integers in a range."""
-    limits = f"from {low} " + ("on" if high == LARGEST else f"to {high}")
+    limits = f" from {low} " + ("on" if high == LARGEST else f"to {high}") if low > -LARGEST else ""
 
     def read(name: str, value: object) -> int:
         found = unboxed(value)
@@ -74,7 +74,7 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
         is_whole = isinstance(found, Integral) and not isinstance(found, bool) and not is_time
         if not is_whole or not low <= int(found) <= high:
             beyond = is_whole and high == LARGEST and int(found) > high
-            raise refused(name, f"an integer {limits}" + ", at most 2^63 - 1" * beyond, value)
+            raise refused(name, f"an integer{limits}" + ", at most 2^63 - 1" * beyond, value)
         return int(found)
 
     return read

@@ -265,7 +265,10 @@ class StoreWriter:
 
 
 def _ids(name: str, value: object) -> object:
-    return value if isinstance(value, Words) else arguments.vertices(name, value)
+    found = value if isinstance(value, Words) else arguments.vertices(name, value)
+    if getattr(found, "ndim", 1) != 1:
+        raise arguments.refused(name, "an id for each vertex, in one dimension", value)
+    return found
 
 
 @reading(

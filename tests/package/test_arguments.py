@@ -123,3 +123,13 @@ def test_flags_of_loaders(here):
     for option in ("self_loops", "row_normalized"):
         with pytest.raises(OptionError, match=f"^{option}: expected True or False, or None, found 'no'"):
             loaders.LayerLoader("g.zarr", [2], **{option: "no"})
+
+
+def test_places_of_samples_are_integers(here):
+    samples = csaw.open_samples("s.zarr")
+    for value in (1.5, "1", None, b"\x01", np.array([1]), np.timedelta64(1, "s"), True):
+        with pytest.raises(OptionError, match="^stop: expected an integer, found "):
+            samples.group(0, value)
+        with pytest.raises(OptionError, match="^number: expected an integer, found "):
+            samples.walk(value)
+    assert samples.group(0, np.int64(1))["walks"].shape[0] == 1
