@@ -281,7 +281,7 @@ def test_selection_counts_what_the_cpu_counts(tmp_path, graph, options, collisio
 def test_rows_of_hundreds_with_a_few_heavy_edges(tmp_path, collision, detect):
     rng = np.random.default_rng(8)
     edges = [
-        (u, v, float(2 ** rng.integers(0, 40)))
+        (u, v, float(2 ** rng.integers(0, 32)))
         for u, size in ((0, 2300), (1, 200), (2, 70))
         for v in range(3, 3 + size)
     ]
