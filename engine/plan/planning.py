@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.api.termination import follows_edges, is_unlimited
+from csaw.engine.api.termination import follows_edges
 from csaw.engine.plan.batch_kind import BatchKind, choose_kind
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expected
@@ -27,7 +27,7 @@ from csaw.engine.plan.request import Request
 from csaw.engine.plan.selection import choose_select
 from csaw.engine.plan.target import base_vertices, target_row
 from csaw.engine.plan.trees import tree_edges
-from csaw.engine.samples.layouts import LAYOUTS, RAGGED_WALKS, SUBGRAPHS, SampleLayout
+from csaw.engine.samples.layouts.drawn import drawn_layout
 from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.parallel import processors
@@ -162,15 +162,6 @@ def _stored_bytes(shape: Shape, row: int) -> int:
 
 def _sizes(algorithm: Algorithm) -> tuple[int, ...]:
     return algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
-
-
-def drawn_layout(algorithm: Algorithm, sizes: tuple[int, ...]) -> SampleLayout:
-    """The layout in which instances of an algorithm are drawn."""
-    if is_unlimited(algorithm):
-        return RAGGED_WALKS
-    declared = LAYOUTS[algorithm.layout]
-    uneven = min(sizes, default=0) < 0 or (isinstance(algorithm, Traversal) and algorithm.unique)
-    return SUBGRAPHS if isinstance(declared, Hops) and uneven else declared
 
 
 def _limits(devices: tuple[Gpu, ...], options: RunOptions, rates: Rates) -> Limits:

@@ -29,10 +29,10 @@ import numpy as np
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.starts import SourceKind, sources_each
-from csaw.engine.plan.planning import drawn_layout
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
 from csaw.engine.samples.layouts.declared import EDGE_WEIGHT, SEED_TIME
+from csaw.engine.samples.layouts.drawn import drawn_layout
 from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.sources.drawn_seeds import order_of
 from csaw.engine.sources.source_kinds import kind_of_sources
