@@ -33,6 +33,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
 from csaw.engine.samples.layouts.declared import EDGE_WEIGHT, SEED_TIME
 from csaw.engine.samples.layouts.drawn import drawn_layout
+from csaw.engine.samples.on_demand import PartOf
 from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.sources.drawn_seeds import order_of
 from csaw.engine.sources.source_kinds import kind_of_sources
@@ -63,6 +64,9 @@ class Asked:
         self.whole = self.induced or self.target > 0
         """Whether an instance ends as a set of vertices with edges among them, rather than as it was drawn."""
         self.digest = SourcesDigest.parse(str(self.request.get("sources", "")))
+        source = samples.source
+        self.said = source.of[0].source.attributes if isinstance(source, PartOf) else source.attributes
+        """What the store says of itself, all instances of a virtual sample of which some are looked at."""
         self.wrong = [one for one in self._of_store() if one.asked != one.found]
         self.instances = 0
         arrays = {one.name for one in self._of_arrays_there()}
@@ -73,7 +77,7 @@ class Asked:
 
     def _of_store(self) -> Iterator[Number]:
         """What does not depend on any instance."""
-        request, said = self.request, self.samples.source.attributes
+        request, said = self.request, self.said
         for name in ("instances", "group_size"):
             yield Number(name, request.get(name, said[name]), said[name])
         held = {"names": "original"}.get(said["ids"], said["ids"])
@@ -131,7 +135,7 @@ class Asked:
         each = self._instances_of_a_round()
         if each is not None and self._rounds() > 1:
             name, times = ("epochs" if isinstance(a, MiniBatches) else "num_walks"), self._rounds()
-            yield Number(f"instances of {times:,} {name}", each * times, self.samples.source.attributes["instances"])
+            yield Number(f"instances of {times:,} {name}", each * times, self.said["instances"])
 
     def width(self) -> int | None:
         """Sources of an instance, as a request counts them; None where the list of sources is not known."""

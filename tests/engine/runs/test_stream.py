@@ -109,7 +109,7 @@ def test_a_stream_of_billions_of_epochs_opens_and_begins_at_once(store):
         assert len(drawn) == 7 * (2**32 - 1)
         assert drawn.parts[-1] == (14 * (2**32 - 2) + 7, 14 * (2**32 - 1))
         assert next(iter(drawn)).first == 7
-    few = stream(store, "minibatch", rank=1, world=20, **options | {"instances": 14 * 10**9 + 10})
+    few = stream(store, "minibatch", rank=1, world=20, **options | {"epochs": 1, "instances": 14 * 10**9 + 10})
     assert len(few) == 10**9 + 1
 
 

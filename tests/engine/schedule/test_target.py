@@ -222,7 +222,7 @@ def test_every_export_keeps_vertices_without_edges(tmp_path):
         assert sorted(batch["n_id"].tolist()) == [*range(6)]
 
 
-@pytest.mark.parametrize("target", [0, -1, 7, "0%", "150%", "-1%", "many", "", "1.5", "nan%", None.__class__])
+@pytest.mark.parametrize("target", [0, -1, 7, "0%", "150%", "-1%", "many", "", "1.5", "nan%"])
 def test_targets_that_no_instance_can_have_are_refused(tmp_path, target):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False, vertices=6)
     with pytest.raises(OptionError, match="--target: expected a number of vertices from 1 to the graph's 6"):
