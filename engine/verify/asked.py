@@ -172,8 +172,8 @@ class Asked:
             yield "vertices", self.target
         if self.samples.layout == SUBGRAPHS:
             yield "depths", self._depths()
-            if self.whole or a.ends_induced:
-                yield "vertices", min(most_met(a, self.sources()), self.target or LARGEST)
+            if (self.whole or a.ends_induced) and not self.target:  # whose instances are several that are joined
+                yield "vertices", most_met(a, self.sources())
         if not self.target and self.samples.layout == SUBGRAPHS and self.sources() is not None:
             yield "sources", float(cast(int, self.sources()))
         if isinstance(a, Traversal) and a.draws_from != "edges" and "layer" in self.samples:

@@ -75,7 +75,7 @@ def test_verify_finds_layers_beyond_the_total(tmp_path, store):
     text = node.read_text()
     assert text.count('"total": null') == 1
     report = verify(rewritten(tmp_path / "t.zarr", drawn, TOTAL))
-    assert [check.name for check in report.checks if not check.ok] == ["sizes"]
+    assert [check.name for check in report.checks if not check.ok] == ["sizes", "request"]
 
 
 def rewritten(path, samples, total):
