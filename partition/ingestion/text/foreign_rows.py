@@ -3,9 +3,10 @@
 import re
 
 from csaw.partition.ingestion.columns import Wishes
-from csaw.partition.ingestion.text.cells import row_shown
+from csaw.partition.ingestion.text.cells import NUMBER, row_shown
 from csaw.partition.ingestion.text.foreign import LOOKED_AT, OF_DIMACS, OF_GSPAN, refusal, through
 from csaw.partition.ingestion.text.head import Head, Line
+from csaw.partition.ingestion.text.row_checks import IN_BRACKETS
 
 LONGEST = 1 << 10  # bytes of a row that are looked at
 ALONE = re.compile(rb"\n#[ \t]*\n")
@@ -100,8 +101,8 @@ def _refuse_letters(where: str, texts: list[bytes], wishes: Wishes) -> None:
 
 
 def _refuse_colons(where: str, texts: list[bytes]) -> None:
-    """Raise FormatError for words with colons between vertices, ``a:b c``, or a vertex and its weight, ``a b:2``: words
-    that stand alone in other rows.
+    """Raise FormatError for words with colons between vertices, ``a:b c``: words that stand alone in other rows; and
+    for a vertex and its weight, ``a b:2``.
     """
     rows = [text.replace(b",", b" ").split() for text in texts]
     pairs = [[cell.split(b":") for cell in row[:2]] for row in rows]
@@ -109,10 +110,17 @@ def _refuse_colons(where: str, texts: list[bytes]) -> None:
         halves = [row[end] for row in pairs if len(row) > end]
         vertices = {row[0][0] for row in pairs if row and (end == 0 or len(row[0]) == 1)}
         others = [half[1 - end] for half in halves if len(half) == 2 and all(half)]
-        if others and len(others) == len(halves) and 2 * sum(other in vertices for other in others) > len(others):
+        weights = end == 1 and all(len(row[0]) == 1 and NUMBER.fullmatch(row[1][-1]) for row in pairs if len(row) > 1)
+        weights = weights and not any(map(COLON.match, texts))  # which are told of below
+        known = 2 * sum(other in vertices for other in others) > len(others)
+        if others and len(others) == len(halves) and (weights or known):
             row = row_shown(texts[0])
-            way = "write a blank behind each colon if a vertex and its neighbors stand there: sed 's/:/: /' FILE"
-            raise refusal(where, f"words with ':' between them that are vertices, too ({row})", way)
+            kind = "are vertices, too" if known else "may be a vertex and its weight"
+            way = (
+                "write a blank in place of each colon if a weight stands behind it, sed 's/:/ /' FILE, and behind it "
+                "if a vertex and its neighbors stand there, sed 's/:/: /' FILE"
+            )
+            raise refusal(where, f"words with ':' between them that {kind} ({row})", way)
 
 
 def _refuse_marks(where: str, texts: list[bytes]) -> None:
@@ -125,6 +133,9 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
             "csaw.partition takes a list of tuples"
         )
         raise refusal(where, f"a list in brackets, as Python and JSON write ({row})", way)
+    if all(map(IN_BRACKETS.search, texts)):
+        way = "write weights without brackets: tr -d '()' < FILE > edges.txt"
+        raise refusal(where, f"an edge with a weight in brackets behind it ({row})", way)
     if 2 * sum(map(bool, map(QUOTES.match, texts))) > len(texts):
         way = 'write double quotes, or none: tr -d "\'" < FILE > edges.txt'
         raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)

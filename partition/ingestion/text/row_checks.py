@@ -114,6 +114,8 @@ BETWEEN = re.compile(
     + END
     + rb")(?=\s|[,;]|$)"
 )
+IN_BRACKETS = re.compile(rb"\s\([-+.\deE]+\)$")  # a weight behind an edge: (0.5)
+DATA = re.compile(rb"\s(\[[^\[\]]*\]|\{[^{}]*\})$|" + IN_BRACKETS.pattern)  # [w=1], {2}, (0.5)
 LONGEST = 1 << 10  # bytes of a row in which an arrow is looked for
 
 
@@ -147,7 +149,12 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
 
 
 def _refuse_ends(name: str, lines: list[Line], texts: list[bytes]) -> None:
-    """Raise FormatError for rows with an arrow that end with a separator, which would stay in words."""
+    """Raise FormatError for rows with an arrow that end with a separator or brackets, which would stay in words."""
+    if found := next(filter(None, (DATA.search(text[-LONGEST:]) for text in texts)), None):
+        raise FormatError(
+            f"{name}:{lines[0].number}: expected a row that ends with a cell, found brackets behind it, "
+            f"{row_shown(found[0])}; write a weight without brackets, and remove other data"
+        )
     if line := next((line for line, text in zip(lines, texts, strict=True) if text.endswith((b",", b";"))), None):
         raise FormatError(
             f"{name}:{line.number}: expected a row that ends with a cell, found {row_shown(line.text)}; remove the "

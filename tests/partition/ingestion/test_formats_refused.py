@@ -183,7 +183,7 @@ CASES = {
         "{1: [2, 3], 2: [3]}\n",
         "((1, 2))\n((2, 3))\n",
         "(0, 0) (0, 1)\n(0, 1) (1, 1)\n",
-        *("".join(form % pair for pair in PAIRS) for form in ("%s&%s [weight=7]\n", "%s %s [w=1]\n", "v%s [to=%s]\n")),
+        *("".join(form % pair for pair in PAIRS) for form in ("%s&%s [weight=7]\n", "v%s [to=%s]\n")),
     ],
     "pairs of numbers with ':' between": [
         "1:2\n2:3\n",
@@ -229,6 +229,21 @@ CASES = {
         "1 =>> 2\n",
         "a == b c\nd == e f\n",
         "a->b : 1\nb->c : 2\n",
+    ],
+    "may be a vertex and its weight": [
+        "p q:2\nr s:0.5\n",
+        "a b:1e-3\n",
+        "a b:1\nc d:2\n",
+        "a,b:1\nc,d:2\n",
+        "x y:80\n",
+    ],
+    "a weight in brackets behind it": ["a,b (5)\nb,c (6)\n", "a\tb (0.5)\n", "a b (1)\n", "1,2 (3)\n", "a;b (1e-3)\n"],
+    "found brackets behind it": [
+        "a|b [w=1]\nb|c [w=1]\n",
+        "a|b {1}\n",
+        "1 -> 2 [w=1]\n",
+        "a -- b (2)\nb -- c (3)\n",
+        "1|2 (0.5)\n",
     ],
     "stands between words of one cell": [
         "1 - 2,3\n2 - 3,4\n",
