@@ -99,7 +99,7 @@ def test_labels_and_chances_go_with_the_seeds_of_a_list(tmp_path, store):
     assert np.allclose(drawn.pyg(17, 18)["probability"], expected)
     report = verify(tmp_path / "s.zarr", columns=SEEDS["columns"])
     assert report.ok, str(report)
-    assert [c.name for c in report.checks if not c.tested] == ["seeds, law", "neighbors"]
+    assert [c.name for c in report.checks if not c.tested] == ["seeds, law", "neighbors", "reuse"]
 
 
 def test_without_norms_all_are_equal_and_a_request_can_be_kept(tmp_path, store):
