@@ -82,3 +82,15 @@ def checked_rows(
         return rows
     owners = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     return rows.ordered(np.lexsort((indices, owners)))
+
+
+def require_both(indptr: np.ndarray, indices: np.ndarray) -> None:
+    """Raise StoreError unless each edge is in the rows of both of its ends."""
+    from csaw.partition.graph.symmetry import one_sided  # brings Numba
+
+    if (found := one_sided(indptr, indices)) is not None:
+        u, v = found
+        raise StoreError(
+            f"directed=False: expected each edge in the rows of both of its ends, found {u} -> {v} more often than "
+            f"{v} -> {u}; add the other direction, or pass directed=True"
+        )

@@ -20,7 +20,6 @@ from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import Backlog, Crew
 from csaw.partition.base.python_names import reading
-from csaw.partition.errors import StoreError
 from csaw.partition.graph.about import about
 from csaw.partition.graph.attributes import (
     EDGE_COLUMNS,
@@ -36,7 +35,7 @@ from csaw.partition.graph.clusters import digest_of, given_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
-from csaw.partition.graph.given_rows import checked_rows
+from csaw.partition.graph.given_rows import checked_rows, require_both
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
 from csaw.partition.graph.store import GraphStore, array_name, open_graph
 
@@ -331,7 +330,7 @@ def write_graph(
     vertices = rows.indptr.size - 1
     sorted_into = None if clusters is None else given_clusters(clusters, vertices)
     if not directed:
-        _require_both(rows.indptr, rows.indices)
+        require_both(rows.indptr, rows.indices)
     count = partition_count(rows.indices.size, vertices, rows.edge_bytes, partitions, partition_bytes)
     with StoreWriter(
         path,
@@ -349,16 +348,4 @@ def write_graph(
             vertex_ids=vertex_ids,
             report=report or {},
             clusters=None if sorted_into is None else lambda draft: sorted_into,
-        )
-
-
-def _require_both(indptr: np.ndarray, indices: np.ndarray) -> None:
-    """Raise StoreError unless each edge is in the rows of both of its ends."""
-    from csaw.partition.graph.symmetry import one_sided  # brings Numba
-
-    if (found := one_sided(indptr, indices)) is not None:
-        u, v = found
-        raise StoreError(
-            f"directed=False: expected each edge in the rows of both of its ends, found {u} -> {v} more often than "
-            f"{v} -> {u}; add the other direction, or pass directed=True"
         )

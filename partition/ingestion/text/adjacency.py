@@ -11,7 +11,7 @@ from csaw.partition.ingestion.text.shape import ADJACENCY, Shape
 SUFFIX = re.compile(r"\.adjlist(\.\w+)?$")
 NETWORKX = re.compile(rb"#[^\n]*\n# GMT \w{3} \w{3} ")  # above lists that networkx writes
 MARKS = re.compile(rb"[:;\"()\[\]{}<>]|[-=~]{2}|\xe2[\x86\x87\x9f]")
-BRACES = re.compile(rb"[,;{}]")
+BRACES = re.compile(rb"[,;{}\"]")  # which networkx does not write there
 
 
 def adjacency_of(head: Head, lines: list[Line], shape: Shape, options: IngestOptions) -> bool:

@@ -158,57 +158,66 @@ def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None
 
 
 def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shape, options: IngestOptions) -> list[str]:
-    read, said = shape.read, list[str]()
+    said = list(_doubts_of_ids(layout, rows, shape, options)) if layout.strings else []
+    if shape.names is None and options.weight_column == "auto" and shape.read.weight == 2:
+        said += _doubts_of_weights(layout, rows, comment)
+    return said
+
+
+def _doubts_of_ids(layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> Iterator[str]:
+    """What words that are ids may be else."""
+    read = shape.read
     ends = [row[end] for row in rows for end in (read.source, read.target) if len(row) > end]
-    if layout.strings and options.ids == "auto":
-        numbers = [cell for cell in ends if len(cell) <= LONGEST and SPELLED.fullmatch(cell)]
-        if numbers:
-            said.append(
-                f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "
-                "two vertices"
-            )
-    if layout.strings and (missing := next((cell for cell in ends if cell.lower() in MISSING), None)):
-        said.append(
+    numbers = [cell for cell in ends if len(cell) <= LONGEST and SPELLED.fullmatch(cell)]
+    if numbers and options.ids == "auto":
+        yield (
+            f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "
+            "two vertices"
+        )
+    if missing := next((cell for cell in ends if cell.lower() in MISSING), None):
+        yield (
             f"{row_shown(missing)} is read as a vertex; if it says that a value is missing, remove such rows, or pass "
             "--ids int --on-error skip if other ids are numbers"
         )
-    if layout.strings and (noted := next((cell for cell in ends if b" #" in cell), None)):
-        said.append(f"{row_shown(noted)} is read as one id; remove what follows # if it is a comment")
-    if layout.strings and (joined := _joined(rows, read.source, read.target)):
-        said.append(
+    if noted := next((cell for cell in ends if b" #" in cell), None):
+        yield f"{row_shown(noted)} is read as one id; remove what follows # if it is a comment"
+    if joined := _joined(rows, read.source, read.target):
+        yield (
             f"{row_shown(joined)} is read as one id, with separators in it; if rows have a vertex and its neighbors, "
             "write blanks between these and pass --format adjacency"
         )
-    by_place = shape.names is None and options.weight_column == "auto" and read.weight == 2
-    if by_place and not layout.strings and like_lists(rows):
-        said.append(
+
+
+def _doubts_of_weights(layout: Layout, rows: list[list[bytes]], comment: bytes) -> Iterator[str]:
+    """What three columns without names, which are read as two ends and a weight, may be else."""
+    if not layout.strings and like_lists(rows):
+        yield (
             "the third column is read as weights, but each row has another first number and all third numbers are ids, "
             "too; if rows have a vertex and its neighbors, pass --format adjacency, otherwise --weight-column 3"
         )
-    if by_place and TIMES_FIRST.fullmatch(b" ".join(row[0] for row in rows)):
+    if TIMES_FIRST.fullmatch(b" ".join(row[0] for row in rows)):
         first = rows[0][0]
         unit = "iso" if b"-" in first else "unix" if len(first) == 10 else "unix-ms"
-        said.append(
+        yield (
             f"the first column, such as {first.decode()}, is read as the source and the third as the weight; if it has "
             f"times, pass --source-column 2 --target-column 3 --time-column 1 --time-format {unit}"
         )
-    if by_place and not layout.strings and all(len({*gaps(line.text)}) > 1 for line in layout.lines):
-        said.append(
+    if not layout.strings and all(len({*gaps(line.text)}) > 1 for line in layout.lines):
+        yield (
             f"rows such as {row_shown(layout.lines[0].text)} have two separators, and their third number is read as a "
             "weight; if rows have a vertex and its neighbors, pass --format adjacency"
         )
-    if by_place and len(rows) == 3 and {cell for row in rows for cell in row} == {b"0", b"1"}:
-        said.append(
+    if len(rows) == 3 and {cell for row in rows for cell in row} == {b"0", b"1"}:
+        yield (
             "three rows of three zeros and ones are read as edges with weights; if they are a matrix, pass it to "
             "csaw.partition in Python, as scipy.sparse.csr_matrix(numpy.loadtxt(FILE))"
         )
     named = comment.strip().split(layout.separator) if layout.separator in (b"\t", b",", b";") else []
-    if by_place and len(named) == 3 and not any(map(NUMBER.search, named)):
-        said.append(
+    if len(named) == 3 and not any(map(NUMBER.search, named)):
+        yield (
             f"the comment above the rows, {row_shown(comment)}, may name their columns, which are read as source, "
             "target and weight; name others with --source-column, --target-column and --weight-column"
         )
-    return said
 
 
 def gaps(line: bytes) -> Iterator[bytes]:

@@ -116,6 +116,7 @@ BETWEEN = re.compile(
 )
 IN_BRACKETS = re.compile(rb"\s\([-+.\deE]+\)$")  # a weight behind an edge: (0.5)
 DATA = re.compile(rb"\s(\[[^\[\]]*\]|\{[^{}]*\})$|" + IN_BRACKETS.pattern)  # [w=1], {2}, (0.5)
+BEHIND_COMMA = re.compile(rb"\|[^|,;]*[^|,;\s][^|,;]*[,;]\s*[-+.\deE]+$")  # a weight: a | b,0.5
 LONGEST = 1 << 10  # bytes of a row in which an arrow is looked for
 
 
@@ -129,6 +130,11 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
     cells = (cell for text in texts for cell in text.split(b"|"))
     if len(bars) == 1 and bars != {0} and b"\t" not in texts[0] and all(map(bytes.strip, cells)):
         _refuse_ends(name, lines, texts)
+        if all(map(BEHIND_COMMA.search, texts)):
+            raise FormatError(
+                f"{name}:{lines[0].number}: a bar and a comma stand between the cells of {row_shown(texts[0])}; write "
+                "one sign for both: tr '|' ',' < FILE > edges.csv"
+            )
         return Arrow(b"|", bars.pop(), b"\t")
     found = [BETWEEN.match(text[:LONGEST]) for text in texts]
     marks = {each[3] for each in found if each}
@@ -169,6 +175,7 @@ def _is_between(found: re.Match[bytes]) -> bool:
         bool(found[2] and found[4])
         or (found[1].isdigit() and found[5].isdigit())
         or not behind
+        or bool(DATA.search(found.string))
         or bool(NUMBER.fullmatch(behind))
     )
 

@@ -192,7 +192,8 @@ class TextRows(Recorded):
                 "the file again"
             )
         size = self.shape.first if self.options.format == "auto" else None
-        if size and is_size_line(size, rows - 1, self.said.largest):
+        largest = max(size[:2]) if size and self.options.ids == "string" else self.said.largest  # words have no largest
+        if size and is_size_line(size, rows - 1, largest):
             raise size_line(f"{self.path}:{self.shape.skip_lines + 1}", size)
         flagged = self.shape.first is not None and self.shape.first[2] < 2  # behind counts
         first = self.said.first if flagged or self.shape.columns in (0, 2) else None  # a row of counts has two columns

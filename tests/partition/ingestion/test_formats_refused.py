@@ -269,6 +269,20 @@ CASES = {
         "x y 0,5\n",
         "source;target;weight\na;b;0,5\n",
     ],
+    "stands between the ends, as in": [
+        "TP53<->Q42 [weight=12]\nQ42<->x [weight=3]\n",
+        "a->b [w=1]\n",
+        "a--b (2)\nb--c (3)\n",
+        "x==>y {2}\n",
+        "a<-b [1]\n",
+    ],
+    "a bar and a comma stand between": [
+        "TP53 | eve,0.5\neve | bob,2\n",
+        "a|b,5\n",
+        "1 | 2,3\n2 | 3,4\n",
+        "a | b; 0.5\n",
+        "x|y ,1e-3\n",
+    ],
     "a PDF document": [f"%PDF-1.{k}\n%x\n1 0 obj\n<< /Type /Catalog >>\n" for k in range(5)],
     "would be a vertex": [
         "a - 1\nb - 3\n",
