@@ -196,6 +196,7 @@ class WalkStream(data.IterableDataset):
             alone: Values = {"device": "cpu", "threads": max(1, processors() // workers)} if workers else {}
             at_a_time = self.walks_per_batch * math.ceil(TOGETHER / self.walks_per_batch)
             asked = alone | {"in_flight": at_a_time} | self.options | {"instances": self.instances * PASSES}
+            asked.pop("num_walks", None)  # which says how many walks one pass has
             self._opened[here] = Stream(prepare(self.graph, self.algo, **asked), on_device=self.on_device)
         return self._opened[here]
 
