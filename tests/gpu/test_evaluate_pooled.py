@@ -184,6 +184,7 @@ def test_triangles_among_vertices_without_two_neighbors(name, gpus, tmp_path, mo
     network.close()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("gpus", [2, 4])
 @pytest.mark.parametrize(("hubs", "many", "long", "dense"), KINDS_OF_VERTICES)
 def test_triangles_stay_on_the_gpus(hubs, many, long, dense, gpus, tmp_path, monkeypatch):
@@ -236,6 +237,7 @@ def test_triangles_take_no_more_memory_than_they_may(tmp_path, monkeypatch):
         cupy.cuda.set_allocator(cupy.get_default_memory_pool().malloc)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("exchange", EXCHANGES)
 @pytest.mark.parametrize("measure", RANKING)
 @pytest.mark.parametrize("name", STORES)

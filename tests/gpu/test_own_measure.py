@@ -95,7 +95,7 @@ def compare(one, store, folder):
         network.close()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("graph", WEIGHTED)
 @pytest.mark.parametrize("name", ["Distance", "WeightFrom", "Label", "Rank", "RankInUnits", "KCore"])
 def test_classes_of_the_page_find_what_the_cpu_finds(name, graph, tmp_path):
@@ -104,7 +104,7 @@ def test_classes_of_the_page_find_what_the_cpu_finds(name, graph, tmp_path):
     compare(one(source=0) if "source" in one.options() else one(), store, tmp_path / "derived")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("graph", WEIGHTED)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_any_class_finds_what_the_cpu_finds(kind, graph, tmp_path):

@@ -27,7 +27,7 @@ from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.trees import tree_edges
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("graph", GRAPHS)
 @every_case
 def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):

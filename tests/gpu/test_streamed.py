@@ -23,7 +23,7 @@ from csaw.engine.cuda.graphs import single_rows as cuda_rows
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 5), ("in place", 4), ("disk", 3)])
 @every_case
 def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options, partitions, residency):
@@ -124,7 +124,7 @@ def test_what_few_wait_for_is_read_in_place(tmp_path, options):
     assert results["transfers"] <= 2 * len(job.store.partitions)  # a weighted graph's tables are made once
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @every_case
 def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, options):
     pin_row_bytes(monkeypatch, 1e-9)
