@@ -104,7 +104,7 @@ def without_others(options: Values, loader: str) -> Values:
     if not _same(options.get("pin_memory", False), False):
         said.append("pin_memory=True is ignored: mini-batches are not pinned; call pin_memory() in transform")
     if said:
-        warnings.warn("; ".join(said), stacklevel=4)  # of the function behind the loader that in_python wraps
+        warnings.warn("; ".join(said), stacklevel=5)  # of the caller: in_python puts two functions around the loader
     return {name: value for name, value in options.items() if name not in {*ANYTHING, *WORKERS, *REFUSED, "pin_memory"}}
 
 
