@@ -488,6 +488,8 @@ def named_in(name: str, said: str, value: object) -> bool:
     """Whether an error names the argument, or the file that it was given."""
     text = value if isinstance(value, str) else str(value) if isinstance(value, Path) else ""
     words = {name, name.replace("_", "-"), name.strip("_"), *MEANT.get(name, ())}
+    if "exists already; pass overwrite=True" in said:  # the value is right, and a store is in its way
+        return True
     return any(word in said for word in words) or bool(text and (text[:20] in said or repr(text)[:20] in said))
 
 

@@ -117,6 +117,7 @@ BETWEEN = re.compile(
 IN_BRACKETS = re.compile(rb"\s\([-+.\deE]+\)$")  # a weight behind an edge: (0.5)
 DATA = re.compile(rb"\s(\[[^\[\]]*\]|\{[^{}]*\})$|" + IN_BRACKETS.pattern)  # [w=1], {2}, (0.5)
 BEHIND_COMMA = re.compile(rb"\|[^|,;]*[^|,;\s][^|,;]*[,;]\s*[-+.\deE]+$")  # a weight: a | b,0.5
+SIGN_BEHIND = re.compile(rb"\s*[,;]")
 LONGEST = 1 << 10  # bytes of a row in which an arrow is looked for
 
 
@@ -131,10 +132,7 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
     if len(bars) == 1 and bars != {0} and b"\t" not in texts[0] and all(map(bytes.strip, cells)):
         _refuse_ends(name, lines, texts)
         if all(map(BEHIND_COMMA.search, texts)):
-            raise FormatError(
-                f"{name}:{lines[0].number}: a bar and a comma stand between the cells of {row_shown(texts[0])}; write "
-                "one sign for both: tr '|' ',' < FILE > edges.csv"
-            )
+            raise _two_signs(f"{name}:{lines[0].number}", b"|", texts[0])
         return Arrow(b"|", bars.pop(), b"\t")
     found = [BETWEEN.match(text[:LONGEST]) for text in texts]
     marks = {each[3] for each in found if each}
@@ -150,8 +148,18 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
     if any(text.count(mark) != 1 for text in texts):
         return None
     _refuse_ends(name, lines, texts)
+    if any(each and not each[5].isdigit() and SIGN_BEHIND.match(each.string, each.end()) for each in found):
+        raise _two_signs(f"{name}:{lines[0].number}", mark, texts[0])
     turned, undirected = MARKS[mark]
     return Arrow(mark, 1, b" ", turned, undirected)
+
+
+def _two_signs(where: str, mark: bytes, text: bytes) -> FormatError:
+    """The error for words with a mark between them, and another sign before a weight."""
+    return FormatError(
+        f"{where}: {mark.decode()!r} and a comma or semicolon stand between the cells of {row_shown(text)}; write one "
+        f"sign for both: sed 's/ *{mark.decode()} */,/' FILE | csaw partition - OUT"
+    )
 
 
 def _refuse_ends(name: str, lines: list[Line], texts: list[bytes]) -> None:

@@ -119,6 +119,14 @@ class Several:
             for number, look in enumerate(looked)
             if not look.shape.empty and not (look.shape.only in headers and look.shape.header_line is None)
         ]
+        read = {looked[number].shape.header_line for number in kept}
+        for number, look in enumerate(looked):
+            header = look.shape.header_line or (look.shape.only or b"").decode(errors="replace")
+            if number not in kept and header and read and header not in read:
+                self.warnings.append(
+                    f"{self.files[number]}: no rows stand below its header, {quoted(header)}, which "
+                    "other files do not have; its columns are left out"
+                )
         how = (look.read_as if number in kept else NO_ROWS for number, look in enumerate(looked))
         self.read_as = grouped(zip(self.files, how, strict=True))
         self.kept = {kept.index(number): rows for number, rows in self.kept.items() if number in kept}

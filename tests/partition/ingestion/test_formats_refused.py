@@ -276,7 +276,15 @@ CASES = {
         "x==>y {2}\n",
         "a<-b [1]\n",
     ],
-    "a bar and a comma stand between": [
+    "'->' and a comma or semicolon stand between": [
+        "a -> b,7\nb -> c,8\n",
+        "n -> a.b; 7\n",
+        "x -> y,1\n",
+        "1 -> a,1e-3\n",
+        "née -> a.b , 7\n",
+    ],
+    "pairs of numbers with '>' between": ["1>2 3\n2>3 0.5\n", "1>2\n", "1>2,3\n3>4,5\n", "10>20\n20>30\n", "1>2 .5\n"],
+    "'|' and a comma or semicolon stand between": [
         "TP53 | eve,0.5\neve | bob,2\n",
         "a|b,5\n",
         "1 | 2,3\n2 | 3,4\n",

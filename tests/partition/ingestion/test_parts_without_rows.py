@@ -141,3 +141,13 @@ def test_parts_as_programs_write_them(tmp_path, writer):
             else text.replace(",", "\t" if writer == "tab" else ",").encode()
         )
     assert rows(csaw.partition(folder, tmp_path / "g.zarr")) == edges
+
+
+@pytest.mark.parametrize("header", ["source,target,weight\n", "source,target,time\n", "from,to\n"])
+def test_columns_of_a_part_without_rows_that_others_lack_are_said(tmp_path, header):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "part-00000.csv").write_text("source,target\n0,1\n")
+    (tmp_path / "parts" / "part-00001.csv").write_text(header)
+    store = csaw.partition(tmp_path / "parts", tmp_path / "g.zarr")
+    [said] = store.report["warnings"]
+    assert f"part-00001.csv: no rows stand below its header, {header.strip()!r}" in said

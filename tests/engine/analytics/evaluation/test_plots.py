@@ -72,9 +72,7 @@ def test_what_csaw_has_not_written_stays_unless_it_may_be_replaced(found, tmp_pa
 
 @pytest.mark.parametrize("size", [(0.5, 3), (3, 100), (float("nan"), 2)])
 def test_sizes_have_bounds(found, tmp_path, size):
-    with pytest.raises(
-        OptionError, match="size: expected a (finite number|width and a height from 1 to 40 inches)"
-    ):
+    with pytest.raises(OptionError, match="size: expected a (finite number|width and a height from 1 to 40 inches)"):
         found.plot(tmp_path / "plots", size=size)
     assert not (tmp_path / "plots").exists()
 
