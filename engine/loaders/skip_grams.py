@@ -100,7 +100,8 @@ class SkipGrams:
 
 def _running_sums(noise: Tensor) -> Tensor:
     try:
-        chances = torch.as_tensor(noise, dtype=torch.float64)
+        bare = isinstance(noise, bytes | bytearray | memoryview)  # whose bytes PyTorch would take for numbers
+        chances = torch.tensor(0.0) if bare else torch.as_tensor(noise, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError):  # of PyTorch, whose reasons name no argument
         chances = torch.tensor(0.0)
     if (

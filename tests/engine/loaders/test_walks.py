@@ -153,6 +153,7 @@ def test_what_cannot_be_is_refused(store, samples, tmp_path):
         ({"window": 0}, "window"),
         ({"negatives": 2}, "vertices"),
         ({"noise": torch.zeros(3)}, "noise"),
+        ({"noise": memoryview(b"abc")}, "noise"),
     ):
         with pytest.raises(OptionError, match=f"{said}: expected"):
             SkipGrams(**wrong)
