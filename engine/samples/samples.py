@@ -13,7 +13,7 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.samples import check
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.format import VIRTUAL
-from csaw.engine.samples.given import graph_store
+from csaw.engine.samples.given import READERS, graph_store
 from csaw.engine.samples.hop_tables import HopTables
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.batches import Batches
@@ -284,13 +284,7 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
-@reading(
-    {
-        "path": arguments.path("a sample store"),
-        "graph": maybe(arguments.path("the graph store")),
-        "algo": arguments.simple,
-    }
-)
+@reading(READERS)
 def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 

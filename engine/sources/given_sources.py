@@ -2,6 +2,7 @@
 dense ids.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
@@ -154,11 +155,7 @@ def _labels(given: object, seeds: int) -> np.ndarray:
 
 
 def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
-    try:
-        there = path.is_file()
-    except OSError:  # a text that no file can be called
-        there = False
-    if not there:
+    if not os.path.isfile(path):  # False, too, for a text that no file can be called
         raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(str(path))}")
     units, are_words, are_columns = _units(store), store.id_kind == STRING, are_seeds or asked in FORMS
     tells, data = (1 if are_columns else None) if are_words else 0, text_of(path)

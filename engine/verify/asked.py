@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches, Traversal, Walk
+from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
@@ -38,6 +38,7 @@ from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.sources.drawn_seeds import order_of
 from csaw.engine.sources.source_kinds import kind_of_sources
 from csaw.engine.verify.checks import Check, Checks
+from csaw.engine.verify.met import most_hops
 from csaw.partition.graph.store import GraphStore
 
 NAME = "request"
@@ -45,7 +46,7 @@ NO_BOUND = float("inf")
 
 
 class Number(NamedTuple):
-    """What a request says of a sample, and what is there."""
+    """A number that a request asks for, and the one that is there."""
 
     name: str
     asked: object
@@ -66,7 +67,7 @@ class Asked:
         self.digest = SourcesDigest.parse(str(self.request.get("sources", "")))
         source = samples.source
         self.said = source.of[0].source.attributes if isinstance(source, PartOf) else source.attributes
-        """What the store says of itself, all instances of a virtual sample of which some are looked at."""
+        """Attributes of the store: of a virtual sample, those of all instances."""
         self.wrong = [one for one in self._of_store() if one.asked != one.found]
         self.instances = 0
         arrays = {one.name for one in self._of_arrays_there()}
@@ -76,7 +77,7 @@ class Asked:
         self.beyond = dict.fromkeys(self.bounds, 0)
 
     def _of_store(self) -> Iterator[Number]:
-        """What does not depend on any instance."""
+        """Numbers that depend on no instance."""
         request, said = self.request, self.said
         for name in ("instances", "group_size"):
             yield Number(name, request.get(name, said[name]), said[name])
@@ -191,14 +192,7 @@ class Asked:
 
     def _depths(self) -> float:
         """Depths at which edges are drawn; one where an instance ends as an induced subgraph."""
-        a: Any = self.algorithm
-        if self.induced or a.ends_induced:
-            return 1
-        if isinstance(a, Walk):
-            return LARGEST if a.walk_length is None else a.walk_length
-        if a.clocks:
-            return int(a.walk_length)
-        return LARGEST if a.is_unlimited else len(a.sizes())
+        return 1 if self.induced or self.algorithm.ends_induced else most_hops(self.algorithm)
 
     def add(self, arrays: Arrays) -> None:
         """Count the instances of a group that have more, or another number, than was asked for."""

@@ -50,7 +50,7 @@ def chance_of(subject: Subject) -> Chance | None:
 
 
 def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
-    """What yields the chances of the choices of an instance, one after the other."""
+    """A function that yields the chances of the choices of an instance, one after the other."""
     a, request = subject.algorithm, subject.samples.manifest["request"]
     if request.get("target"):
         return None
@@ -88,17 +88,17 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
     kind = subject.sources
     if kind in (SourceKind.RANDOM, SourceKind.CONNECTED) and are_sets(a, kind):
         return lambda arrays: 1.0
-    if subject.sources is SourceKind.RANDOM:
+    if kind is SourceKind.RANDOM:
         return lambda arrays: float(vertices) ** -min(_count(subject, arrays), 1000)
-    if subject.sources is SourceKind.CONNECTED:
+    if kind is SourceKind.CONNECTED:
         return lambda arrays: float((subject.degree > 0).sum()) ** -min(_count(subject, arrays), 1000)
-    if subject.sources is SourceKind.DISTINCT:
+    if kind is SourceKind.DISTINCT:
         return lambda arrays: one_of(vertices, width)
-    if subject.sources is SourceKind.CLUSTERS:
+    if kind is SourceKind.CLUSTERS:
         count = subject.asked.count or 1
         empty = count > 1 and (np.bincount(subject.store.read_clusters(), minlength=count) == 0).any()
         return lambda arrays: 1.0 if empty else one_of(count, width)  # empty ones leave no trace
-    if subject.sources is SourceKind.EVERY and a.ends_induced and subject.traversal.draws_from == "vertices":
+    if kind is SourceKind.EVERY and a.ends_induced and subject.traversal.draws_from == "vertices":
         weights = source_weights(subject)
         if weights is not None and weights.sum() > 0.0:
             shares = np.maximum(weights / weights.sum(), 1e-300)

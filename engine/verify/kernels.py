@@ -5,6 +5,7 @@ import numpy as np
 from csaw.engine.draws.random import draw64, neg_log
 from csaw.partition.base.compile import inner, njit, prange
 from csaw.partition.base.kernel_arrays import empty, place_of
+from csaw.partition.base.mixing import GAMMA, mixed
 
 
 @njit(parallel=True)
@@ -206,12 +207,9 @@ def hops_from(begin, ends, frontier, many, hops):
 
 
 @inner
-def mixed(word, value):
-    """A hash of a hash and the next number (the finalizer of SplitMix64: Steele, Lea and Flood, OOPSLA 2014)."""
-    word = (word ^ np.uint64(np.int64(value))) + np.uint64(0x9E3779B97F4A7C15)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
+def mixed_with(word, value):
+    """A hash of a hash and the next number."""
+    return mixed((word ^ np.uint64(np.int64(value))) + GAMMA)
 
 
 @njit(nogil=True)
@@ -220,7 +218,7 @@ def mix_rows(rows, out):
     for i in range(out.size):
         word = out[i]
         for k in range(rows.shape[1]):
-            word = mixed(word, rows[i, k])
+            word = mixed_with(word, rows[i, k])
         out[i] = word
 
 
@@ -229,8 +227,8 @@ def mix_runs(values, counts, out):
     """The same of the ``counts`` next of all ``values`` for each."""
     at = 0
     for i in range(out.size):
-        word = mixed(out[i], counts[i])
+        word = mixed_with(out[i], counts[i])
         for k in range(at, at + counts[i]):
-            word = mixed(word, values[k])
+            word = mixed_with(word, values[k])
         at += counts[i]
         out[i] = word

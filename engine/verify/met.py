@@ -1,4 +1,4 @@
-"""What an instance can have met: the vertices of an induced subgraph, judged by its sources and its edges.
+"""Checks whether an induced subgraph can have met its vertices, by its sources and its edges.
 
 The draws that met the vertices are not stored, but each of them went along an edge between two vertices that were met,
 and an induced subgraph has all of these. So its vertices are within so many hops of its sources as depths were asked

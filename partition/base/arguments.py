@@ -135,7 +135,7 @@ def named(name: str, value: str | os.PathLike[str]) -> str:
 
 
 def graph(name: str, value: object) -> object:
-    """What may be a graph: a path or a name as text, or an object, which is looked at later."""
+    """A graph as a path, a name or an object; objects are looked at later."""
     return named(name, value) if isinstance(value, str | os.PathLike) else value
 
 

@@ -91,7 +91,7 @@ def columns_of(attributes: Attributes) -> tuple[EdgeColumn, ...]:
 
 
 def weight_range(least_above_0: float, largest: float) -> Attributes:
-    """What a store says of its weights; nothing where none is above 0."""
+    """The attribute with the range of the weights; nothing where none is above 0."""
     return {WEIGHT_RANGE: [least_above_0, largest]} if largest > 0 else {}
 
 

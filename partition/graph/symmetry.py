@@ -5,6 +5,7 @@ hashes over all entries, so that one pass over them in any order, and no memory,
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.mixing import GAMMA, mixed
 
 
 class Symmetry:
@@ -40,17 +41,9 @@ def one_sided(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, int] | None
 
 
 @inner
-def word_of(word: np.uint64) -> np.uint64:
-    word = word + np.uint64(0x9E3779B97F4A7C15)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.uint64(word ^ (word >> np.uint64(31)))
-
-
-@inner
 def pair_word(a: np.uint64, b: np.uint64) -> np.uint64:
-    """A hash of two numbers (the finalizer of SplitMix64, twice)."""
-    return np.uint64(word_of(word_of(a) + b))
+    """A hash of two numbers."""
+    return np.uint64(mixed(mixed(a + GAMMA) + b + GAMMA))
 
 
 @njit(nogil=True)

@@ -165,7 +165,7 @@ def _doubts(layout: Layout, rows: list[list[bytes]], comment: bytes, shape: Shap
 
 
 def _doubts_of_ids(layout: Layout, rows: list[list[bytes]], shape: Shape, options: IngestOptions) -> Iterator[str]:
-    """What words that are ids may be else."""
+    """Warnings about words that are read as ids."""
     read = shape.read
     ends = [row[end] for row in rows for end in (read.source, read.target) if len(row) > end]
     numbers = [cell for cell in ends if len(cell) <= LONGEST and SPELLED.fullmatch(cell)]
@@ -189,7 +189,7 @@ def _doubts_of_ids(layout: Layout, rows: list[list[bytes]], shape: Shape, option
 
 
 def _doubts_of_weights(layout: Layout, rows: list[list[bytes]], comment: bytes) -> Iterator[str]:
-    """What three columns without names, which are read as two ends and a weight, may be else."""
+    """Warnings about three columns without names, which are read as two ends and a weight."""
     if not layout.strings and like_lists(rows):
         yield (
             "the third column is read as weights, but each row has another first number and all third numbers are ids, "
@@ -221,7 +221,7 @@ def _doubts_of_weights(layout: Layout, rows: list[list[bytes]], comment: bytes) 
 
 
 def gaps(line: bytes) -> Iterator[bytes]:
-    """What stands between the cells of a row: blanks, a tab, a comma or a semicolon."""
+    """The separators of a row, one after the other: a blank, a tab, a comma or a semicolon."""
     for gap in GAP.findall(line.partition(b"#")[0]):
         yield gap.strip() or (b"\t" if b"\t" in gap else b" ")
 

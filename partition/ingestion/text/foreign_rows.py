@@ -17,7 +17,7 @@ BRACKET = re.compile(rb"\s*([^\s\(\[\{<]*\s*:?\s*)?[\(\[\{<]")
 BRACKETS = re.compile(
     BRACKET.pattern + rb"(\s*$|[^\)\]\}>]*[,;\s\(\[\{]|(?<=\{)[^\}]*:|(?<=\[)[^\]]*=|[^\)\]\}>]*[\)\]](-\[|->|<-|--))"
 )
-"""What of Python, JSON and Cypher begins with a bracket."""
+"""Rows of Python, JSON and Cypher that begin with a bracket."""
 LETTERED = re.compile(rb"\s*[acdenpstvx](\s|$)")
 DIMACS_EDGE = re.compile(rb"\s*[ae]\s+\d+\s+\d+(\s+-?[\d.]+)?\s*$")
 GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
+from csaw.partition.base.mixing import mixed
 from csaw.partition.ingestion.text.numbers import (
     BAD_WEIGHT,
     COLUMNS,
@@ -120,11 +121,3 @@ def keep_half(owners, others, weights, vertices, sums):
                 weights[kept] = weights[i]
             kept += 1
     return kept, -1
-
-
-@inner
-def mixed(word):
-    """The word with its bits mixed (SplitMix64)."""
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
