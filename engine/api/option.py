@@ -11,7 +11,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import Self, TypeVar, cast
 
-from csaw.partition.base.arguments import unboxed
+from csaw.partition.base.arguments import BYTES, flag, maybe, real, text, texts, unboxed
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -93,7 +93,7 @@ def _integer(value: OptionValue) -> int:
 def _whole_numbers(value: OptionValue) -> tuple[int, ...]:
     if isinstance(value, Real) or getattr(value, "ndim", None) == 0:
         return (_integer(value),)  # one number stands for a list of it
-    packed = isinstance(value, bytes | bytearray | memoryview | Mapping | AbstractSet) or hasattr(value, "mask")
+    packed = isinstance(value, BYTES | Mapping | AbstractSet) or hasattr(value, "mask")
     if packed or not hasattr(value, "__len__"):
         raise TypeError
     return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
@@ -132,6 +132,15 @@ TYPED: dict[type, Callable] = {
     Bias: _bias,
     object: lambda value: value,
 }
+
+
+LIMITS = {
+    **dict.fromkeys(("help", "reason", "none", "reads"), text),
+    **dict.fromkeys(("low", "high"), maybe(real)),
+    **dict.fromkeys(("open_low", "open_high"), flag),
+    "choices": texts,
+}
+"""Readers of what a declaration says beside its default."""
 
 
 @dataclass(frozen=True)
@@ -241,8 +250,11 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
         The declaration, in place of the value.
 
     Raises:
-        OptionError: the default has another type.
+        OptionError: the default has another type, or a limit is none.
     """
+    for name, value in {"help": help, **limits}.items():
+        if name in LIMITS:
+            LIMITS[name](name, value)
     kind = limits.pop("kind", type(default))
     if kind not in KINDS:
         raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")

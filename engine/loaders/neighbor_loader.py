@@ -154,8 +154,8 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         return range(self.drawn.seeds)
 
     def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
-        rows = getattr(self.graph.store, of)
-        return {name: as_tensor(name, values, rows) for name, values in (arrays or {}).items()}
+        rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
+        return {name: as_tensor(f"{said}: {name}", values, rows) for name, values in (arrays or {}).items()}
 
     def _finished(self, arrays: Arrays) -> Any:
         """The Data object of a mini-batch."""

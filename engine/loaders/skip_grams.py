@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import READERS
+from csaw.partition.base.arguments import is_misread
 from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError
 
@@ -100,8 +101,7 @@ class SkipGrams:
 
 def _running_sums(noise: Tensor) -> Tensor:
     try:
-        bare = isinstance(noise, bytes | bytearray | memoryview)  # whose bytes PyTorch would take for numbers
-        chances = torch.tensor(0.0) if bare else torch.as_tensor(noise, dtype=torch.float64)
+        chances = torch.tensor(0.0) if is_misread(noise) else torch.as_tensor(noise, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError):  # of PyTorch, whose reasons name no argument
         chances = torch.tensor(0.0)
     if (

@@ -190,7 +190,7 @@ def refuse_sizes(algorithm: Algorithm, each: int, instances: int, memory: int) -
     if each > memory:
         raise BudgetError(
             f"an instance takes {each:,} bytes, with room for every vertex that it may have, and {memory:,} are "
-            f"allowed; ask for smaller ones ({_flags_of_size(algorithm)}), or raise --memory"
+            f"allowed; ask for smaller ones ({flags_of_size(algorithm)}), or raise --memory"
         )
     if each * instances > LARGEST_SAMPLE:
         raise BudgetError(
@@ -200,7 +200,7 @@ def refuse_sizes(algorithm: Algorithm, each: int, instances: int, memory: int) -
         )
 
 
-def _flags_of_size(algorithm: Algorithm) -> str:
+def flags_of_size(algorithm: Algorithm) -> str:
     """The options of an algorithm that its instances are as large as, or what decides their size."""
     flags = [flag_of(name) for name in SIZED_BY if name in algorithm.options()]
     return ", ".join(flags) or f"sizes of {algorithm.name()}"

@@ -11,6 +11,7 @@ from typing import Protocol, cast
 
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
+from csaw.engine.plan.instance_bytes import flags_of_size
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
 from csaw.engine.schedule.pace import Pace
@@ -170,7 +171,7 @@ class Batches:
                 batch = self._attempt(first, upto)
             except Crowded as error:
                 if alone or not patient:
-                    raise _too_many(first) from error
+                    raise self._too_many(first) from error
                 beside = (upto - first) // 2
                 continue
             if batch is None:  # batches that are drawn already move to host memory
@@ -246,19 +247,18 @@ class Batches:
             if last - first == 1:
                 way = "raise --memory" if isinstance(error, OverBudget) else "free some memory"
                 raise BudgetError(
-                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or "
-                    f"steps, or {way}"
+                    f"instance {first} alone needs more memory than there is; ask for smaller ones "
+                    f"({flags_of_size(self.backend.algorithm)}), or {way}"
                 ) from error
         self.size = (last - first) // 2
         log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)
         return None
 
-
-def _too_many(first: int) -> TooManyTogetherError:
-    return TooManyTogetherError(
-        f"instance {first}, with those before it that are kept until all of them are drawn, needs more "
-        "memory than there is; ask for fewer neighbors or steps, or raise --memory"
-    )
+    def _too_many(self, first: int) -> TooManyTogetherError:
+        return TooManyTogetherError(
+            f"instance {first}, with those before it that are kept until all of them are drawn, needs more memory than "
+            f"there is; ask for smaller ones ({flags_of_size(self.backend.algorithm)}), or raise --memory"
+        )
 
 
 def kept(batch: FinishedBatch, layout: SampleLayout) -> FinishedBatch:

@@ -258,8 +258,9 @@ def _check_choices(subject: Subject, nodes: Nodes, wrong: dict[str, int], kept: 
         if size <= 0:  # nothing is chosen
             continue
         here = np.flatnonzero((nodes.hop == hop) & (nodes.selected <= size) & one_in(every, nodes.numbers))
-        cells = begin[here][:, None] + np.arange(size)
-        there = np.arange(size) < nodes.selected[here][:, None]
+        places = np.arange(min(size, nodes.selected[here].max(initial=0)))
+        cells = begin[here][:, None] + places
+        there = places < nodes.selected[here][:, None]
         chosen = np.where(there, ends[np.where(there, cells, 0)] if ends.size else NONE, NONE)
         kept.append((situations[here], chosen, np.full(here.size, hop)))
 

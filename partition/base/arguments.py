@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Reader = Callable[[str, Any], Any]
 LARGEST = 2**63 - 1
+BYTES = bytes | bytearray | memoryview  # of which libraries make numbers that nobody has meant
 MOST_BYTES, MOST_NAME = 4095, 255  # of a path, and of a name in it
 
 
@@ -93,6 +94,13 @@ def text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise refused(name, "a text", value)
     return value
+
+
+def texts(name: str, value: object) -> tuple[str, ...]:
+    """A list of texts."""
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise refused(name, "a list of texts", value)
+    return tuple(value)
 
 
 def one_of(*words: str) -> Reader:
@@ -175,7 +183,7 @@ def simple(name: str, value: object) -> object:
     """What is looked at later, such as a word or a number: anything that can be compared with a text, as an array
     cannot.
     """
-    if isinstance(value, bytes | bytearray | memoryview) or not isinstance(value == "", bool):
+    if isinstance(value, BYTES) or not isinstance(value == "", bool):
         raise refused(name, "a text or a number", value)
     return value
 
@@ -228,13 +236,20 @@ def integer(name: str, value: object) -> int:
     return int(whole(-LARGEST - 1)(name, value))
 
 
+def is_misread(value: object) -> bool:
+    """Whether libraries make other numbers of this than it holds, as of bytes and of masked arrays."""
+    import numpy as np
+
+    is_masked = isinstance(value, np.ma.MaskedArray) and bool(np.ma.getmaskarray(value).any())
+    return is_masked or isinstance(value, BYTES)
+
+
 def ids(name: str, value: Any) -> "np.ndarray":
     """An array of integers, of any shape: of NumPy, PyTorch or other libraries, or lists of integers."""
     import numpy as np
 
     expected = "integers"
-    is_masked = isinstance(value, np.ma.MaskedArray) and bool(np.ma.getmaskarray(value).any())
-    if is_masked or isinstance(value, str | bytes | bytearray | memoryview):
+    if is_misread(value) or isinstance(value, str):
         raise refused(name, expected, value)
     try:
         held = np.asarray(value)
@@ -258,8 +273,8 @@ def integers(what: str) -> Reader:
     """A reader of a list of integers, ``what``: an array, a tuple or another sequence of them."""
 
     def read(name: str, value: Any) -> tuple[int, ...]:
-        is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
-        is_array = getattr(value, "ndim", None) == 1 and hasattr(value, "tolist") and not hasattr(value, "mask")
+        is_list = isinstance(value, Sequence) and not isinstance(value, str | BYTES)
+        is_array = getattr(value, "ndim", None) == 1 and hasattr(value, "tolist") and not is_misread(value)
         found: list[Any] = list(map(unboxed, value.tolist() if is_array else value)) if is_list or is_array else [value]
         if not all(isinstance(one, Integral) and not isinstance(one, bool) for one in found):
             raise refused(name, f"a list of integers, {what}", value)

@@ -2,9 +2,9 @@
 size.
 
 metis    k-way partitioning by METIS (Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998): few edges between clusters;
-         needs pymetis lp       vertices in breadth-first order, cut into equal parts, which then trade vertices by
-         label propagation with a bound on sizes
-         (Meyerhenke, Sanders and Schulz, SEA 2014); for graphs that METIS takes too long for
+         needs pymetis
+lp       vertices in breadth-first order, cut into equal parts, which then trade vertices by label propagation with a
+         bound on sizes (Meyerhenke, Sanders and Schulz, SEA 2014); for graphs that METIS takes too long for
 random   a random order of the vertices, cut into equal parts
 """
 
@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from csaw.partition.errors import BudgetError, MissingDependencyError, OptionError, StoreError
+from csaw.partition.graph.given_arrays import array_of
 
 METHODS = ("metis", "lp", "random")
 MOST = 2**31 - 1  # clusters, and for METIS entries of rows: its integers have 32 bits
@@ -64,7 +65,7 @@ def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, dic
 
     OptionError unless they are one number for each vertex, from 0 to MOST - 1.
     """
-    found = np.asarray(clusters)
+    found = array_of("clusters", clusters)
     if (
         found.shape != (vertices,)
         or found.dtype.kind not in "iu"

@@ -11,6 +11,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import DTypeLike
 
+from csaw.partition.base.arguments import BYTES
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, CsawError, OptionError, StoreError
 from csaw.partition.graph.weight_range import LEAST_DOUBLE, are_weights
@@ -40,7 +41,7 @@ def foreign(what: str) -> Iterator[None]:
 def array_of(what: str, given: object, dtype: DTypeLike | None = None) -> np.ndarray:
     """Read an object as an array, as NumPy does or a library that knows it.
 
-    OptionError for masked entries, and for what cannot be read.
+    OptionError for masked entries, for bytes, and for what cannot be read.
     """
     with foreign(what):
         if hasattr(given, "detach"):  # of a tensor that gradients follow, or on a GPU
@@ -50,6 +51,8 @@ def array_of(what: str, given: object, dtype: DTypeLike | None = None) -> np.nda
                 f"{what}: expected a value at each place, found {masked:,} of {given.size:,} masked; leave "
                 "these rows out, or fill them"
             )
+        if isinstance(given, BYTES):
+            raise OptionError(f"{what}: expected an array of numbers, found {type(given).__name__}")
         return np.asarray(given, dtype)
 
 

@@ -9,7 +9,7 @@ from csaw.partition.graph.clusters import METHODS
 from csaw.partition.graph.csr import FIRST, KEEP, SUM
 from csaw.partition.graph.edge_columns import TIME, EdgeColumn, distinct
 from csaw.partition.ingestion.columns import EDGE_COLUMN, FLAGS, TIME_COLUMN, Wishes, wish_of
-from csaw.partition.ingestion.time_column import TimeColumn
+from csaw.partition.ingestion.time_column import FORMATS, MOST_DECIMALS, TimeColumn
 
 MOST_THREADS = 4096
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
@@ -22,6 +22,7 @@ CHOICES = {
     "balance": ("edges", "vertices"),
     "compression": (None, "lz4"),
     "method": METHODS,
+    "time_format": FORMATS,
     "partitioner": ("range", "random", "biased-random", "metis", "lp", "degree"),
 }
 READERS = {
@@ -31,6 +32,7 @@ READERS = {
     **{name: maybe(whole(1)) for name in ("partition_bytes", "partitions", "memory", "clusters")},
     "threads": maybe(whole(1, MOST_THREADS)),
     "target_offset": maybe(whole()),
+    "time_decimals": whole(0, MOST_DECIMALS),
 }
 """Readers of the options that are truths and integers."""
 
@@ -163,7 +165,7 @@ class IngestOptions:
     @property
     def further(self) -> tuple[EdgeColumn, ...]:
         """The edge columns that the store keeps beside weights."""
-        time = TimeColumn.of(self.time_format, self.time_decimals)  # OptionError for values that no times have
+        time = TimeColumn.of(self.time_format, self.time_decimals)  # OptionError for decimals that no such times have
         try:
             columns = distinct(EdgeColumn.parsed(text.partition("=")[0]) for text in self.edge_columns)
         except OptionError as error:

@@ -274,6 +274,11 @@ def calls() -> dict[str, Call]:
         "draw_batches": Call(
             lambda **how: list(engine.draw_batches(engine.prepare("g.zarr", **SMALL), **how)), {}, ("first", "last")
         ),
+        "option": Call(
+            lambda **how: csaw.engine.algorithm.option(**how),
+            {"default": 1.0, "help": "how much", "low": 0.0},
+            ("default", "help", "low", "high", "choices", "reason", "none", "open_low", "open_high"),
+        ),
         "open_virtual": Call(engine.open_virtual, {"path": "v.zarr"}, ("path", "graph", "algo", "memory", "device")),
     }
     return found | (_loaders() if find_spec("torch_geometric") else {})
@@ -281,12 +286,15 @@ def calls() -> dict[str, Call]:
 
 def _loaders() -> dict[str, Call]:
     import torch
+    from torch_geometric.data import TemporalData
 
     from csaw.engine import loaders
 
     common = ("batch_size", "shuffle", "drop_last", "transform", "seed", "rank", "world", "weight_attr", "input_nodes")
     run = ("threads", "memory", "in_flight", "sources", "device")
     pairs = loaders.SkipGrams(window=2)
+    ends = torch.tensor([[0, 1, 2, 0], [1, 2, 0, 3]])
+    events = TemporalData(src=ends[0], dst=ends[1], t=torch.tensor([1, 2, 3, 5]))
     return {
         "NeighborLoader": Call(
             lambda **how: next(iter(loaders.NeighborLoader(**how))),
@@ -335,6 +343,27 @@ def _loaders() -> dict[str, Call]:
             ("graph", "algo", "walks_per_batch", "rank", "world", "on_device", "transform", "num_walks", *run),
         ),
         "WalkDataset": Call(loaders.WalkDataset, {"samples": "s.zarr"}, ("samples", "graph")),
+        "EventLoader": Call(
+            lambda **how: next(iter(loaders.EventLoader(**{"data": events, **how}))),
+            {"num_neighbors": [2], "batch_size": 2, "device": "cpu", "threads": 1},
+            (
+                "data",
+                "num_neighbors",
+                "batch_size",
+                "events",
+                "drop_last",
+                "replace",
+                "temporal_strategy",
+                "transform",
+                "seed",
+                "rank",
+                "world",
+                "time_window",
+                "time_order",
+                "threads",
+                "memory",
+            ),
+        ),
         "SkipGrams": Call(loaders.SkipGrams, {}, ("window", "negatives", "vertices", "noise")),
         "pairs": Call(lambda walks: pairs(walks), {"walks": torch.zeros((1, 3), dtype=torch.int64)}, ()),
         "set_epoch": Call(lambda **how: loaders.WalkStream("g.zarr", **SMALL).set_epoch(**how), {}, ("epoch",)),
@@ -488,7 +517,7 @@ def named_in(name: str, said: str, value: object) -> bool:
     """Whether an error names the argument, or the file that it was given."""
     text = value if isinstance(value, str) else str(value) if isinstance(value, Path) else ""
     words = {name, name.replace("_", "-"), name.strip("_"), *MEANT.get(name, ())}
-    if "exists already; pass overwrite=True" in said:  # the value is right, and a store is in its way
+    if "exists already; pass " in said or "does not exist; " in said:  # of the path that the value is
         return True
     return any(word in said for word in words) or bool(text and (text[:20] in said or repr(text)[:20] in said))
 

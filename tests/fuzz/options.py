@@ -359,11 +359,11 @@ def named(given: list[str], name: str) -> tuple[str, ...]:
     """What an error about these options may hold: an option as it is typed, its value, or the graph."""
     values = [word for word in given[1::2] if len(word) > 2]
     also = (
-        ["edge_bias"] * ("--edge-bias" in given)
+        ["edge_bias", "the bias of edge"] * ("--edge-bias" in given)
         + ["GPU"] * ("--device" in given)
         + ["is not an option of"] * ("--option" in given)
     )
-    return (*given[::2], *values, *also, f"{name}.zarr", f"{name}.txt", "out.zarr")
+    return (*given[::2], *values, *also, "the weight in the sample", f"{name}.zarr", f"{name}.txt", "out.zarr")
 
 
 def endless(given: list[str]) -> int:

@@ -283,7 +283,7 @@ def test_memory_that_is_short_makes_batches_smaller_and_no_other_samples(tmp_pat
     assert_stored(samples, batches)
     assert "out of memory with 400 instances in flight: going on with 200" in caplog.text
     monkeypatch.setattr(CpuBackend, "begin", lambda *given: short(0, *given))
-    with pytest.raises(BudgetError, match="instance 0 alone needs more memory than there is; ask for fewer neighbors"):
+    with pytest.raises(BudgetError, match="instance 0 alone needs more memory than there is; ask for smaller ones"):
         list(draw_batches(planned(store, *WALKS)))
 
 
