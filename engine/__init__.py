@@ -10,17 +10,18 @@ if TYPE_CHECKING:
     from csaw.engine.runs.execute import execute, sample
     from csaw.engine.runs.job import prepare
     from csaw.engine.runs.sample_stream import stream
-    from csaw.engine.runs.virtual import commit_virtual, open_virtual
-    from csaw.engine.samples import open_samples
+    from csaw.engine.runs.virtual import open_virtual
+    from csaw.engine.runs.virtual_writer import commit_virtual
+    from csaw.engine.stores import open_samples
 
 _WHERE = {
     "draw_batches": "runs.draw",
-    "open_samples": "samples",
+    "open_samples": "stores",
     "prepare": "runs.job",
     "sample": "runs.execute",
     "execute": "runs.execute",
     "stream": "runs.sample_stream",
-    "commit_virtual": "runs.virtual",
+    "commit_virtual": "runs.virtual_writer",
     "open_virtual": "runs.virtual",
 }
 _MODULES = ("algorithm", "algorithms", "loaders")  # what the guides use, as csaw.engine.algorithm.Walk

@@ -20,9 +20,10 @@ from csaw.engine.runs.job import Job, prepare
 from csaw.engine.runs.one_way import remedy_of, warn
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.sample_stream import stream as stream_store
-from csaw.engine.runs.virtual import commit_virtual
-from csaw.engine.samples import Samples, open_samples
+from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.samples import Samples
 from csaw.engine.samples.place import check_place
+from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe

@@ -9,10 +9,11 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.cluster.shards import seal_sample
 from csaw.engine.samples import Samples
 from csaw.engine.samples.check import checksums_of
-from csaw.engine.samples.describe import describe_store, identified
+from csaw.engine.samples.describe import identified
 from csaw.engine.samples.files import digest
+from csaw.engine.stores.describe import describe_store
+from csaw.engine.stores.verify import verify as verify_sample
 from csaw.engine.verify import Report, verify_graph
-from csaw.engine.verify import verify as verify_sample
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe

@@ -20,8 +20,8 @@ from csaw.engine.analytics.measure import names
 from csaw.engine.cuda import compile
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import prepare
-from csaw.engine.samples import open_samples
 from csaw.engine.schedule.batch_loop import Batches
+from csaw.engine.stores import open_samples
 
 ROOT = Path(__file__).parents[1]
 COMPILES = "csaw.partition.base.compile"

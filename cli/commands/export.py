@@ -87,7 +87,7 @@ def export(
         csaw export walks.zarr - --format csv | head
     """
     from csaw.cli.reports.closing_lines import of_export
-    from csaw.engine.export import export as write
+    from csaw.engine.stores.export import export as write
     from csaw.partition.arrays.replace import check_export
 
     piped = out == STDOUT

@@ -40,7 +40,7 @@ def info(store: str, full: bool, graph: str | None, algo: str | None, as_json: b
     from csaw.cli.console import print_json
     from csaw.cli.reports.sections import print_report
     from csaw.datasets.resolve import refuse_name
-    from csaw.engine.samples.describe import describe_store
+    from csaw.engine.stores.describe import describe_store
 
     refuse_name(store)
     shown = describe_store(store, full, algo, graph)
@@ -67,8 +67,8 @@ def _print_graph(shown: "Facts") -> None:
 
 def _print_look(store: str, algo: str | None, graph: str | None) -> None:
     """Histograms of some instances of a sample; where they cannot be read, the reason."""
-    from csaw.engine.samples import open_samples
     from csaw.engine.samples.look import look
+    from csaw.engine.stores import open_samples
     from csaw.partition.errors import StoreError
 
     samples = open_samples(store, graph, algo)

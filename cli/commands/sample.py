@@ -177,7 +177,7 @@ def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
 
 def _commit(job: "Job", place: str, overwrite: bool) -> Options:
     """Write the virtual sample of a job; the summary."""
-    from csaw.engine.runs.virtual import commit_virtual
+    from csaw.engine.runs.virtual_writer import commit_virtual
 
     return commit_virtual(job, place, overwrite=overwrite)
 

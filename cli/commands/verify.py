@@ -45,7 +45,7 @@ def verify(
 
     refuse_name(store)
     with console.progress(f"verifying {store}", enabled=not as_json):
-        from csaw.engine.verify import verify as check
+        from csaw.engine.stores.verify import verify as check
         from csaw.engine.verify import verify_graph
         from csaw.partition.graph.attributes import is_graph
 

@@ -53,7 +53,7 @@ def of_sample(results: Facts, place: str) -> list[str]:
         return [f"{kept}, {took()}; they are drawn when it is read.", next_is("verify", place)]
     if results.get("left") or not Path(place).exists():
         return _of_shard(results, place)
-    from csaw.engine.samples import open_samples
+    from csaw.engine.stores import open_samples
 
     samples = open_samples(place)
     held = f"{_instances(samples)} in {place} ({size(samples.nbytes)})"

@@ -23,7 +23,7 @@ from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
 from csaw.engine.runs.job import Job, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
-from csaw.engine.samples import open_samples
+from csaw.engine.samples import open_stored
 from csaw.engine.samples.draft import marker_path
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals
@@ -86,7 +86,7 @@ def sample_on_cluster(
         SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer,
     ):
         if writer.finished:
-            return open_samples(out).results | {"resumed": "nothing was missing"}
+            return open_stored(out).results | {"resumed": "nothing was missing"}
         earlier = len(writer.done)
         with _workers_of(where, recipe, writer) as (executor, name, plans):
             began(job.plan.request.instances)

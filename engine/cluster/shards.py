@@ -11,7 +11,7 @@ from typing import Self
 from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.job import Job, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
-from csaw.engine.samples import check, files, open_samples
+from csaw.engine.samples import check, files, open_stored
 from csaw.engine.samples.place import partial_of
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.shared import SharedWriter, named
@@ -98,7 +98,7 @@ def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int]
             return summed_up(job, writer, _totals(writer), times, counted=_are_counted(writer)) | _of_all(writer)
 
         sealed = writer.seal_alone(results)
-        return open_samples(out).results if sealed else said | {"left": 0, "resumed": SEALED}
+        return open_stored(out).results if sealed else said | {"left": 0, "resumed": SEALED}
 
 
 def _of_shard(writer: SharedWriter, shard: Shard, totals: Totals) -> Record:
@@ -157,7 +157,7 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
     partial = partial_of(path)
     if not (partial / "zarr.json").exists():
         check.attributes_of(path)  # says what is there instead
-        return {"resumed": "nothing was missing"} | open_samples(path).results
+        return {"resumed": "nothing was missing"} | open_stored(path).results
     with _opened(path, files.read_json(partial / "zarr.json"), graph) as writer:
         if missing := writer.missing():
             raise StoreError(
@@ -170,7 +170,7 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
             return {"version": VERSION, "instances": writer.instances, "sealing_seconds": sealing} | _of_all(writer)
 
         sealed = writer.seal_alone(results, check=True)
-        return open_samples(path).results if sealed else {"resumed": SEALED}
+        return open_stored(path).results if sealed else {"resumed": SEALED}
 
 
 def _unfinished(writer: SharedWriter, missing: list[int]) -> str:

@@ -15,7 +15,8 @@ from csaw.engine.loaders.others_arguments import READERS
 from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
 from csaw.engine.runs.job import prepare
 from csaw.engine.runs.sample_stream import Stream
-from csaw.engine.samples import NOTHING, Samples, open_samples
+from csaw.engine.samples import NOTHING, Samples
+from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore
 from csaw.partition.base import arguments
 from csaw.partition.base.parallel import processors

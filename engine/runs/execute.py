@@ -9,7 +9,7 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.job import Job, manifest, prepare, refuse_window, stored_as
 from csaw.engine.runs.summary import Times, summed_up
-from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples import Samples, open_stored
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import sample_groups
 from csaw.partition import GraphStore
@@ -52,7 +52,7 @@ def sample(
         CsawError: as of :func:`prepare` and :func:`execute`.
     """
     execute(prepare(graph, algo, measure=True, **given), out, resume=resume, overwrite=overwrite)
-    return open_samples(out)
+    return open_stored(out)
 
 
 @reading(OUTPUT | {"progress": maybe(arguments.function("done"))})
@@ -94,7 +94,7 @@ def execute(
         SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer,
     ):
         if writer.finished:
-            return open_samples(out).results | {"resumed": "nothing was missing"}
+            return open_stored(out).results | {"resumed": "nothing was missing"}
         size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
         units = -(-(writer.groups - earlier) // size)
         try:

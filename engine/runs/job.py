@@ -20,6 +20,7 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.planning import make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
+from csaw.engine.samples.format import graph_facts
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.sources.given_columns import read_columns
 from csaw.engine.sources.sources import Sources
@@ -199,16 +200,8 @@ def manifest(job: Job) -> Record:
 
     The source of an algorithm that was given as a class is there, too, because no file of the user's has it.
     """
-    store = job.store
-    graph = {
-        **({} if store.stored.in_memory else {"path": str(store.path.resolve())}),
-        "fingerprint": store.fingerprint,
-        "vertices": store.vertices,
-        "edges": store.edges,
-        "directed": store.directed,
-        "id_kind": store.id_kind,
-        **({} if store.stored.time is None else {"time_units": store.stored.time.units}),
-    }
+    path = {} if job.store.stored.in_memory else {"path": str(job.store.path.resolve())}
+    graph = {**path, **graph_facts(job.store)}
     request = job.plan.request
     source = {"source": job.algorithm.file_text} if request.algorithm.startswith(CLASS) else {}
     return {"version": VERSION, "draws": DRAWS, "request": request.as_dict(), "graph": graph, **source}

@@ -2,7 +2,7 @@
 
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.dense import NOTHING, UNKNOWN
-from csaw.engine.samples.samples import Samples, open_samples
+from csaw.engine.samples.samples import Samples, open_stored
 from csaw.engine.samples.writer import SampleWriter
 
-__all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_samples"]
+__all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_stored"]

@@ -3,6 +3,9 @@
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
 """
 
+from csaw.partition.base.plain_data import Record
+from csaw.partition.graph.store import GraphStore
+
 KIND = "samples"
 FORMAT_VERSION = 3
 """The latest; a store has the earliest that it can.
@@ -16,3 +19,16 @@ VIRTUAL = "virtual"  # the attribute of a store that holds a request and no arra
 def chunk_name(index: int, dimensions: int) -> str:
     """The file of a chunk in the folder of its array."""
     return f"c.{index}" + ".0" * (dimensions - 1)
+
+
+def graph_facts(store: GraphStore) -> Record:
+    """What the manifest of a sample says of its graph, apart from the path."""
+    time = store.stored.time
+    return {
+        "fingerprint": store.fingerprint,
+        "vertices": store.vertices,
+        "edges": store.edges,
+        "directed": store.directed,
+        "id_kind": store.id_kind,
+        **({} if time is None else {"time_units": time.units}),
+    }

@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from importlib import import_module
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy as np
 
-from csaw.engine.api.registry import Algo
 from csaw.engine.samples import check
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.format import VIRTUAL
-from csaw.engine.samples.given import READERS, graph_store
+from csaw.engine.samples.given import graph_store
 from csaw.engine.samples.hop_tables import HopTables
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.batches import Batches
@@ -284,29 +282,13 @@ class Samples(HopTables, ShownSamples):
         return np.asarray(self.pyg()["edge_index"])
 
 
-@reading(READERS)
-def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
-    """Open the finished sample store at ``path``.
+def open_stored(path: str | Path, attributes: Record | None = None) -> Samples:
+    """Open the finished sample store at ``path``, whose samples are files; ``attributes``: its own, if they are known.
 
-    A virtual one is drawn when it is read, from its graph store. Code that a store names is never run.
-
-    Args:
-        path: the sample store.
-        graph: of a virtual sample, the path of its graph store; by default the place where it was.
-        algo: of a virtual sample that an algorithm draws that csaw does not ship, that algorithm, ``FILE.py:CLASS``.
-
-    Returns:
-        Samples, open for reading.
-
-    Raises:
-        OptionError: it is no path.
-        StoreError: the store is missing, unfinished, damaged, or of a later format; of a virtual one, its graph is
-            missing or another, or nobody has named its code, or the file is another than it was.
+    StoreError where it is missing, unfinished, damaged, of a later format, or virtual.
     """
     path = kept(path)
-    attributes = check.attributes_of(path)
-    if VIRTUAL not in attributes:
-        return Samples(StoredSource(path, attributes))
-    virtual = import_module("csaw.engine.runs.virtual")  # the one place where reading samples means to draw them
-    samples: Samples = virtual.opened(path, attributes, graph, algo, {})
-    return samples
+    found = check.attributes_of(path) if attributes is None else attributes
+    if VIRTUAL in found:
+        raise StoreError(f"{path} is a virtual sample, which is drawn when it is read; expected one that is stored")
+    return Samples(StoredSource(path, found))

@@ -12,20 +12,22 @@ from typing import Any
 from csaw.engine.api import recorded
 from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.registry import Algo
-from csaw.engine.samples import Samples, files, open_samples
+from csaw.engine.samples import Samples, files
 from csaw.engine.samples.check import most_bytes
+from csaw.engine.samples.format import graph_facts
 from csaw.engine.samples.results import results_of
 from csaw.engine.sources.given_columns import recalled
 from csaw.engine.verify.asked import Asked
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_of
 from csaw.engine.verify.instance_chances import chance_of
+from csaw.engine.verify.redrawing import Redrawing
 from csaw.engine.verify.repeats import Repeats
 from csaw.partition import Graph, open_graph
 from csaw.partition.base.interruptible import heeding, interruptible
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.stages import course, stage, unseen
-from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.errors import StoreError
 from csaw.partition.graph.check import fingerprint_of
 from csaw.partition.graph.store import GraphStore
 
@@ -73,41 +75,34 @@ class Report:
         return asdict(self) | {"checks": checks, "counts": self.counts, "ok": self.ok}
 
 
-def verify(
-    samples_path: str | Path,
-    graph: str | Path | GraphStore | None = None,
+def judge(
+    samples: Samples,
+    graph: str | Path | GraphStore | None,
+    redrawing: Redrawing,
     *,
     budget: int = BUDGET,
     columns: Any = None,
     algo: Algo | None = None,
 ) -> Report:
-    """Check a sample store against its graph and the law of its algorithm.
+    """Check the samples of a store against their graph and the law of their algorithm.
 
     Args:
-        samples_path: the sample store.
-        graph: its graph store, by path or in memory; by default the place where it was when it was sampled.
+        samples: those of a store, open.
+        graph: their graph store, by path or open; None: the place where it was when it was sampled.
+        redrawing: what draws the base instances of a target again.
         budget: largest number of biases to evaluate in Python.
         columns: the columns of data of vertices that it was drawn with, as for ``sample``.
         algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it nothing that
             needs that is tested.
 
     Returns:
-        A Report; a file that has changed is a failed check.
+        A Report.
 
     Raises:
-        StoreError: a store cannot be opened.
+        StoreError: the graph cannot be opened.
         OptionError: the sample was drawn with other columns, or by another algorithm.
     """
-    return interruptible(partial(_verify, samples_path, graph, budget, columns, algo))
-
-
-def _verify(
-    samples_path: str | Path, graph: str | Path | GraphStore | None, budget: int, columns: Any, algo: Algo | None
-) -> Report:
-    try:
-        samples = open_samples(samples_path, graph.path if isinstance(graph, GraphStore) else graph, algo)
-    except ChangedError as error:
-        return Report(str(samples_path), _said(graph), (Check("checksums", False, None, str(error)),))
+    samples_path = samples.path
     where = _said(graph) if graph is not None else str(samples.manifest.get("graph", {}).get("path", ""))
     checks = Checks()
     # the graph is read while the sample's files are compared
@@ -122,7 +117,7 @@ def _verify(
             raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
         with stage(GRAPH):
             store, held = coming.result()
-        judged = partial(_contents, samples, store, held, budget=budget, columns=columns, algo=algo)
+        judged = partial(_contents, samples, store, held, redrawing, budget=budget, columns=columns, algo=algo)
         _of_graph(samples, store, aside.submit(heeding(fingerprint_of), store, held), checks, judged)
         with stage(POWER):
             return Report(str(samples_path), where, tuple(checks.judge()))
@@ -184,8 +179,11 @@ def _of_graph(
     same = wanted == found == store.fingerprint
     if not same:
         del checks.made[place:]
-    said = f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")
-    checks.made.insert(place, Check("graph", same, None, said))
+    details = f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")
+    said, facts = samples.manifest.get("graph", {}), graph_facts(store)
+    if others := [name for name, fact in facts.items() if same and said.get(name, fact) != fact]:
+        details += "".join(f"; {name} is {facts[name]}, the sample says {said[name]}" for name in others)
+    checks.made.insert(place, Check("graph", same and not others, None, details))
 
 
 @stage(FILES)
@@ -221,6 +219,7 @@ def _contents(
     samples: Samples,
     store: GraphStore,
     graph: Graph,
+    redrawing: Redrawing,
     checks: Checks,
     *,
     budget: int,
@@ -258,9 +257,8 @@ def _contents(
     repeats = Repeats(subject)
     subject.watches += [lambda start, arrays: asked.add(arrays), repeats.add]
     if request.get("target"):
-        from csaw.engine.runs.base_instances import Bases, why_not  # targets.py judges what they have drawn
-
-        verify_targets(subject, checks, by_layout, why_not(samples), lambda: Bases(samples, store, algo))
+        bases = partial(redrawing.bases, samples, store, algo)
+        verify_targets(subject, checks, by_layout, redrawing.why_not(samples), bases)
     else:
         by_layout[samples.layout](subject, checks)
     asked.judge(checks)

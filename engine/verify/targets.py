@@ -4,7 +4,6 @@ same; and the law of these.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Protocol
 
 import numpy as np
 
@@ -12,13 +11,12 @@ from csaw.engine.api.starts import SourceKind
 from csaw.engine.draws.random import order_words
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layouts import Arrays, SampleLayout
-from csaw.engine.sources.sources import Sources
 from csaw.engine.verify.checks import Check, Checks, Subject
 from csaw.engine.verify.course import BASES, JOINED, VERTICES
 from csaw.engine.verify.groups import count, edges_left_out, groups
 from csaw.engine.verify.induced import met_keys
 from csaw.engine.verify.met import Met
+from csaw.engine.verify.redrawing import BaseInstances
 from csaw.engine.verify.trees import copies
 from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.stages import stage, tell
@@ -28,24 +26,6 @@ TESTED = 2_000_000  # numbers of base instances whose law is tested, about
 LOOKED_AT = 64  # base instances that tell about how many numbers one has
 Law = Callable[[Subject, Checks], None]
 Pairs = list[tuple[int, int]]
-
-
-class BaseInstances(Protocol):
-    """The base instances of a sample, drawn again with dense ids; :mod:`csaw.engine.runs.base_instances` has them."""
-
-    seed: int
-    sources: Sources
-    layout: SampleLayout
-    fill: int  # the id of an entry without a vertex
-
-    def round(self, instance: int, round_: int) -> Arrays:
-        """Return the arrays of a round of an instance."""
-
-    def held(self) -> Samples:
-        """Return the first rounds of the first instances."""
-
-    def number(self, place: int) -> int:
-        """Return the number of the base instance that is held at this place."""
 
 
 def verify_targets(

@@ -105,8 +105,9 @@ def wish_of(flag: str, wish: object) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A name in the form in which names are compared; it may be empty."""
-    return "".join(c for c in name.lower() if c.isalnum())
+    """A name in the form in which names are compared; it may be empty. A number stays as it is: 1.0 is not 10."""
+    letters = "".join(c for c in name.lower() if c.isalnum())
+    return name if letters.isdecimal() else letters
 
 
 def named_pairs(names: Sequence[str]) -> list[tuple[int, int]]:

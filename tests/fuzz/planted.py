@@ -15,7 +15,8 @@ from helpers.graphs import random_store
 from helpers.remade import chosen, remade
 
 import csaw
-from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples import Samples
+from csaw.engine.stores import open_samples
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.write import write_graph
 from fuzz.judge import Failure
@@ -151,6 +152,29 @@ def exchanged(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | N
     return f"instances {one} and {one + 1} exchanged", {"sources", "seeds"}
 
 
+def other_graph(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """Another fact about the graph in the manifest."""
+    facts: dict[str, Any] = {"vertices": 59, "edges": 7, "directed": True, "id_kind": "string", "fingerprint": "0" * 32}
+    name = random.choice(sorted(facts))
+    if name == "fingerprint":
+        forged(path, lambda said: said["manifest"]["request"].update(fingerprint=facts[name]))
+    else:
+        forged(path, lambda said: said["manifest"]["graph"].update({name: facts[name]}))
+    return f"{name} of the graph", {"graph", "request"}
+
+
+def other_law(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """Another parameter of the law, by a factor that so few choices show."""
+    parameters = open_samples(path).manifest["request"]["parameters"]
+    names = [name for name in ("p", "q", "termination_prob", "restart_prob") if name in parameters]
+    if not names:
+        return None
+    name = random.choice(names)
+    value = parameters[name] * 16 if name in "pq" else 1 - parameters[name] / 8
+    forged(path, lambda said: said["manifest"]["request"]["parameters"].update({name: value}))
+    return f"{name} of {value}", {"transitions", "lengths", "ends", "share"}
+
+
 def _put(samples: Samples, name: str, vertex: int, random: Random) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
     """What puts a vertex at one place of an array that holds one."""
     fill = samples.fill
@@ -164,7 +188,7 @@ def _put(samples: Samples, name: str, vertex: int, random: Random) -> Callable[[
     return change if samples[name].shape[0] else None
 
 
-FAULTS: tuple[Fault, ...] = (asked_number, copies, fewer, other_vertex, other_depth, exchanged)
+FAULTS: tuple[Fault, ...] = (asked_number, copies, fewer, other_vertex, other_depth, exchanged, other_graph, other_law)
 
 
 class Planted:

@@ -12,7 +12,7 @@ from helpers.temporal import TIED, events_store, random_events
 
 from csaw.engine import execute, prepare
 from csaw.engine.plan.options import Policy
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 
 device_or_skip()
 

@@ -18,7 +18,7 @@ from helpers.temporal import (
 from csaw.engine import execute, prepare
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.options import Policy
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 
 device_or_skip()
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from csaw.engine.samples import SampleWriter, open_samples
+from csaw.engine.samples import SampleWriter
 from csaw.engine.samples.layouts import VERTEX, kind_of
+from csaw.engine.stores import open_samples
 
 
 def remade(path, out, change):

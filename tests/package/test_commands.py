@@ -260,7 +260,7 @@ def test_a_stored_sample_of_a_graph_in_memory_names_no_graph(here):
     assert "path" not in csaw.open_samples("s.zarr").manifest["graph"]
     done = CliRunner().invoke(cli, ["info", "s.zarr"])
     assert done.exit_code == 0
-    from csaw.engine.verify import verify
+    from csaw.engine.stores.verify import verify
 
     with pytest.raises(StoreError, match="does not say which graph it is from; give --graph"):
         verify("s.zarr")

@@ -12,7 +12,7 @@ from helpers.graphs import random_store
 
 import csaw
 from csaw.engine.api import registry
-from csaw.engine.samples import open_samples
+from csaw.engine.stores import open_samples
 from csaw.partition import open_graph
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.views import Coalesced, Split

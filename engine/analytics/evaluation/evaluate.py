@@ -18,7 +18,8 @@ from csaw.engine.analytics.evaluation.rows import Compared, Row, compared, plain
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.api import recorded
 from csaw.engine.api.registry import Algo
-from csaw.engine.samples import Samples, check, open_samples
+from csaw.engine.samples import Samples, check
+from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base import arguments
 from csaw.partition.base.notebook import counted, html_rows, line

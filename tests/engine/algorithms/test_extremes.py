@@ -18,7 +18,7 @@ from csaw.engine.draws.addresses import SIZE_DRAWS
 from csaw.engine.draws.random import words
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import coin, may_be_hopeless
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import BiasError, OptionError
 
 SECONDS = 60  # most of it compiles

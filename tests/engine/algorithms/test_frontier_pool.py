@@ -14,7 +14,8 @@ from helpers.stats import assert_drawn_from
 
 from csaw.engine import sample
 from csaw.engine.runs import base_instances
-from csaw.engine.verify import frontier_pools, verify
+from csaw.engine.stores.verify import verify
+from csaw.engine.verify import frontier_pools
 from csaw.partition.errors import CsawError
 
 LAW = """

@@ -21,7 +21,7 @@ from csaw.engine.batches import induced
 from csaw.engine.samples import ahead
 from csaw.engine.samples.inclusion import inclusion
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 MANY = 30_000

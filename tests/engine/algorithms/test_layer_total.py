@@ -8,7 +8,7 @@ from helpers.graphs import arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
 from csaw.engine import prepare, sample
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 LAYERS = {"neighbor_size": 6, "frontier_size": 2, "depth": 12, "seed": 3, "device": "cpu"}

@@ -12,12 +12,12 @@ from csaw.engine.api.registry import build
 from csaw.engine.batches import minibatches
 from csaw.engine.cpu.backend import CpuBackend
 from csaw.engine.draws.random import words
-from csaw.engine.export import export
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.runs.virtual_writer import commit_virtual
 from csaw.engine.samples.layouts import LAYOUTS
 from csaw.engine.sources.shuffled import SHUFFLE_SLOT
 from csaw.engine.sources.sources import Sources
+from csaw.engine.stores.export import export
 from csaw.partition.errors import FormatError, OptionError, StoreError
 
 PLAIN = {"weighted": False, "seed": 5}

@@ -6,7 +6,7 @@ from helpers.faults import plant
 from helpers.graphs import arrays_of, random_store
 
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 
 OPTIONS = {"fanout": (4, 3), "seeds_per_batch": 20, "epochs": 60, "weighted": False, "shuffle": True, "seed": 5}
 # name: (options, file of kernels, right, wrong, the check that finds it)

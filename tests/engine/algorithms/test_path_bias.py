@@ -10,7 +10,7 @@ from helpers.invariance import assert_same
 from helpers.stats import assert_drawn_from
 
 from csaw.engine.cpu.batches.rounds import UnlimitedWalks
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 BIAS = "e.weight * (4.0 if e.dst == e.path(2) else 1.0)"  # towards where the walk was three steps before the next

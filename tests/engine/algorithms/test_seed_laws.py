@@ -9,10 +9,10 @@ from helpers.invariance import assert_request_decides, assert_same
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import open_samples, prepare, sample
-from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.runs.virtual_writer import commit_virtual
 from csaw.engine.sources import drawn_seeds, shuffled
 from csaw.engine.sources.drawn_seeds import chances
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.engine.verify.drawn_seeds import least_variance
 from csaw.partition.errors import OptionError
 

@@ -8,7 +8,7 @@ from helpers.neighbors_in_time import rows_in_order
 from helpers.temporal import TIED, events_store, random_events
 
 from csaw.engine import prepare
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 CASES = {

@@ -12,7 +12,7 @@ from helpers.stats import assert_drawn_from
 
 from csaw.engine.batches import unique
 from csaw.engine.batches.unique import Unique
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 # (source, target, weight): two sources with common neighbors, an edge that is there twice, a weight of zero

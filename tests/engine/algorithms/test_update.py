@@ -7,7 +7,8 @@ from helpers.invariance import assert_same
 from helpers.updates import CLASSES, NAMES
 
 from csaw.engine import sample
-from csaw.engine.verify import updates, verify
+from csaw.engine.stores.verify import verify
+from csaw.engine.verify import updates
 from csaw.partition.errors import CsawError
 
 

@@ -9,7 +9,7 @@ from csaw.engine import sample
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.law import GraphView, edge_law, next_law
 from csaw.engine.api.registry import find
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 
 HEAD = "import math\nfrom csaw.engine.algorithm import Walk, option\nfrom csaw.engine.algorithms.jump import Jump\n"
 FOUND = {

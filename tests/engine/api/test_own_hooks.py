@@ -16,7 +16,7 @@ from scipy.stats import chisquare
 from csaw.engine import sample
 from csaw.engine.api import registry
 from csaw.engine.draws.portable import power
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import CsawError, OptionError
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ from helpers.invariance import assert_same
 from helpers.temporal import events_store, random_events
 
 from csaw.engine import sample
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "own-sampler.md"
 SAME = {

@@ -23,10 +23,10 @@ from csaw.engine import commit_virtual, open_samples, open_virtual, prepare, sam
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.api import registry
 from csaw.engine.cluster.recipe import Recipe
-from csaw.engine.export import export
 from csaw.engine.samples import check
 from csaw.engine.samples.describe import describe
-from csaw.engine.verify import verify
+from csaw.engine.stores.export import export
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError, StoreError
 
 OWN = """

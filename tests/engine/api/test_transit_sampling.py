@@ -14,7 +14,7 @@ from csaw.engine import execute, open_samples, prepare
 from csaw.engine.algorithm import IndividualSampling, Walk, option
 from csaw.engine.api import registry
 from csaw.engine.plan import planning
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 

@@ -17,7 +17,7 @@ import pytest
 import csaw
 from csaw.engine.algorithm import Traversal, Walk, option
 from csaw.engine.algorithms.node2vec import Node2vec
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import CsawError, OptionError, StoreError
 
 GIVEN = {"device": "cpu", "seed": 3, "walk_length": 4}

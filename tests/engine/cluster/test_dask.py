@@ -27,7 +27,7 @@ from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 from csaw.engine.cluster.recipe import Recipe
 from csaw.engine.runs.job import manifest, stored_as
-from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.runs.virtual_writer import commit_virtual
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition import errors, write_graph
 

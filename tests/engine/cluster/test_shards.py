@@ -18,10 +18,11 @@ from helpers.small_samples import SAID, STORES, files_of, python, some_walks
 from csaw.engine import execute, prepare, sample
 from csaw.engine.cluster.shards import Shard, draw_shard, seal_sample
 from csaw.engine.runs.job import manifest, stored_as
-from csaw.engine.samples import files, open_samples
+from csaw.engine.samples import files
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.shared import SharedWriter, named
 from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.stores import open_samples
 from csaw.partition.arrays import lease
 from csaw.partition.arrays.lock import Lock
 from csaw.partition.errors import OptionError, StoreError

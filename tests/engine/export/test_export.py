@@ -18,8 +18,10 @@ from helpers.machine import need_package
 from helpers.small_samples import python
 
 from csaw.cli.commands.export import export as command
-from csaw.engine.export import export, formats
-from csaw.engine.samples import ahead, files, open_samples
+from csaw.engine.export import formats
+from csaw.engine.samples import ahead, files
+from csaw.engine.stores import open_samples
+from csaw.engine.stores.export import export
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
@@ -342,7 +344,7 @@ def test_networkx_reads_the_graphml(tmp_path):
 def test_an_export_without_text_loads_no_compiler(tmp_path, suffix):
     path = stored(tmp_path, "walks", IDS["small"])
     said = (
-        f"import sys; from csaw.engine.export import export; export({str(path)!r}, {str(tmp_path / 'out')!r} + "
+        f"import sys; from csaw.engine.stores.export import export; export({str(path)!r}, {str(tmp_path / 'out')!r} + "
         f"'.{suffix}'); print('numba' in sys.modules)"
     )
     done = subprocess.run(**python(said), capture_output=True, text=True, check=True)

@@ -17,8 +17,9 @@ from helpers.machine import need_package
 import csaw
 from csaw.cli.commands.export import export as command
 from csaw.engine.export import edges as edges_module
-from csaw.engine.export import export, kernels
+from csaw.engine.export import kernels
 from csaw.engine.export.registry import GRAPHS, formats
+from csaw.engine.stores.export import export
 from csaw.partition import IngestOptions, ingest, open_graph, read_edge_ids, write_graph
 from csaw.partition.arrays.nodes import digest, write_group
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError

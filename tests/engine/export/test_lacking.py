@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 import csaw
 from csaw.cli.commands.export import export as command
-from csaw.engine.export import export, formats
+from csaw.engine.export import formats
+from csaw.engine.stores.export import export
 
 IDS = {"numbers": [7, 8, 9, 10, 11], "words": ["a", "b", "c", "d", "e"]}
 EDGES = ((0, 1, 0.5), (1, 2, 1), (2, 0, 2), (0, 2, 1), (3, 0, 4), (2, 3, 0.25), (4, 4, 1))

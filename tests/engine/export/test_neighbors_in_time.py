@@ -9,8 +9,8 @@ import pytest
 from helpers.temporal import TIED
 
 import csaw
-from csaw.engine.export import export
 from csaw.engine.samples.edges import ALONE, numbered_edges
+from csaw.engine.stores.export import export
 
 NAMES = "ABCDE"
 RUNS = {

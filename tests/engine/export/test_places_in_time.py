@@ -5,7 +5,7 @@ import pytest
 from helpers.temporal import TIED
 
 import csaw
-from csaw.engine.export import export
+from csaw.engine.stores.export import export
 from csaw.partition.errors import RepeatedEdgesError
 from csaw.partition.graph.edge_columns import TIME
 

@@ -9,7 +9,7 @@ import pytest
 from helpers.temporal import TIED
 
 import csaw
-from csaw.engine.export import export
+from csaw.engine.stores.export import export
 
 NAMES = "ABCDE"
 

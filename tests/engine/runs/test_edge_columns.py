@@ -15,7 +15,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import MOST_COLUMNS, builder_of, kernels_of
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.schedule.specialization import Specialization
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import BiasError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import DTYPES

@@ -13,8 +13,8 @@ from csaw.cli.main import cli
 from csaw.engine import prepare
 from csaw.engine.algorithms.temporal import Temporal
 from csaw.engine.api.option import option
-from csaw.engine.samples import open_samples
-from csaw.engine.verify import verify
+from csaw.engine.stores import open_samples
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 DAYS = [(0, 1, 3), (1, 2, 4), (1, 3, 6), (2, 0, 5), (3, 0, 9), (0, 2, 4), (2, 3, 7)]

@@ -11,9 +11,9 @@ import pytest
 from helpers import slow
 
 from csaw.engine import open_samples, sample
-from csaw.engine.export import export
 from csaw.engine.samples import NOTHING
-from csaw.engine.verify import verify
+from csaw.engine.stores.export import export
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import StoreError
 
 SAID = {"request": {"algorithm": "deepwalk", "parameters": {"walk_length": 3}, "seed": 1}}

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from csaw.engine import sample
-from csaw.engine.export import export
-from csaw.engine.verify import verify
+from csaw.engine.stores.export import export
+from csaw.engine.stores.verify import verify
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import OptionError
 

@@ -25,8 +25,8 @@ import csaw
 from csaw.engine import prepare
 from csaw.engine.cpu.kernels import by_time
 from csaw.engine.plan import costs, host_memory
-from csaw.engine.samples import open_samples
-from csaw.engine.verify import verify
+from csaw.engine.stores import open_samples
+from csaw.engine.stores.verify import verify
 from csaw.partition import open_graph
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.in_memory import InMemory

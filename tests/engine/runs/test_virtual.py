@@ -8,12 +8,12 @@ from helpers.graphs import random_store, store_with_ids
 from helpers.invariance import bytes_of
 
 from csaw.engine import commit_virtual, execute, open_samples, open_virtual, prepare, sample
-from csaw.engine.export import export
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import check
 from csaw.engine.samples.check import attributes_of
 from csaw.engine.samples.describe import describe
-from csaw.engine.verify import verify
+from csaw.engine.stores.export import export
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError, StoreError
 
 WALKS = ("node2vec", {"walk_length": 9, "num_walks": 2, "p": 0.5, "q": 2.0})

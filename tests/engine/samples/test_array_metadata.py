@@ -12,8 +12,8 @@ from helpers.graphs import random_store
 from helpers.machine import need_package
 
 from csaw.engine import sample
-from csaw.engine.samples import open_samples
 from csaw.engine.samples.layouts import LAYOUTS
+from csaw.engine.stores import open_samples
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import about as of_graphs

@@ -10,9 +10,10 @@ import pytest
 from helpers import slow
 from helpers.small_samples import SAID, STORES, edit, files_of, kept_walks, some_walks, stored
 
-from csaw.engine.export import export
-from csaw.engine.samples import check, files, open_samples
+from csaw.engine.samples import check, files
 from csaw.engine.samples.describe import describe
+from csaw.engine.stores import open_samples
+from csaw.engine.stores.export import export
 from csaw.partition.errors import ChangedError, CsawError, StoreError
 
 

@@ -7,8 +7,9 @@ from helpers import slow
 from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, edit, some_walks
 
 from csaw.cli.commands.info import info
-from csaw.engine.samples import SampleWriter, open_samples
+from csaw.engine.samples import SampleWriter
 from csaw.engine.samples.describe import describe
+from csaw.engine.stores import open_samples
 from csaw.partition.errors import StoreError
 
 

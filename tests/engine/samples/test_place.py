@@ -11,7 +11,8 @@ import pytest
 from helpers import slow
 from helpers.small_samples import SAID, kept_walks, python, some_walks
 
-from csaw.engine.samples import SampleWriter, open_samples, place
+from csaw.engine.samples import SampleWriter, place
+from csaw.engine.stores import open_samples
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.lock import Lock
 from csaw.partition.errors import OptionError, StoreError

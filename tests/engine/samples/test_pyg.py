@@ -11,8 +11,8 @@ from helpers import graphs, slow
 from helpers.machine import need_package
 
 from csaw.cli.commands.export import export as command
-from csaw.engine.export import export
-from csaw.engine.samples import open_samples
+from csaw.engine.stores import open_samples
+from csaw.engine.stores.export import export
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError, StoreError
 

@@ -14,8 +14,9 @@ from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, files_of, kep
 
 from csaw.engine import execute, prepare
 from csaw.engine.runs.job import DRAWS, manifest
-from csaw.engine.samples import SampleWriter, open_samples
+from csaw.engine.samples import SampleWriter
 from csaw.engine.samples.check import require_intact
+from csaw.engine.stores import open_samples
 from csaw.partition import write_graph
 from csaw.partition.errors import StoreError
 

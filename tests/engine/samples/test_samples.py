@@ -7,7 +7,8 @@ from helpers.small_samples import NONE, SAID, SUBGRAPHS, kept_walks, some_walks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from csaw.engine.samples import NOTHING, UNKNOWN, files, open_samples
+from csaw.engine.samples import NOTHING, UNKNOWN, files
+from csaw.engine.stores import open_samples
 
 
 @settings(max_examples=25)

@@ -9,9 +9,10 @@ from helpers.machine import need_package
 from helpers.small_samples import RAGGED, SAID, STORES, files_of, kept_walks, some_walks
 
 import csaw
-from csaw.engine.samples import NOTHING, identifiers, open_samples
+from csaw.engine.samples import NOTHING, identifiers
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.ids import all_ones
+from csaw.engine.stores import open_samples
 
 LINES = {  # a path that ends, with ids of each kind
     "from 0": [(0, 1), (1, 2), (0, 2)],

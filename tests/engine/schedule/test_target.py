@@ -17,12 +17,12 @@ from helpers.stats import assert_drawn_from
 from csaw.engine import open_samples, prepare, sample, stream
 from csaw.engine.api.algorithm import PLANNED_HOPS
 from csaw.engine.draws.random import words
-from csaw.engine.export import export
 from csaw.engine.plan.target import number_of
 from csaw.engine.runs.sample_stream import Stream
-from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.runs.virtual_writer import commit_virtual
 from csaw.engine.schedule import targets
-from csaw.engine.verify import verify
+from csaw.engine.stores.export import export
+from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
 LIKE_ANOTHER = pytest.mark.slow(reason="a case of the same kind as a quick one")

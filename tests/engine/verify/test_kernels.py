@@ -8,7 +8,7 @@ from helpers import graphs, slow
 
 from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, next_law
-from csaw.engine.samples import open_samples
+from csaw.engine.stores import open_samples
 from csaw.engine.verify.choice_kernels import judge_choices
 from csaw.engine.verify.forms import row_form
 from csaw.engine.verify.ids import DenseIds

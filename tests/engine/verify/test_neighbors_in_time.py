@@ -11,7 +11,8 @@ from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
 from csaw.engine.sources.source_times import SourceTimes
 from csaw.engine.sources.sources import Sources
-from csaw.engine.verify import neighbors_in_time, verify
+from csaw.engine.stores.verify import verify
+from csaw.engine.verify import neighbors_in_time
 
 RNG = np.random.default_rng(4)
 SOURCES = {"ids": RNG.integers(0, 40, 300), "time": RNG.integers(-70, 70, 300)}

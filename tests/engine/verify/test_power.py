@@ -12,7 +12,8 @@ from helpers.strayed import circles, strayed_walks
 
 from csaw.cli.commands.verify import verify as command
 from csaw.engine.algorithms.jump import Jump
-from csaw.engine.verify import threads, verify, walk_pass, walk_tables
+from csaw.engine.stores.verify import verify
+from csaw.engine.verify import threads, walk_pass, walk_tables
 from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.power import bounded_sum

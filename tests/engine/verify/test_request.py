@@ -12,7 +12,7 @@ from helpers.run_options import small
 
 import csaw
 from csaw.engine.api import registry
-from csaw.engine.samples import open_samples
+from csaw.engine.stores import open_samples
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.write import write_graph
 

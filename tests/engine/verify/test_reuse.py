@@ -8,7 +8,7 @@ from helpers.graphs import random_store, store_of
 from helpers.remade import chosen, remade
 
 import csaw
-from csaw.engine.samples import open_samples
+from csaw.engine.stores import open_samples
 from csaw.engine.verify.repeats import bound
 from csaw.partition.graph.write import write_graph
 

@@ -6,7 +6,7 @@ from helpers.temporal import RECENT, events_store, random_events
 
 from csaw.engine.schedule import specialization
 from csaw.engine.sources.start_edges import StartEdges
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 
 EXPONENTIAL = {"time_bias": "exponential", "time_scale": 30.0}
 FAULTS = {

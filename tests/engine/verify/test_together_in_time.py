@@ -9,7 +9,7 @@ from helpers.temporal import events_store, random_events
 from csaw.engine.batches.copies_in_time import Copies, PoolsInTime, Together
 from csaw.engine.cpu.selector import CpuSelector
 from csaw.engine.schedule import specialization
-from csaw.engine.verify import verify
+from csaw.engine.stores.verify import verify
 
 RNG = np.random.default_rng(4)
 SOURCES = {"ids": np.repeat(RNG.integers(0, 40, 300), 2), "time": RNG.integers(-70, 70, 600)}

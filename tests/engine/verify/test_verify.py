@@ -15,8 +15,9 @@ from scipy.stats import hypergeom
 
 from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
-from csaw.engine.samples import UNKNOWN, open_samples
-from csaw.engine.verify import verify
+from csaw.engine.samples import UNKNOWN
+from csaw.engine.stores import open_samples
+from csaw.engine.stores.verify import verify
 from csaw.engine.verify.ids import DenseIds
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law

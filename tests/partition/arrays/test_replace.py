@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from csaw.cli.commands.datasets import datasets
 from csaw.cli.commands.partition import partition
 from csaw.datasets.generate import KarateRows, generate, write_text
-from csaw.engine.samples import open_samples
+from csaw.engine.stores import open_samples
 from csaw.partition import IngestOptions, open_graph
 from csaw.partition.arrays import replace
 from csaw.partition.errors import CsawError, OptionError, StoreError

@@ -120,6 +120,7 @@ def test_one_end_is_enough_to_choose_between_two_pairs(tmp_path, options, found)
     ("text", "options", "message"),
     [
         ("5 9\n7 3\n", {"source_column": "name"}, "--source-column: no column 'name'; there is no header"),
+        ("5 9 1.0\n7 3 2.0\n", {"weight_column": "1_0"}, "--weight-column: no column '1_0'; there is no header"),
         ("source,target\n5,9\n", {"weight_column": "\u00b2"}, "no column '\u00b2'; it has source, target"),
         ("5 9 1\n7 3 1\n", {"weight_column": "2"}, "column 2 cannot have two roles"),
         ("5 9\n7 3\n", {"source_column": "3"}, "--source-column 3: expected a number from 1 to 2"),
