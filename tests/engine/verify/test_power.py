@@ -218,7 +218,7 @@ def test_nothing_tested_that_could_have_been_is_no_success(tmp_path, monkeypatch
     report = verify(path, budget=1)
     assert report.untested
     assert not report.ok
-    monkeypatch.setattr("csaw.engine.verify.verify", lambda *_, **__: report)
+    monkeypatch.setattr("csaw.engine.stores.verify.verify", lambda *_, **__: report)
     done = CliRunner().invoke(command, [str(path)])
     assert done.exit_code == 3
     assert "NOT TESTED" in done.output.splitlines()[-1]
