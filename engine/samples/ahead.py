@@ -5,13 +5,13 @@ threads check files some way ahead of the pieces that need them, and work on pie
 checked yet waits for it, or checks it.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.opened import OpenedSamples
+from csaw.partition.base.parallel import ordered
 
 PIECE = 1 << 22  # bytes of ids in a piece, unless an instance has more
 AHEAD = 2  # pieces, and files to check, for each thread: some are done while their turn has not come
@@ -27,27 +27,25 @@ def in_order(
     ``names`` are the arrays that it reads. At most ``AHEAD`` results for each thread are kept for their turn. The first
     error ends all.
     """
-    checks, upto = _checks(samples, names), 0
-    waiting: deque[tuple[int, Future[Made]]] = deque()
-    pool = ThreadPoolExecutor(threads)
-    try:
+    checks = _checks(samples, names)
+
+    def made(start: int, stop: int) -> tuple[int, Made]:
+        return stop, work(start, stop)
+
+    def begun() -> Iterator[Future[tuple[int, Made]]]:
+        upto = 0
         for start, stop in spans:
             wanted = -(-len(checks) * stop // max(samples.instances, 1)) + AHEAD * threads
             for rows, chunk in checks[upto:wanted]:
                 pool.submit(rows.check, chunk)  # an error comes again, in its turn, from the piece that needs the file
             upto = max(upto, wanted)
-            waiting.append((stop, pool.submit(work, start, stop)))
-            if len(waiting) > AHEAD * threads:
-                yield _taken(waiting)
-        while waiting:
-            yield _taken(waiting)
+            yield pool.submit(made, start, stop)
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from ordered(begun(), AHEAD * threads)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _taken(waiting: deque[tuple[int, Future[Made]]]) -> tuple[int, Made]:
-    stop, made = waiting.popleft()
-    return stop, made.result()
 
 
 def _checks(samples: OpenedSamples, names: list[str]) -> list[tuple[Array, int]]:

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Condition
 from typing import NamedTuple
 
-from csaw.partition.base.parallel import Crew, Result
+from csaw.partition.base.parallel import Crew, Result, failed
 
 AHEAD, MOST_OPEN = 2, 64  # sources that are open, and pieces in work, for each thread; sources together
 
@@ -86,9 +86,7 @@ class Lanes:
                     job.add_done_callback(self._is_done)
                     self._put(lane, size, job)
         except Exception as error:  # noqa: BLE001 - handed on
-            failed: Future = Future()
-            failed.set_exception(error)
-            self._put(lane, 0, failed)
+            self._put(lane, 0, failed(error))
         self._put(lane, 0, None)
 
     def _may_begin(self, number: int, source: Source) -> bool:

@@ -7,7 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from csaw.partition.base.interruptible import go_on, heeding
 
@@ -18,6 +18,33 @@ WORK_BYTES = 40 << 20  # that threads may have in work, however small the budget
 def processors() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def ordered(futures: Iterable[Future[Result]], ahead: int) -> Iterator[Result]:
+    """Yield the results of ``futures``, whose work begins when they are iterated, in their order.
+
+    ``ahead`` of them have begun before the first result is taken. At an error, and when the caller stops, those that
+    wait are cancelled, and those under way come to their end.
+    """
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for future in futures:
+            waiting.append(future)
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+        wait(waiting)
+
+
+def failed(error: Exception) -> Future[Any]:
+    """A future whose result is an error."""
+    future: Future[Any] = Future()
+    future.set_exception(error)
+    return future
 
 
 class Backlog:
@@ -83,22 +110,12 @@ class Crew:
         the threads.
         """
         ahead = max(1, min(2 * self.threads, self.work_bytes // piece_bytes))
-        waiting: deque[Future[Result]] = deque()
-        work = heeding(work)
-        try:
-            for piece in _with_error(pieces):
-                go_on()
-                if isinstance(piece, Exception):
-                    yield from _results(waiting)
-                    raise piece
-                waiting.append(self.pool.submit(work, *piece))
-                if len(waiting) >= ahead:
-                    yield waiting.popleft().result()
-            yield from _results(waiting)
-        finally:
-            for future in waiting:
-                future.cancel()
-            wait(waiting)
+        return ordered(self._begun(heeding(work), pieces), ahead - 1)
+
+    def _begun(self, work: Callable[..., Result], pieces: Iterable[tuple]) -> Iterator[Future[Result]]:
+        for piece in _with_error(pieces):
+            go_on()
+            yield failed(piece) if isinstance(piece, Exception) else self.pool.submit(work, *piece)
 
     def __enter__(self) -> Self:
         return self
@@ -113,8 +130,3 @@ def _with_error(pieces: Iterable[tuple]) -> Iterator[tuple | Exception]:
         yield from pieces
     except Exception as error:  # noqa: BLE001 - handed on
         yield error
-
-
-def _results(waiting: deque[Future[Result]]) -> Iterator[Result]:
-    while waiting:
-        yield waiting.popleft().result()

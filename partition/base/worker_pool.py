@@ -1,10 +1,11 @@
 """Independent parts of one work, shared by several workers such as GPUs: whoever is idle takes the next part."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import TypeVar
+
+from csaw.partition.base.parallel import ordered
 
 Worker = TypeVar("Worker")
 Part = TypeVar("Part")
@@ -47,15 +48,5 @@ def in_order(
         finally:
             idle.put(worker)
 
-    waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(len(workers)) as threads:
-        try:
-            for part in parts:
-                waiting.append(threads.submit(done, part))
-                if len(waiting) > len(workers):
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        yield from ordered((threads.submit(done, part) for part in parts), ahead=len(workers))

@@ -12,7 +12,7 @@ from helpers.graphs import SQUARE, store_of
 from csaw.engine import commit_virtual, prepare, sample
 from csaw.engine.api import registry
 from csaw.engine.api.law import edge_law
-from csaw.engine.samples.describe import describe
+from csaw.engine.stores.describe import describe_store as describe
 from csaw.engine.stores.export import export
 from csaw.engine.stores.verify import verify
 from csaw.engine.verify.checks import GraphView

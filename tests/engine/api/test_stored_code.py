@@ -24,7 +24,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.api import registry
 from csaw.engine.cluster.recipe import Recipe
 from csaw.engine.samples import check
-from csaw.engine.samples.describe import describe
+from csaw.engine.stores.describe import describe_store as describe
 from csaw.engine.stores.export import export
 from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError, StoreError

@@ -11,7 +11,7 @@ from csaw.engine import commit_virtual, execute, open_samples, open_virtual, pre
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import check
 from csaw.engine.samples.check import attributes_of
-from csaw.engine.samples.describe import describe
+from csaw.engine.stores.describe import describe_store as describe
 from csaw.engine.stores.export import export
 from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError, StoreError

@@ -11,8 +11,8 @@ from helpers import slow
 from helpers.small_samples import SAID, STORES, edit, files_of, kept_walks, some_walks, stored
 
 from csaw.engine.samples import check, files
-from csaw.engine.samples.describe import describe
 from csaw.engine.stores import open_samples
+from csaw.engine.stores.describe import describe_store as describe
 from csaw.engine.stores.export import export
 from csaw.partition.errors import ChangedError, CsawError, StoreError
 

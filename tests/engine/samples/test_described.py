@@ -8,8 +8,8 @@ from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, edit, some_wa
 
 from csaw.cli.commands.info import info
 from csaw.engine.samples import SampleWriter
-from csaw.engine.samples.describe import describe
 from csaw.engine.stores import open_samples
+from csaw.engine.stores.describe import describe_store as describe
 from csaw.partition.errors import StoreError
 
 
