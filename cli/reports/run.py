@@ -86,6 +86,7 @@ FORM = (
 )
 METHODS = (
     Line("select", "--select"),
+    Line("bias", "bias of a step"),
     Line("collision", "--collision"),
     Line("detect", "--detect", lambda value: "not needed" if value == "none" else plain(value)),
 )

@@ -59,6 +59,7 @@ class Plan:
     host_bytes: int  # for partitions in host memory, beside those on a GPU
     policy: Policy
     rates: Rates  # of the machine, which the plan counts on
+    bias: str | None = None  # how the bias of a walk is drawn by, where it depends on more than the edge
     larger: dict[str, Record] = field(default_factory=dict)  # what larger budgets would be expected to take: larger.py
     ways: dict[str, float | str] = field(default_factory=dict)  # where the run could take place: seconds, or why not
 

@@ -24,7 +24,7 @@ from csaw.engine.plan.pieces import LARGE_PIECE
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import ASSUMED, Rates
 from csaw.engine.plan.request import Request
-from csaw.engine.plan.selection import choose_select
+from csaw.engine.plan.selection import choose_select, drawn_by
 from csaw.engine.plan.target import base_vertices, target_row
 from csaw.engine.plan.trees import tree_edges
 from csaw.engine.samples.layouts.drawn import drawn_layout
@@ -79,6 +79,7 @@ def make_plan(
         transit=options.transit_parallel,
         kind=kind,
         tree_edges=tree_edges(shape, memory) if kind is BatchKind.TREES else 0,
+        bias=drawn_by(algorithm, weighted, request.select),
         detect=choose_detector(algorithm, request.select, request.collision, layout, bool(devices), options.detect),
         output_bytes=output,
         host_bytes=host_room(beside_host_parts(shape, limits), memory.batch * shape.sample * len(devices)),

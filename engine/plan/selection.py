@@ -7,6 +7,7 @@ from typing import TypeGuard
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.user_code import is_own
+from csaw.engine.plan.bias_bounds import LARGEST, derived_bounds
 from csaw.engine.plan.methods import Method
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
@@ -16,7 +17,6 @@ EXTREME_CHANCE = 2.0**-20  # chances of a coin, or of its other side, below this
 HOPELESS = 2.0**-20  # rows where fewer trials by rejection accept are drawn from as a whole
 SUM_BITS = 61  # of the running sums of a row, and the least that the least weight of a graph may have of them
 LEAST_BITS = 16
-LARGEST = 1e260  # of a bound: its product with any float32 and any number of edges still fits a float64
 
 
 def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, store: GraphStore) -> Method:
@@ -66,15 +66,56 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
         Method.ALIAS: bias.static and by_edge,
-        Method.REJECTION: algorithm.bias_range is not None
-        and not bias.static
+        Method.REJECTION: not bias.static
+        and _is_bounded(algorithm)
         and by_edge
         and "path" not in bias.reads
         and not bias.columns  # a proposal knows its vertex, not its edge
-        and (is_by_weight(bias) or not weighted),
+        and (not weighted or "weight" not in bias.reads or is_by_weight(bias)),
         Method.ITS: True,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def _is_bounded(algorithm: Walk) -> bool:
+    """Whether a walk says between which bounds its bias is, or its text proves some that are near each other."""
+    if algorithm.bias_range is not None:
+        return True
+    derived = derived_bounds(algorithm)
+    return derived is not None and derived.are_near
+
+
+def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None:
+    """How the bias of a walk that knows more than its edge is drawn by, in words; None for any other."""
+    if not isinstance(algorithm, Walk) or algorithm.timed:
+        return None
+    bias = hooks.edge_bias(algorithm, weighted)
+    if bias.static:
+        return None
+    if select is Method.REJECTION:
+        low, high, back = bounds(algorithm)
+        times = " of the weight" if weighted and "weight" in bias.reads else ""
+        span = f"{low:g} to {high:g}" if low < high else f"{high:g}"
+        way_back = f", {back:g} on the way back" if back != high else ""
+        draws = "1 draw" if high == low else f"at most {high / low:.3g} draws"
+        most = f"; {draws} a step expected" if low > 0 else ""
+        return f"{span}{times}{way_back}{most}"
+    return f"each neighbor of a step is looked at: {_hindrance(algorithm, bias, weighted)}"
+
+
+def _hindrance(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> str:
+    """The reason why a bias is not drawn by rejection."""
+    if bias.columns:
+        return f"it reads e.{min(bias.columns)}, and a draw knows its vertex, not its edge"
+    if "path" in bias.reads:
+        return "it reads e.path"
+    if weighted and "weight" in bias.reads and not is_by_weight(bias):
+        return "it is not written as e.weight times a number of bounds"
+    derived = derived_bounds(algorithm)
+    if algorithm.bias_range is None and (derived is None or not derived.are_near):
+        span = "no bounds" if derived is None else f"it is from {derived.low:g} to {derived.high:g}, too far apart"
+        return f"{span}; Walk.bias_range can say some" if derived is None else span
+    return "--select asks for it, or update reads the edge"
 
 
 def is_by_weight(bias: hooks.Hook) -> bool:
@@ -197,18 +238,25 @@ def return_apart(algorithm: Algorithm, select: Method) -> bool:
 def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
     """Whether there can be rows where trials by rejection are hardly ever accepted.
 
-    Bounds that a user's own class declares may not hold.
+    Bounds that a user's own class declares may not hold; those that are derived do.
     """
     if select is not Method.REJECTION:
         return False
     low, high, back = bounds(algorithm)
-    return min(low, back) < HOPELESS * high or is_own(type(algorithm))
+    declared_by_user = is_own(type(algorithm)) and getattr(algorithm, "bias_range", None) is not None
+    return min(low, back) < HOPELESS * high or declared_by_user
 
 
 def bounds(algorithm: Algorithm) -> tuple[float, float, float]:
-    """The bounds (low, high, back) that ``bias_range`` declares; OptionError if they bound nothing."""
+    """The bounds (low, high, back) that ``bias_range`` declares, or that follow from the text of the bias.
+
+    OptionError if declared ones bound nothing.
+    """
     assert isinstance(algorithm, Walk)
-    assert algorithm.bias_range is not None
+    if algorithm.bias_range is None:
+        derived = derived_bounds(algorithm)
+        assert derived is not None
+        return derived.low, derived.high, derived.back
     found = algorithm.bias_range()
     try:
         low, high, back = (float(bound) for bound in found)

@@ -111,6 +111,14 @@ MORE = [
         "node2vec",
         {"edge_bias": "e.weight ** 0.3 if e.is_neighbor(e.prev, e.dst) else e.weight ** 2", "walk_length": 10},
     ),
+    # bounds that are read from the text: of the weight, of none, without the way back, with more on it
+    (
+        "deepwalk",
+        {"edge_bias": "e.weight * (2 if e.dst_degree > e.src_degree else 1) * (0.5 if e.dst == e.prev else 1)"},
+    ),
+    ("deepwalk", {"edge_bias": "1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.25", "layout": "csr"}),
+    ("deepwalk", {"edge_bias": "0 if e.dst == e.prev else 1"}),
+    ("deepwalk", {"edge_bias": "e.weight * (8 if e.dst == e.prev else 1 + e.depth % 3)", "layout": "table"}),
     ("snowball", {"neighbor_size": 2, "edge_bias": "e.weight * e.src_degree"}),
     ("layer", {"depth": 2, "neighbor_size": 3, "bias": "degree"}),
     ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight"}),

@@ -1,0 +1,329 @@
+"""Bounds of a bias, read from its text: what is proven for every edge decides how a walk draws.
+
+The text of a hook is run once with intervals in place of numbers, as abstract interpretation does (Cousot and Cousot,
+POPL 1977). Additions, products, quotients and roots are rounded monotonically, so the bounds of an interval are
+computed as the kernels compute their numbers and hold for each of them to the last bit; powers, exponentials and
+logarithms get some room.
+"""
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import Walk
+
+Number = int | float
+Environment = dict[str, "Interval"]
+MOST = 2**62  # of a number of vertices, of edges or of instances
+LARGEST = 1e260  # of a bound: its product with any float32 and any number of edges still fits a float64
+TRIALS = 256  # most trials of a step by rejection that bounds may let one expect
+ROOM = 1e-12  # share of a power, an exponential or a logarithm
+DEEPEST = 16  # calls of own functions within each other
+VERTICES = ("dst", "src", "source")
+
+
+class Unbounded(Exception):
+    """The text computes what has no bounds here."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from ``low`` to ``high``. Those of the same ``vertex`` are one number."""
+
+    low: Number
+    high: Number
+    vertex: str = ""
+
+    @property
+    def truths(self) -> set[bool]:
+        """The truth values that its numbers have."""
+        found = {True} if (self.low, self.high) != (0, 0) else set()
+        return found | ({False} if self.low <= 0 <= self.high else set())
+
+    def or_also(self, other: "Interval | None") -> "Interval":
+        if other is None:
+            return self
+        vertex = self.vertex if self.vertex == other.vertex else ""
+        return Interval(min(self.low, other.low), max(self.high, other.high), vertex)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A bias over the weight of its edge is in [low, high], and ``back`` on the edge to the previous vertex, or at most
+    ``high`` there where ``back`` equals ``high``.
+    """
+
+    low: float
+    high: float
+    back: float
+
+    @property
+    def are_near(self) -> bool:
+        """Whether they prove that a proposal is accepted often enough for rejection."""
+        return 1.0 / LARGEST <= self.high <= min(LARGEST, TRIALS * self.low)
+
+
+def derived_bounds(algorithm: Walk) -> Bounds | None:
+    """The bounds of edge_bias / e.weight of a walk; None where nothing is proven."""
+    bias = hooks.edge_bias(algorithm, weighted=False)  # in which the weight is 1
+    return None if bias.columns else _bounds(bias.source, hooks.params(algorithm))
+
+
+@lru_cache(64)
+def _bounds(source: str, params: tuple[float, ...]) -> Bounds | None:
+    with hooks.TREES:
+        tree = ast.parse(source)
+    try:
+        others, back = (Reading(tree, params, returns).result() for returns in (False, True))
+    except (Unbounded, ArithmeticError, RecursionError):
+        return None
+    low, high = float(others.low), float(others.high)
+    if back.low == back.high:
+        returning = float(back.low)
+    else:
+        returning = high = max(high, float(back.high))
+    return Bounds(low, high, returning) if low >= 0.0 and back.low >= 0.0 and high < math.inf else None
+
+
+class Reading:
+    """Runs the function ``edge_bias`` of a text. ``returns``: of the edge to the previous vertex, or of all others."""
+
+    def __init__(self, tree: ast.Module, params: Sequence[float], returns: bool) -> None:
+        self.functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
+        self.params, self.returns, self.calls = params, returns, 0
+        imports = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
+        self.imported = {one.asname or one.name: one.name for each in imports for one in each.names}
+        self.constants: Environment = {}
+        for statement in (one for one in tree.body if isinstance(one, ast.Assign)):
+            name, value = _assigned(statement)
+            self.constants[name] = self._value(value, {})
+
+    def result(self) -> Interval:
+        """All that the function may return."""
+        known = {name: Interval(0, MOST, name) for name in VERTICES}
+        known["prev"] = known["dst"] if self.returns else Interval(-1, MOST, "prev")
+        known |= {"depth": Interval(0, MOST), "instance": Interval(0, MOST), "weight": Interval(1.0, 1.0)}
+        return self._called(self.functions["edge_bias"], known)
+
+    def _called(self, function: ast.FunctionDef, known: Environment) -> Interval:
+        self.calls += 1
+        if self.calls > DEEPEST:
+            raise Unbounded
+        returned, after = self._run(function.body, self.constants | known)
+        self.calls -= 1
+        if returned is None or after is not None:  # it may end without a number
+            raise Unbounded
+        return returned
+
+    def _run(self, body: Sequence[ast.stmt], known: Environment) -> tuple[Interval | None, Environment | None]:
+        """What statements may return, and the variables behind them; None where they never get there."""
+        returned: Interval | None = None
+        for statement in body:
+            if isinstance(statement, ast.If):
+                ways = []
+                for truth in sorted(self._value(statement.test, known).truths):
+                    ways.append(self._run(statement.body if truth else statement.orelse, dict(known)))
+                for found, _ in ways:
+                    returned = returned if found is None else found.or_also(returned)
+                behind = [after for _, after in ways if after is not None]
+                if not behind:
+                    return returned, None
+                known = _joined(behind)
+            elif isinstance(statement, ast.Return) and statement.value is not None:
+                return self._value(statement.value, known).or_also(returned), None
+            else:
+                name, value = _assigned(statement)
+                known[name] = self._value(value, known)
+        return returned, known
+
+    def _value(self, node: ast.expr, known: Environment) -> Interval:
+        match node:
+            case ast.Constant(value=bool() | int() | float() as value):
+                return Interval(int(value) if isinstance(value, bool) else value, value)
+            case ast.Name(id=name) if name in known:
+                return known[name]
+            case ast.Subscript(value=ast.Name(id="params"), slice=ast.Constant(value=int() as number)):
+                return Interval(float(self.params[number]), float(self.params[number]))
+            case ast.Attribute(attr=name) if isinstance(constant := getattr(math, name, None), float):
+                return Interval(constant, constant)
+            case ast.IfExp():
+                ways = [node.body if truth else node.orelse for truth in self._value(node.test, known).truths]
+                return _any_of([self._value(way, known) for way in ways])
+            case ast.BoolOp():
+                return self._decided(node, known)
+            case ast.Compare():
+                return self._compared(node, known)
+            case ast.UnaryOp():
+                return _of_one(node.op, self._value(node.operand, known))
+            case ast.BinOp():
+                return _of_two(node.op, self._value(node.left, known), self._value(node.right, known))
+            case ast.Call(keywords=[]):
+                return self._call(node, known)
+        raise Unbounded
+
+    def _decided(self, node: ast.BoolOp, known: Environment) -> Interval:
+        """``and`` and ``or`` of truths: each is looked at where those before it have not decided."""
+        decides = isinstance(node.op, ast.Or)
+        found: set[bool] = set()
+        for one in node.values:
+            truths = self._value(one, known).truths
+            found |= truths & {decides}
+            if truths == {decides}:
+                return _truth(found)
+        return _truth(found | {not decides})
+
+    def _compared(self, node: ast.Compare, known: Environment) -> Interval:
+        ends = [self._value(one, known) for one in (node.left, *node.comparators)]
+        found = [self._one_compared(op, *two) for op, two in zip(node.ops, pairwise(ends), strict=True)]
+        return _truth({all(one == {True} for one in found), all(True in one for one in found)})
+
+    def _one_compared(self, op: ast.cmpop, a: Interval, b: Interval) -> set[bool]:
+        """The truth values of a comparison."""
+        if isinstance(op, ast.Gt | ast.GtE):
+            return self._one_compared(ast.Lt() if isinstance(op, ast.Gt) else ast.LtE(), b, a)
+        same = bool(a.vertex) and a.vertex == b.vertex
+        if isinstance(op, ast.Eq | ast.NotEq):
+            other = {a.vertex, b.vertex} == {"dst", "prev"} and not self.returns
+            may = not other and a.low <= b.high and b.low <= a.high
+            must = same or (a.low == a.high == b.low == b.high)
+            equal = {True} if must else {True, False} if may else {False}
+            return equal if isinstance(op, ast.Eq) else {not one for one in equal}
+        if isinstance(op, ast.Lt):
+            return {False} if same else {a.low < b.high, a.high < b.low}
+        if isinstance(op, ast.LtE):
+            return {True} if same else {a.low <= b.high, a.high <= b.low}
+        raise Unbounded
+
+    def _call(self, node: ast.Call, known: Environment) -> Interval:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name == "is_neighbor":
+            return Interval(0, 1)
+        if name == "degree":
+            has_edge = isinstance(node.args[1], ast.Name) and node.args[1].id == "src"
+            return Interval(int(has_edge), MOST)
+        if name == "vertex_count":
+            return Interval(1, MOST)
+        given, name = [self._value(one, known) for one in node.args], self.imported.get(name, name)
+        if (own := self.functions.get(name)) is not None and len(own.args.args) == len(given):
+            names = [one.arg for one in own.args.args]
+            return self._called(own, dict(zip(names, given, strict=True)))
+        if name in FUNCTIONS and len(given) == FUNCTIONS[name][0]:
+            return FUNCTIONS[name][1](*given)
+        if name in ("min", "max") and given:
+            of = min if name == "min" else max
+            return Interval(of(one.low for one in given), of(one.high for one in given))
+        raise Unbounded
+
+
+def _assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
+    """The variable and the value of an assignment."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return name, value
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            return name, value
+        case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+            return name, ast.BinOp(ast.Name(name, ast.Load()), op, value)
+    raise Unbounded
+
+
+def _joined(ways: Sequence[Environment]) -> Environment:
+    """The variables behind branches: those that each of them has."""
+    return {name: _any_of([way[name] for way in ways]) for name in ways[0] if all(name in way for way in ways)}
+
+
+def _any_of(values: Sequence[Interval]) -> Interval:
+    found = values[0]
+    for one in values[1:]:
+        found = found.or_also(one)
+    return found
+
+
+def _truth(truths: set[bool]) -> Interval:
+    return Interval(int(min(truths)), int(max(truths)))
+
+
+def _checked(low: Number, high: Number) -> Interval:
+    """An interval; Unbounded for what is no number, and for integers beyond 64 bits."""
+    too_large = any(isinstance(one, int) and abs(one) > 2 * MOST - 1 for one in (low, high))
+    if math.isnan(low) or math.isnan(high) or too_large:
+        raise Unbounded
+    return Interval(low, high)
+
+
+def _of_one(op: ast.unaryop, a: Interval) -> Interval:
+    if isinstance(op, ast.USub):
+        return _checked(-a.high, -a.low)
+    if isinstance(op, ast.Not):
+        return _truth({not one for one in a.truths})
+    return replace(a, vertex="")
+
+
+def _corners(of: Callable[[Number, Number], Number], a: Interval, b: Interval) -> Interval:
+    """The bounds of a function that is monotone in both of its arguments, each for itself."""
+    found = [of(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    if any(map(math.isnan, found)):
+        raise Unbounded
+    return _checked(min(found), max(found))
+
+
+def _of_two(op: ast.operator, a: Interval, b: Interval) -> Interval:
+    if isinstance(op, ast.Add):
+        return _checked(a.low + b.low, a.high + b.high)
+    if isinstance(op, ast.Sub):
+        return _checked(a.low - b.high, a.high - b.low)
+    if isinstance(op, ast.Mult):
+        return _corners(lambda x, y: x * y, a, b)
+    if isinstance(op, ast.Div) and not b.low <= 0 <= b.high:
+        return _corners(lambda x, y: float(x) / float(y), a, b)
+    if isinstance(op, ast.Mod) and b.low > 0 and all(isinstance(one, int) for one in (a.low, a.high, b.high)):
+        return Interval(0, b.high - 1)
+    raise Unbounded
+
+
+def _roomy(low: float, high: float) -> Interval:
+    """An interval with some room, for functions whose last bits are not proven."""
+    return _checked(low - ROOM * abs(low), high + ROOM * abs(high))
+
+
+def _power(a: Interval, b: Interval) -> Interval:
+    if a.low < 0 or (a.low == 0 and b.low <= 0):
+        raise Unbounded
+    found = _corners(lambda x, y: math.pow(x, y), a, b)
+    return _roomy(found.low, found.high)
+
+
+def _logarithm(a: Interval) -> Interval:
+    if a.low <= 0:
+        raise Unbounded
+    low, high = math.log(a.low), math.log(a.high)
+    return _checked(low - ROOM * (1.0 + abs(low)), high + ROOM * (1.0 + abs(high)))
+
+
+def _root(a: Interval) -> Interval:
+    if a.low < 0:
+        raise Unbounded
+    return _checked(math.sqrt(a.low), math.sqrt(a.high))
+
+
+def _absolute(a: Interval) -> Interval:
+    if a.low >= 0:
+        return _checked(a.low, a.high)
+    return _checked(-a.high, -a.low) if a.high <= 0 else _checked(0 * a.low, max(-a.low, a.high))
+
+
+FUNCTIONS: dict[str, tuple[int, Callable[..., Interval]]] = {
+    "float": (1, lambda a: Interval(float(a.low), float(a.high))),
+    "bool": (1, lambda a: _truth(a.truths)),
+    "abs": (1, _absolute),
+    "fabs": (1, _absolute),
+    "sqrt": (1, _root),
+    "csaw_exponential": (1, lambda a: _roomy(math.exp(a.low), math.exp(a.high))),
+    "csaw_logarithm": (1, _logarithm),
+    "csaw_power": (2, _power),
+}
+"""Functions of hooks, with the number of their arguments."""
