@@ -1,54 +1,25 @@
 """Bounds of a bias, read from its text: what is proven for every edge decides how a walk draws.
 
 The text of a hook is run once with intervals in place of numbers, as abstract interpretation does (Cousot and Cousot,
-POPL 1977). Additions, products, quotients and roots are rounded monotonically, so the bounds of an interval are
-computed as the kernels compute their numbers and hold for each of them to the last bit; powers, exponentials and
-logarithms get some room.
+POPL 1977).
 """
 
 import ast
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
+from csaw.engine.plan.intervals import FUNCTIONS, MOST, Interval, Unbounded, any_of, of_one, of_two, truth
 
-Number = int | float
 Environment = dict[str, "Interval"]
-MOST = 2**62  # of a number of vertices, of edges or of instances
 LARGEST = 1e260  # of a bound: its product with any float32 and any number of edges still fits a float64
 TRIALS = 256  # most trials of a step by rejection that bounds may let one expect
-ROOM = 1e-12  # share of a power, an exponential or a logarithm
 DEEPEST = 16  # calls of own functions within each other
 VERTICES = ("dst", "src", "source")
-
-
-class Unbounded(Exception):
-    """The text computes what has no bounds here."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """All numbers from ``low`` to ``high``. Those of the same ``vertex`` are one number."""
-
-    low: Number
-    high: Number
-    vertex: str = ""
-
-    @property
-    def truths(self) -> set[bool]:
-        """The truth values that its numbers have."""
-        found = {True} if (self.low, self.high) != (0, 0) else set()
-        return found | ({False} if self.low <= 0 <= self.high else set())
-
-    def or_also(self, other: "Interval | None") -> "Interval":
-        if other is None:
-            return self
-        vertex = self.vertex if self.vertex == other.vertex else ""
-        return Interval(min(self.low, other.low), max(self.high, other.high), vertex)
 
 
 @dataclass(frozen=True)
@@ -152,15 +123,15 @@ class Reading:
                 return Interval(constant, constant)
             case ast.IfExp():
                 ways = [node.body if truth else node.orelse for truth in self._value(node.test, known).truths]
-                return _any_of([self._value(way, known) for way in ways])
+                return any_of([self._value(way, known) for way in ways])
             case ast.BoolOp():
                 return self._decided(node, known)
             case ast.Compare():
                 return self._compared(node, known)
             case ast.UnaryOp():
-                return _of_one(node.op, self._value(node.operand, known))
+                return of_one(node.op, self._value(node.operand, known))
             case ast.BinOp():
-                return _of_two(node.op, self._value(node.left, known), self._value(node.right, known))
+                return of_two(node.op, self._value(node.left, known), self._value(node.right, known))
             case ast.Call(keywords=[]):
                 return self._call(node, known)
         raise Unbounded
@@ -173,13 +144,13 @@ class Reading:
             truths = self._value(one, known).truths
             found |= truths & {decides}
             if truths == {decides}:
-                return _truth(found)
-        return _truth(found | {not decides})
+                return truth(found)
+        return truth(found | {not decides})
 
     def _compared(self, node: ast.Compare, known: Environment) -> Interval:
         ends = [self._value(one, known) for one in (node.left, *node.comparators)]
         found = [self._one_compared(op, *two) for op, two in zip(node.ops, pairwise(ends), strict=True)]
-        return _truth({all(one == {True} for one in found), all(True in one for one in found)})
+        return truth({all(one == {True} for one in found), all(True in one for one in found)})
 
     def _one_compared(self, op: ast.cmpop, a: Interval, b: Interval) -> set[bool]:
         """The truth values of a comparison."""
@@ -233,97 +204,4 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
 
 def _joined(ways: Sequence[Environment]) -> Environment:
     """The variables behind branches: those that each of them has."""
-    return {name: _any_of([way[name] for way in ways]) for name in ways[0] if all(name in way for way in ways)}
-
-
-def _any_of(values: Sequence[Interval]) -> Interval:
-    found = values[0]
-    for one in values[1:]:
-        found = found.or_also(one)
-    return found
-
-
-def _truth(truths: set[bool]) -> Interval:
-    return Interval(int(min(truths)), int(max(truths)))
-
-
-def _checked(low: Number, high: Number) -> Interval:
-    """An interval; Unbounded for what is no number, and for integers beyond 64 bits."""
-    too_large = any(isinstance(one, int) and abs(one) > 2 * MOST - 1 for one in (low, high))
-    if math.isnan(low) or math.isnan(high) or too_large:
-        raise Unbounded
-    return Interval(low, high)
-
-
-def _of_one(op: ast.unaryop, a: Interval) -> Interval:
-    if isinstance(op, ast.USub):
-        return _checked(-a.high, -a.low)
-    if isinstance(op, ast.Not):
-        return _truth({not one for one in a.truths})
-    return replace(a, vertex="")
-
-
-def _corners(of: Callable[[Number, Number], Number], a: Interval, b: Interval) -> Interval:
-    """The bounds of a function that is monotone in both of its arguments, each for itself."""
-    found = [of(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-    if any(map(math.isnan, found)):
-        raise Unbounded
-    return _checked(min(found), max(found))
-
-
-def _of_two(op: ast.operator, a: Interval, b: Interval) -> Interval:
-    if isinstance(op, ast.Add):
-        return _checked(a.low + b.low, a.high + b.high)
-    if isinstance(op, ast.Sub):
-        return _checked(a.low - b.high, a.high - b.low)
-    if isinstance(op, ast.Mult):
-        return _corners(lambda x, y: x * y, a, b)
-    if isinstance(op, ast.Div) and not b.low <= 0 <= b.high:
-        return _corners(lambda x, y: float(x) / float(y), a, b)
-    if isinstance(op, ast.Mod) and b.low > 0 and all(isinstance(one, int) for one in (a.low, a.high, b.high)):
-        return Interval(0, b.high - 1)
-    raise Unbounded
-
-
-def _roomy(low: float, high: float) -> Interval:
-    """An interval with some room, for functions whose last bits are not proven."""
-    return _checked(low - ROOM * abs(low), high + ROOM * abs(high))
-
-
-def _power(a: Interval, b: Interval) -> Interval:
-    if a.low < 0 or (a.low == 0 and b.low <= 0):
-        raise Unbounded
-    found = _corners(lambda x, y: math.pow(x, y), a, b)
-    return _roomy(found.low, found.high)
-
-
-def _logarithm(a: Interval) -> Interval:
-    if a.low <= 0:
-        raise Unbounded
-    low, high = math.log(a.low), math.log(a.high)
-    return _checked(low - ROOM * (1.0 + abs(low)), high + ROOM * (1.0 + abs(high)))
-
-
-def _root(a: Interval) -> Interval:
-    if a.low < 0:
-        raise Unbounded
-    return _checked(math.sqrt(a.low), math.sqrt(a.high))
-
-
-def _absolute(a: Interval) -> Interval:
-    if a.low >= 0:
-        return _checked(a.low, a.high)
-    return _checked(-a.high, -a.low) if a.high <= 0 else _checked(0 * a.low, max(-a.low, a.high))
-
-
-FUNCTIONS: dict[str, tuple[int, Callable[..., Interval]]] = {
-    "float": (1, lambda a: Interval(float(a.low), float(a.high))),
-    "bool": (1, lambda a: _truth(a.truths)),
-    "abs": (1, _absolute),
-    "fabs": (1, _absolute),
-    "sqrt": (1, _root),
-    "csaw_exponential": (1, lambda a: _roomy(math.exp(a.low), math.exp(a.high))),
-    "csaw_logarithm": (1, _logarithm),
-    "csaw_power": (2, _power),
-}
-"""Functions of hooks, with the number of their arguments."""
+    return {name: any_of([way[name] for way in ways]) for name in ways[0] if all(name in way for way in ways)}

@@ -79,8 +79,8 @@ class Needs:
     They depend on graph, algorithm and request, not on the device.
     """
 
-    weighted: bool
-    """Whether weights count: they do in a weighted run, unless a rejection walk reads none."""
+    ignores_weights: bool
+    """Whether weights do not count although the run is weighted: a rejection walk reads none."""
     second_order: bool
     """Whether a bias asks if an edge exists: a step then reads the previous vertex's row beside its own."""
     asks_members: bool
@@ -157,12 +157,11 @@ def find_needs(
     others = [hook for hook in hooks.others(algorithm, weighted, columns).values() if hook is not None]
     others_read = frozenset[str]().union(*(hook.reads for hook in others))
     edge_columns = _columns_read(store, algorithm, bias.columns.union(*(hook.columns for hook in others)), select)
-    if select is Method.REJECTION and "weight" not in bias.reads | others_read:
-        weighted = False  # neighbors are proposed with equal chances
+    ignores_weights = weighted and select is Method.REJECTION and "weight" not in bias.reads | others_read
+    weighted = weighted and not ignores_weights
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
-    clocks = isinstance(algorithm, Traversal) and algorithm.clocks
+    clocks, in_pools = isinstance(algorithm, Traversal) and algorithm.clocks, _in_pools(algorithm, select)
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
-    in_pools = _in_pools(algorithm, select)
     in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
         "weights": weighted and ("weight" in bias.reads | others_read or select is Method.REJECTION),
@@ -170,7 +169,7 @@ def find_needs(
         "single_weights": weighted and (apart or hopeless),
     }
     return Needs(
-        weighted=weighted,
+        ignores_weights=ignores_weights,
         second_order=second_order,
         reads_path="path" in bias.reads | others_read,
         asks_members=second_order or others_ask,

@@ -30,7 +30,7 @@ class Specialization:
         self.plan, self.store, self.seed = plan, store, plan.request.seed
         self.algorithm: Any = algorithm  # Any: its options are attributes, and its class may be a user's own
         self.needs = plan.needs
-        self.select, self.weighted = plan.select, plan.needs.weighted
+        self.select, self.weighted = plan.select, plan.request.weighted and not plan.needs.ignores_weights
         self.streamed = plan.residency.streams
         self.params = hooks.params(algorithm)
         with hooks.TREES:

@@ -26,6 +26,8 @@ class Asks(Walk):
         return e.dst if e.is_neighbor(e.dst, e.src) else -1
 """
 ASKS = "asks_members"
+NONE = "ignores_weights"
+NEAR = "1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.25"
 TABLE = "weights alias_tables"
 APART = "return_apart row_weights weighs_members single_weights"
 # Algorithm, options, what holds, and bytes of an edge: stored, kept beside a GPU, reserved on the CPU, loaded on it, in
@@ -47,7 +49,13 @@ BY_HAND = [
     ("node2vec", {"select": "its"}, f"second_order {ASKS} weights", (8, 8, 8, 8, 8)),
     ("{own}:Asks", {"weighted": False}, f"{ASKS} asks_far", (4, 4, 4, 4, 4)),
     ("{own}:Asks", {}, f"{ASKS} asks_far weights alias_tables", (8, 12, 12, 12, 12)),
-    ("biased", {"edge_bias": "1.0 + e.is_neighbor(e.source, e.dst)"}, f"second_order {ASKS} asks_far", (4, 4, 4, 4, 4)),
+    (
+        "biased",
+        {"edge_bias": "1.0 + e.is_neighbor(e.source, e.dst)"},
+        f"second_order {ASKS} asks_far {NONE}",
+        (4, 4, 4, 4, 4),
+    ),
+    ("deepwalk", {"edge_bias": NEAR}, f"second_order {ASKS} asks_later {NONE}", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True, "weighted": False}, "independent_picks", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True}, f"{TABLE} independent_picks", (8, 12, 12, 12, 12)),
     ("neighbor", {"select": "its"}, "weights running_sums", (8, 8, 8, 8, 8)),
