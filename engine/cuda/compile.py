@@ -33,6 +33,7 @@ CONSTANTS: dict[str, int] = {
     "READS_PATH": 0,
     "EXTREME": 0,
     "MEMBERSHIP": 0,
+    "ASKS_BACK": 0,
     "ASKS_LATER": 0,
     "QUESTIONS": 1,
     "UNLIMITED": 0,

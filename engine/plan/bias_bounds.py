@@ -44,6 +44,18 @@ def derived_bounds(algorithm: Walk) -> Bounds | None:
     return None if bias.columns else _bounds(bias.source, hooks.params(algorithm))
 
 
+def asks_on_return(algorithm: Walk) -> bool:
+    """Whether edge_bias may ask if an edge exists when its own edge leads back to the previous vertex."""
+    source, params = hooks.edge_bias(algorithm, weighted=False).source, hooks.params(algorithm)
+    with hooks.TREES:
+        reading = Reading(ast.parse(source), params, returns=True)
+    try:
+        reading.result()
+    except (Unbounded, ArithmeticError, RecursionError):
+        return True
+    return reading.asks
+
+
 @lru_cache(64)
 def _bounds(source: str, params: tuple[float, ...]) -> Bounds | None:
     with hooks.TREES:
@@ -66,6 +78,7 @@ class Reading:
     def __init__(self, tree: ast.Module, params: Sequence[float], returns: bool) -> None:
         self.functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
         self.params, self.returns, self.calls = params, returns, 0
+        self.asks = False  # whether it has asked if an edge exists
         imports = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
         self.imported = {one.asname or one.name: one.name for each in imports for one in each.names}
         self.constants: Environment = {}
@@ -172,6 +185,7 @@ class Reading:
     def _call(self, node: ast.Call, known: Environment) -> Interval:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name == "is_neighbor":
+            self.asks = True
             return Interval(0, 1)
         if name == "degree":
             has_edge = isinstance(node.args[1], ast.Name) and node.args[1].id == "src"

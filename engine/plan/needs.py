@@ -11,6 +11,7 @@ import numpy as np
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_rewriter import FAR, OTHER
+from csaw.engine.plan.bias_bounds import asks_on_return
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.methods import Collision, Method
@@ -87,6 +88,8 @@ class Needs:
     """Whether any hook asks if an edge exists."""
     asks_far: bool
     """Whether a hook may ask for an edge of a vertex whose row a streamed graph does not bring."""
+    asks_back: bool
+    """Whether a rejection walk asks for an edge from the previous vertex to itself, where it goes back to it."""
     asks_later: bool
     """Whether a rejection walk asks for nothing but edges from the previous vertex to candidates.
 
@@ -174,6 +177,7 @@ def find_needs(
         reads_path="path" in bias.reads | others_read,
         asks_members=second_order or others_ask,
         asks_far=others_ask or FAR in bias.reads or (clocks and second_order),
+        asks_back=_asks_back(algorithm, select, second_order),
         asks_later=second_order and select is Method.REJECTION and not hopeless and OTHER not in bias.reads,
         return_apart=apart,
         row_weights=weighted and apart,
@@ -192,6 +196,11 @@ def find_needs(
         edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
         **of_edges,
     )
+
+
+def _asks_back(algorithm: Algorithm, select: Method, second_order: bool) -> bool:
+    rejects = second_order and select is Method.REJECTION and isinstance(algorithm, Walk)
+    return rejects and asks_on_return(algorithm)
 
 
 def _columns_read(

@@ -90,6 +90,7 @@ class Specialization:
                 "EXTREME": self.needs.may_be_hopeless,
                 "CHECKED": self.checks_vertices,
                 "READS_PATH": self.needs.reads_path,
+                "ASKS_BACK": self.needs.asks_back,
             } | time_constants(a, self.needs.edge_columns)
         else:
             each_edge_once = a.each_edge_once and undirected

@@ -12,6 +12,7 @@ EXTREME = False  # rejection may hardly ever accept: see rejection.py
 MEMBERSHIP = False  # edge_bias asks is_neighbor(prev, dst)
 HASHED = False  # rows have hash tables
 MEMBER_WEIGHTS = False  # these have weights, too
+ASKS_BACK = False  # edge_bias asks it where dst is prev, too
 ASKS_LATER = False  # of a streamed graph: see questions.py
 QUESTIONS = 1  # most that a walker leaves for later
 READS_PATH = False  # a hook reads the walk: graph.path

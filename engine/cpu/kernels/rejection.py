@@ -19,6 +19,7 @@ from csaw.engine.cpu.kernels.access import (
     stored_weight,
 )
 from csaw.engine.cpu.kernels.constants import (
+    ASKS_BACK,
     ASKS_LATER,
     EXTREME,
     HASHED,
@@ -165,7 +166,7 @@ def take_turns(todo, first, graph, params, bounds, seed, length, walkers, questi
                         searching[j] = NOTHING
                     elif HASHED:
                         exists = int64(is_member(graph, back[j], goal[j], places[j], decided[j] != 0))
-                    elif MEMBERSHIP and decided[j] == 0 and back[j] >= 0 and goal[j] != back[j]:
+                    elif MEMBERSHIP and decided[j] == 0 and back[j] >= 0 and (ASKS_BACK or goal[j] != back[j]):
                         if ASKS_LATER and not can_ask(graph, back[j], goal[j]):
                             candidates[w, asks[j]], coins[w, asks[j]] = goal[j], coin[j]
                             asks[j] += 1

@@ -14,7 +14,7 @@ from csaw.engine.cpu.kernels.access import (
     row_to_search,
     stored_weight,
 )
-from csaw.engine.cpu.kernels.constants import WEIGHTED
+from csaw.engine.cpu.kernels.constants import ASKS_BACK, WEIGHTED
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_arrays import empty
@@ -71,7 +71,8 @@ def find_edges(graph, lanes, back, goal, decided, exists, scratch):
     lane, low, width, end, wanted = scratch
     for j in range(lanes):
         exists[j] = -1
-        if not decided[j] and back[j] >= 0 and goal[j] != back[j] and can_ask(graph, back[j], goal[j]):
+        asked = not decided[j] and back[j] >= 0 and (ASKS_BACK or goal[j] != back[j])
+        if asked and can_ask(graph, back[j], goal[j]):
             first, last, wanted[count] = row_to_search(graph, back[j], goal[j])
             lane[count], low[count], width[count], end[count] = j, uint64(first), uint64(last - first), uint64(last)
             prefetch_edge(graph, uint64((first + last) >> 1))

@@ -14,6 +14,7 @@ from csaw.engine.cpu.kernels.access import (
     row_of,
 )
 from csaw.engine.cpu.kernels.constants import (
+    ASKS_BACK,
     HAS_DEAD_END,
     HAS_UPDATE,
     HASHED,
@@ -96,7 +97,7 @@ def request_answers(group, graph, lane, back, decided, goal, places):
             place = (first + bucket) * uint64(16 if MEMBER_WEIGHTS else 8)
             places[j] = place & (uint64(decided[j]) - uint64(1))  # a line that is there, if nothing is asked
             prefetch(graph.members, places[j])
-        elif lane[j] >= 0 and decided[j] == 0 and back[j] >= 0 and goal[j] != back[j]:
+        elif lane[j] >= 0 and decided[j] == 0 and back[j] >= 0 and (ASKS_BACK or goal[j] != back[j]):
             prefetch_membership(graph, back[j], goal[j])
 
 

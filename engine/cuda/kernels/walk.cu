@@ -105,7 +105,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME 
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
         Context context = w.context(dst, place, path_of(o, w.number));
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
-        const bool unknown = ASKS_LATER && !accepted && (vertex_t)dst != w.back && w.back != NONE && !can_ask(w.back_row, place.row);
+        const bool unknown = ASKS_LATER && !accepted && (ASKS_BACK || (vertex_t)dst != w.back) && w.back != NONE && !can_ask(w.back_row, place.row);
         if (unknown) {
             o.candidates[w.number * (i64)QUESTIONS + asks] = (vertex_t)dst;
             o.coins[w.number * (i64)QUESTIONS + asks] = coin;

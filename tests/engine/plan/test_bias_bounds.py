@@ -11,7 +11,7 @@ import csaw
 from csaw.engine.algorithm import Walk, option
 from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, edge_biases
-from csaw.engine.plan.bias_bounds import Bounds, derived_bounds
+from csaw.engine.plan.bias_bounds import Bounds, asks_on_return, derived_bounds
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import may_be_hopeless
 from csaw.partition.errors import BiasError
@@ -142,6 +142,21 @@ def test_an_own_node2vec_draws_the_walks_of_the_built_in_one(store, p, q, weight
     assert own.manifest["request"]["select"] == Method.REJECTION
     assert np.array_equal(own.walks[:], built_in.walks[:])
     assert not may_be_hopeless(Own(p=p, q=q), Method.REJECTION)
+
+
+@pytest.mark.parametrize("residency", ["resident", "disk"])
+@pytest.mark.parametrize("text", [f"2 if {NEAR} else 1", "5 if e.is_neighbor(e.source, e.dst) else 1"])
+def test_an_edge_of_a_vertex_to_itself_is_known_on_the_way_back(tmp_path, text, residency):
+    """Where half of the vertices have one, the way back to them has another bias."""
+    edges = [(a, b) for a in range(8) for b in range(8) if (a + b) % 3 or (a == b and a % 2)]
+    store = csaw.partition(edges, tmp_path / "g.zarr", directed=False, partitions=3)
+    walk = registry.build("deepwalk", {}, text)
+    assert asks_on_return(walk)
+    assert not asks_on_return(registry.build("node2vec", {}))
+    options = {"edge_bias": text, "walk_length": 30, "num_walks": 200, "device": "cpu", "residency": residency}
+    samples = csaw.sample(store, tmp_path / "s.zarr", "deepwalk", **options)
+    assert samples.manifest["request"]["select"] == Method.REJECTION
+    assert csaw.verify(tmp_path / "s.zarr").ok
 
 
 @pytest.mark.parametrize("text", [text for text, bounds in FOUND.items() if bounds.are_near])

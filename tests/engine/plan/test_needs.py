@@ -52,10 +52,10 @@ BY_HAND = [
     (
         "biased",
         {"edge_bias": "1.0 + e.is_neighbor(e.source, e.dst)"},
-        f"second_order {ASKS} asks_far {NONE}",
+        f"second_order {ASKS} asks_far asks_back {NONE}",
         (4, 4, 4, 4, 4),
     ),
-    ("deepwalk", {"edge_bias": NEAR}, f"second_order {ASKS} asks_later {NONE}", (4, 4, 4, 4, 4)),
+    ("deepwalk", {"edge_bias": NEAR}, f"second_order {ASKS} asks_later asks_back {NONE}", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True, "weighted": False}, "independent_picks", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True}, f"{TABLE} independent_picks", (8, 12, 12, 12, 12)),
     ("neighbor", {"select": "its"}, "weights running_sums", (8, 8, 8, 8, 8)),
