@@ -60,6 +60,14 @@ def words():
     return named.union(*(re.findall(r"\w+", text) for text in texts))
 
 
+def test_what_source_says_was_measured_is_on_the_page_that_it_names():
+    page = "docs/contributing/tuning.md"
+    files = [file for folder in ("cli", "datasets", "engine", "partition") for file in (ROOT / folder).rglob("*.py")]
+    named = [str(file.relative_to(ROOT)) for file in files if page in file.read_text()]
+    assert len(named) >= 10
+    assert [name for name in named if f"`{name}`" not in (ROOT / page).read_text()] == []
+
+
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
 def test_every_identifier_that_is_named_exists(words, identifier):
     assert identifier in words or set(identifier.split(".")) <= words
