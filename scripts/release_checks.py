@@ -162,7 +162,7 @@ def say_next() -> list[str]:
     tag = f"v{version()}"
     is_tagged = tag in _git(ROOT, "tag", "--points-at", "HEAD").split()
     trial = f"a trial: this commit has no tag {tag}" if not is_tagged else f"{tag}, to be uploaded"
-    print(f"dist/ has been checked; it is {trial}. CONTRIBUTING.md says what comes next.")
+    print(f"dist/ has been checked; it is {trial}. docs/contributing/release.md says what comes next.")
     return []
 
 

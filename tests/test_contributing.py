@@ -1,4 +1,6 @@
-"""What CONTRIBUTING.md says is there, and what it asks of a new algorithm or format is done for those that exist."""
+"""What CONTRIBUTING.md and its pages name exists, and what they ask of a new algorithm or format is done for those that
+exist.
+"""
 
 import re
 from pathlib import Path
@@ -11,19 +13,38 @@ from csaw.engine.api import registry
 from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+PAGES = sorted((ROOT / "docs" / "contributing").glob("*.md"))
+TEXT = "\n".join(page.read_text() for page in (ROOT / "CONTRIBUTING.md", *PAGES))
+LINKS = re.findall(r"\]\((docs/contributing/[^)]*)\)", (ROOT / "CONTRIBUTING.md").read_text())
 CODE = ("cli", "datasets", "engine", "package", "partition", "scripts", "tests")
 PATH = r"`([a-z_./]+/[\w./-]*)`"
 NAME = r"`([A-Za-z_][\w.]*)(?:\([\w, =]*\))?`"
 IN_PLACE = sorted(set(re.findall(rf"{NAME} (?:of|in) {PATH}", TEXT)))  # `find` of `engine/api/registry.py`
-IDENTIFIERS = sorted(set(re.findall(NAME, TEXT)))
+IDENTIFIERS = sorted(set(re.findall(NAME, re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))))
 FOLDERS = {file.parent.relative_to(ROOT / "engine") for file in (ROOT / "engine").rglob("__init__.py")}
 ROOMS = {
     folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export/samples")
 }  # a format may be a folder
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([a-z_./]+/[\w./-]*)`", TEXT))))
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
+def test_every_page_for_contributors_is_linked(page):
+    assert page in {link.partition("#")[0].rpartition("/")[2] for link in LINKS}
+
+
+@pytest.mark.parametrize("link", sorted(set(LINKS)))
+def test_every_link_to_a_page_leads_there(link):
+    path, _, anchor = link.partition("#")
+    headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(), re.MULTILINE)
+    assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES if page.name.startswith("add-")])
+def test_every_addition_has_an_example(page):
+    assert re.search("example", (ROOT / "docs" / "contributing" / page).read_text(), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(PATH, TEXT))))
 def test_every_path_that_is_named_exists(path):
     files = [folder / path for folder in (ROOT, ROOT / "engine")]  # rooms of the engine are named without it
     assert any(file.parent.is_dir() if "NAME" in path else file.exists() for file in files)
@@ -37,6 +58,14 @@ def words():
     texts += [(ROOT / name).read_text() for name in ("pyproject.toml", "mkdocs.yml")]
     named = {part for file in files for part in (file.name, file.stem)} | {file.name for file in ROOT.iterdir()}
     return named.union(*(re.findall(r"\w+", text) for text in texts))
+
+
+def test_what_source_says_was_measured_is_on_the_page_that_it_names():
+    page = "docs/contributing/tuning.md"
+    files = [file for folder in ("cli", "datasets", "engine", "partition") for file in (ROOT / folder).rglob("*.py")]
+    named = [str(file.relative_to(ROOT)) for file in files if page in file.read_text()]
+    assert len(named) >= 10
+    assert [name for name in named if f"`{name}`" not in (ROOT / page).read_text()] == []
 
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)
@@ -53,7 +82,8 @@ def test_an_identifier_stands_in_the_file_that_is_said_to_have_it(identifier, pa
 
 @pytest.mark.parametrize("room", sorted(map(str, ROOMS)))
 def test_every_room_of_the_engine_is_described(room):
-    described = TEXT.partition("## Rooms of the engine")[2].partition("\n## ")[0]
+    text = (ROOT / "docs" / "contributing" / "rooms.md").read_text()
+    described = text.partition("## Rooms of the engine")[2].partition("\n## ")[0]
     assert f"`{room}/`" in described
 
 

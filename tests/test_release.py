@@ -155,6 +155,22 @@ def test_the_version_here_agrees_with_the_change_log():
     assert release_checks.version_problems(VERSION, heading, [], []) == []
 
 
+def test_fragments_go_into_the_change_log_by_their_kinds():
+    towncrier = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+    assert towncrier["filename"] == "CHANGELOG.md"
+    assert towncrier["title_format"].startswith("## {version}, ")
+    head, marked, releases = (ROOT / "CHANGELOG.md").read_text().partition(towncrier["start_string"])
+    assert marked
+    assert releases.lstrip().startswith("## ")
+    assert "## " not in head
+    assert (ROOT / towncrier["template"]).is_file()
+    kinds = "|".join(one["directory"] for one in towncrier["type"])
+    for fragment in (ROOT / towncrier["directory"]).iterdir():
+        named = re.fullmatch(rf"[a-z0-9]+(-[a-z0-9]+)*\.({kinds})\.md", fragment.name)
+        assert named or fragment.name == "README.md", f"{fragment}: expected changes/NAME.KIND.md, KIND one of {kinds}"
+        assert fragment.read_text().strip(), f"{fragment} is empty"
+
+
 def test_the_recipe_says_what_the_package_says():
     recipe = yaml.safe_load((ROOT / release_checks.RECIPE).read_text())
     assert recipe["schema_version"] == 1
