@@ -155,9 +155,8 @@ def find_needs(
 
     OptionError if the bounds of a rejection walk bound nothing, or if a hook cannot be compiled.
     """
-    columns = store.hook_columns
-    bias = hooks.edge_bias(algorithm, weighted, columns)
-    others = [hook for hook in hooks.others(algorithm, weighted, columns).values() if hook is not None]
+    bias = hooks.edge_bias(algorithm, weighted, store.hook_columns)
+    others = list(filter(None, hooks.others(algorithm, weighted, store.hook_columns).values()))
     others_read = frozenset[str]().union(*(hook.reads for hook in others))
     edge_columns = _columns_read(store, algorithm, bias.columns.union(*(hook.columns for hook in others)), select)
     ignores_weights = weighted and select is Method.REJECTION and "weight" not in bias.reads | others_read
@@ -199,8 +198,8 @@ def find_needs(
 
 
 def _asks_back(algorithm: Algorithm, select: Method, second_order: bool) -> bool:
-    rejects = second_order and select is Method.REJECTION and isinstance(algorithm, Walk)
-    return rejects and asks_on_return(algorithm)
+    rejects = second_order and select is Method.REJECTION
+    return rejects and isinstance(algorithm, Walk) and asks_on_return(algorithm)
 
 
 def _columns_read(
