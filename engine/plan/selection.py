@@ -97,8 +97,8 @@ def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None
         times = " of the weight" if weighted and "weight" in bias.reads else ""
         span = f"{low:g} to {high:g}" if low < high else f"{high:g}"
         way_back = f", {back:g} on the way back" if back != high else ""
-        draws = "1 draw" if high == low else f"at most {high / low:.3g} draws"
-        most = f"; {draws} a step expected" if low > 0 else ""
+        draws = "1 draw" if high == low else f"at most {high / low:.3g} draws" if low > 0 else ""
+        most = f"; {draws} a step expected" if draws else ""
         return f"{span}{times}{way_back}{most}"
     return f"each neighbor of a step is looked at: {_hindrance(algorithm, bias, weighted)}"
 

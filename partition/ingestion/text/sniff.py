@@ -70,8 +70,11 @@ def _see_comments(head: Head, shape: Shape) -> None:
 
 def _of_rows(head: Head, lines: list[Line], comment: bytes, shape: Shape, options: IngestOptions) -> None:
     """Add what rows of edges are like to ``shape``."""
-    arrow = arrow_between(head.name, lines) if options.format == "auto" else None
-    if options.format == "auto":
+    is_open = (
+        options.format == "auto" and not shape.is_own
+    )  # csaw's own export has rows of edges, whatever ids look like
+    arrow = arrow_between(head.name, lines) if is_open else None
+    if is_open:
         if arrow:
             shape.checks = (arrow,)
             lines = [line._replace(text=arrow.blanked(line.text)) for line in lines]

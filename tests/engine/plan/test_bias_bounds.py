@@ -144,8 +144,14 @@ def test_an_own_node2vec_draws_the_walks_of_the_built_in_one(store, p, q, weight
     assert not may_be_hopeless(Own(p=p, q=q), Method.REJECTION)
 
 
-@pytest.mark.parametrize("residency", ["resident", "disk"])
-@pytest.mark.parametrize("text", [f"2 if {NEAR} else 1", "5 if e.is_neighbor(e.source, e.dst) else 1"])
+@pytest.mark.parametrize(
+    ("text", "residency"),
+    [
+        (f"2 if {NEAR} else 1", "resident"),
+        (f"2 if {NEAR} else 1", "disk"),
+        ("5 if e.is_neighbor(e.source, e.dst) else 1", "resident"),
+    ],
+)
 def test_an_edge_of_a_vertex_to_itself_is_known_on_the_way_back(tmp_path, text, residency):
     """Where half of the vertices have one, the way back to them has another bias."""
     edges = [(a, b) for a in range(8) for b in range(8) if (a + b) % 3 or (a == b and a % 2)]
