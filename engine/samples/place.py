@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check import require_intact
+from csaw.engine.samples.check import checksums_of, require_intact
 from csaw.engine.samples.draft import is_sealed
 from csaw.engine.samples.format import KIND
 from csaw.partition.arrays import replace
@@ -52,6 +52,35 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
         raise StoreError(
             f"{partial} is an unfinished sample; pass --resume to complete it, or --overwrite to replace it"
         )
+
+
+REPLACES = "replaces"  # the note in OUT.partial/groups of what an interrupted run was to replace
+
+
+def note_replaced(path: Path) -> None:
+    """Note in OUT.partial which sample the run replaces, if one stands there: ``resume`` may replace that alone."""
+    if os.path.lexists(path):
+        files.write_marker(_note(path), {"identity": _identity(path)})
+
+
+def may_replace(path: Path) -> bool:
+    """Whether the run that left OUT.partial was to replace the sample that stands at ``path``, if one does."""
+    if not os.path.lexists(path):
+        return True
+    noted = files.read_marker(_note(path))
+    return noted is not None and noted.get("identity") == _identity(path) is not None
+
+
+def _note(path: Path) -> Path:
+    return partial_of(path) / "groups" / f"{REPLACES}.json"
+
+
+def _identity(path: Path) -> str | None:
+    """A digest of a sample's files; None where they cannot be told."""
+    try:
+        return files.digest(checksums_of(path))
+    except StoreError:
+        return None
 
 
 def check_shared_place(path: Path) -> None:

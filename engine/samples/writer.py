@@ -39,7 +39,6 @@ class SampleWriter(GroupWriter):
         **options: OptionValue,
     ) -> None:
         super().__init__(path, manifest, **options)
-        self.replaces = overwrite or resume
         with files.writing(self.partial, lambda: "choose another place for the samples"):
             try:
                 self._start(resume, overwrite)
@@ -61,6 +60,7 @@ class SampleWriter(GroupWriter):
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         self._lock = Lock(self.path, replace.SAID[KIND])
         replace.mend(self.path)
+        self.replaces = overwrite or (resume and place.may_replace(self.path))
         replace.check(self.path, KIND, self.replaces)  # another writer may have ended since
         self.partial.mkdir(exist_ok=True)
         if not resume:
@@ -70,6 +70,8 @@ class SampleWriter(GroupWriter):
         if not is_sealed(self.partial):
             files.write_json(self.partial / "zarr.json", group_node(self.attributes()))
         (self.partial / "groups").mkdir(exist_ok=True)
+        if overwrite:
+            place.note_replaced(self.path)
         sync_folder(self.partial)
         self.join()
 

@@ -58,7 +58,7 @@ def export(
     format: str | None = None,
     *,
     graph: str | Path | GraphStore | None = None,
-    instances: tuple[int, int] | None = None,
+    instances: tuple[int, int] | str | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     update: Update = lambda done: None,
@@ -79,7 +79,8 @@ def export(
             metis, graphml, npz or ids. None: as the suffix of ``out`` says; of a stream, text.
         graph: Of samples, the graph store or its path, for formats that say where edges are in it. None: where it was
             sampled, if it is still there. A virtual sample is drawn from it.
-        instances: Of samples, write the instances from the first number to before the second alone. None: all.
+        instances: Of samples, write the instances from the first number to before the second alone, two numbers or
+            text such as ``"0:1000"``. None: all.
         threads: Number of threads; no byte depends on it. None: one for each processor.
         overwrite: Replace a file that is at ``out``, or a folder of Parquet files that csaw wrote.
         update: Called with the number of instances, or of a graph's stored edges, written so far.
@@ -113,5 +114,5 @@ def export(
         else open_samples(store, graph.path if isinstance(graph, GraphStore) else graph, algo)
     )
     if instances is not None:
-        samples = part_of(samples, *instances)
+        samples = part_of(samples, *arguments.span("instances", instances))
     return export_samples(samples, target, target.format(SAMPLES, format), graph, crew, update)

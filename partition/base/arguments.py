@@ -8,6 +8,7 @@ text counts as true and no fraction as the integer below it.
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -284,7 +285,9 @@ def integers(what: str) -> Reader:
 
 
 def span(name: str, value: object) -> tuple[int, int]:
-    """Two integers, the first number and the one after the last."""
+    """Two integers, the first number and the one after the last, or text of them such as 0:1000."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]+:[0-9]+", value):
+        value = tuple(map(int, value.split(":")))
     found = integers("the first number and the one after the last")(name, value)
     if len(found) != 2:
         raise refused(name, "two integers, the first number and the one after the last", value)

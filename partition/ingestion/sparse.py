@@ -46,6 +46,9 @@ def with_sums(entries: "coo_matrix") -> np.ndarray | None:
 
     None where no place has two.
     """
+    if entries.dtype.kind in "iu":  # sums of small integers would not fit
+        values = entries.data.astype(np.float64)  # ``astype`` of the matrix would add in its own type
+        entries = type(entries)((values, (entries.row, entries.col)), shape=entries.shape)
     once = entries.tocsr()
     if once.nnz == entries.nnz:
         return None

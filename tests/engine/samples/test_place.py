@@ -4,7 +4,9 @@ time.
 
 import json
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,6 +45,25 @@ def test_an_old_sample_stays_until_the_new_one_is_whole(tmp_path):
     assert np.array_equal(open_samples(path).walks[:], kept_walks())
     slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, resume=True)
     assert np.array_equal(open_samples(path).walks[:], kept_walks(seed=1))
+
+
+def test_resuming_replaces_no_sample_but_the_one_that_the_run_was_to_replace(tmp_path):
+    """Another sample that was put there meanwhile stays, whether the run began beside one or not."""
+    half = {"group_size": 4, "groups": [0]}
+    for earlier in (False, True):
+        path, other = tmp_path / f"s{earlier}", tmp_path / f"other{earlier}"
+        if earlier:
+            slow.write(path, SAID, "walks", some_walks())
+        slow.write(path, SAID, "walks", some_walks(seed=1), overwrite=earlier, **half)
+        slow.write(other, SAID, "walks", some_walks(seed=2), overwrite=True)
+        shutil.rmtree(path, ignore_errors=True)
+        other.rename(path)
+        with pytest.raises(StoreError, match="exists already; pass --overwrite"):
+            slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, resume=True)
+        assert np.array_equal(open_samples(path).walks[:], kept_walks(seed=2))
+        slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, resume=True, overwrite=True)
+        assert np.array_equal(open_samples(path).walks[:], kept_walks(seed=1))
+        assert not Path(f"{path}.partial").exists()
 
 
 WRITING = """

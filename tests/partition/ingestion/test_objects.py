@@ -172,6 +172,24 @@ def test_entries_of_a_matrix_that_stand_for_one_number_are_added():
     assert csaw.graph(twice, directed=False).load().weights.tolist() == [3.0, 3.0]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [("u1", [200, 100]), ("i1", [100, 100]), ("u2", [60000, 60000]), ("i8", [2, 3]), ("f4", [1, 2])],
+)
+@pytest.mark.parametrize("form", ["coo", "csr"])
+def test_sums_of_a_matrix_do_not_wrap(dtype, values, form):
+    data = np.array(values, dtype)
+    twice = scipy.sparse.coo_matrix((data, ([0, 0], [1, 1])), (3, 3))
+    if form == "csr":
+        twice = scipy.sparse.csr_matrix((data, [1, 1], [0, 2, 2, 2]), (3, 3))
+    assert csaw.graph(twice).load().weights.tolist() == [sum(values)]
+
+
+def test_an_entry_that_says_false_is_no_edge():
+    matrix = scipy.sparse.coo_matrix((np.array([True, False]), ([0, 1], [1, 2])), (3, 3))
+    assert csaw.graph(matrix).load().indices.tolist() == [1]
+
+
 def test_ones_at_one_place_of_a_matrix_are_added_as_scipy_adds_them():
     twice = scipy.sparse.coo_array(([1, 1, 1], ([0, 0, 1], [1, 1, 0])), (2, 2))
     for matrix in (twice, twice.tocsr()):
