@@ -18,6 +18,7 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
 COMMANDS = Path(__file__).with_name("commands")
+GONE = "the current folder has been removed; change to one that is there, and run the command again"
 OUT_OF_MEMORY = (
     "out of memory; give csaw a budget below what is free with --memory, or raise the limit of ulimit -v to 2 GiB more "
     "than that"
@@ -109,12 +110,17 @@ def main() -> None:
         _fail(OUT_OF_MEMORY, 1)
     except OSError as error:
         _drop_output()
-        _fail(
-            f"{shown(str(error.filename or 'input or output'))}: "
-            f"{error.strerror or error}{_where_room_is_needed(error)}",
-            1,
-        )
+        what = f"{error.strerror or error}{_where_room_is_needed(error)}"
+        _fail(GONE if _is_folder_gone() else f"{shown(str(error.filename or 'input or output'))}: {what}", 1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _is_folder_gone() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _drop_output() -> None:

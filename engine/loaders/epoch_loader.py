@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NoReturn, Protocol, TypeVar
 
 from csaw.engine.loaders.ahead import Ahead
 from csaw.engine.loaders.mini_batches import checked_epoch
@@ -42,6 +42,11 @@ class EpochLoader(ABC, Generic[Drawn, Made]):
     drawn: Epochs[Drawn]
     _epoch = 0
     _begun: tuple[int, Ahead[list[Drawn]]] | None = None  # the number of the next epoch, and its lists
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled or copied: it holds threads; make it where it is read"
+        )
 
     def __len__(self) -> int:
         """Number of mini-batches of this process in an epoch."""

@@ -57,8 +57,9 @@ class EventLoader(EpochLoader[Arrays, Any]):
     each node; first come the ends of the events, each a node of its own with nodes of its own: ``src_node`` and
     ``dst_node`` are their numbers, and ``batch`` says whose a node is. ``edge_index`` goes from neighbors to the nodes
     that they were drawn for, ``e_id`` is the event of each edge, and ``edge_time`` its time, which is earlier than
-    ``seed_time``, that of the end's event, for each of 2 n ends. An event is an edge of both its ends, one of a vertex with itself twice, as in PyTorch Geometric. Events of
-    earlier times count, whatever their place in the data; those of the same time do not.
+    ``seed_time``, that of the end's event, for each of 2 n ends. An event is an edge of both its ends, and one of a
+    vertex with itself counts twice, as in PyTorch Geometric. Events of earlier times count, whatever their place in the
+    data; those of the same time do not.
 
     Args:
         data: a TemporalData with ``src``, ``dst`` and ``t``, integers.

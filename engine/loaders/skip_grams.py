@@ -75,7 +75,7 @@ class SkipGrams:
         Returns:
             Centers, contexts and negatives.
         """
-        held = torch.stack(list(walks)) if isinstance(walks, Sequence) else walks
+        held = _stacked(walks) if isinstance(walks, Sequence) else walks
         near = [
             (held[:, :-d].reshape(-1), held[:, d:].reshape(-1))
             for d in range(1, min(self.window, held.shape[1] - 1) + 1)
@@ -97,6 +97,14 @@ class SkipGrams:
         # found.
         below = torch.rand(size, dtype=torch.float64, device=center.device) * sums[-1]
         return torch.searchsorted(sums, below, right=True).clamp_(max=int(torch.searchsorted(sums, sums[-1])))
+
+
+def _stacked(walks: Sequence[Tensor]) -> Tensor:
+    """Walks as one tensor. OptionError where they are of different lengths."""
+    if len(lengths := {tuple(walk.shape) for walk in walks}) > 1:
+        found = " and ".join(str(list(shape)) for shape in sorted(lengths)[:2])
+        raise OptionError(f"walks: expected tensors of one length, found {found}; fill the shorter ones with -1")
+    return torch.stack(list(walks))
 
 
 def _running_sums(noise: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Self
+from typing import NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,6 +106,9 @@ class Stream:
         BudgetError: while drawing: a single instance does not fit the memory.
         DeviceError: while drawing: a GPU fails.
     """
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a stream cannot be pickled or copied: it holds threads; call csaw.stream where it is read")
 
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
         self.job = job

@@ -13,6 +13,10 @@ from time import sleep
 from types import FunctionType
 from typing import IO, Any, cast
 
+from csaw.partition.base.numba_settings import refuse_settings
+
+refuse_settings()  # before Numba reads them
+
 import numba
 from numba import prange
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator

@@ -155,3 +155,38 @@ def test_a_cache_that_cannot_be_used_names_the_variable(tmp_path, monkeypatch, l
     )
     assert "Traceback" not in done.stderr
     assert done.returncode == 0 or "CSAW_CACHE_DIR" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT: expected 0, because csaw compiles its kernels; unset it"),
+        ("NUMBA_NUM_THREADS", "0", "NUMBA_NUM_THREADS: expected a number of threads from 1 on, found '0'; unset it"),
+        ("NUMBA_NUM_THREADS", "x", "NUMBA_NUM_THREADS: expected a number of threads from 1 on, found 'x'; unset it"),
+    ],
+)
+def test_settings_of_numba_that_no_kernel_can_be_compiled_with_are_named(tmp_path, name, value, said):
+    line = [*CSAW, "sample", "karate", "s.zarr", *SMALL]
+    done = subprocess.run(line, cwd=tmp_path, env=ENV | {name: value}, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {said}")
+
+
+def test_a_current_folder_that_is_gone_is_said(tmp_path):
+    csaw.partition([(0, 1), (1, 0)], tmp_path / "g.zarr")
+    (tmp_path / "gone").mkdir()
+    line = f"rmdir ../gone; exec {' '.join(CSAW)} sample {tmp_path}/g.zarr s.zarr"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path / "gone", env=ENV, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert (
+        done.stderr
+        == "Error: the current folder has been removed; change to one that is there, and run the command again\n"
+    )
+
+
+def test_sources_from_a_pipe_are_refused_with_the_way_out(tmp_path):
+    line = [*CSAW, "sample", "karate", "s.zarr", "--sources", "/dev/stdin", *SMALL]
+    done = subprocess.run(line, cwd=tmp_path, env=ENV, check=False, capture_output=True, text=True, input="1\n")
+    assert done.returncode == 2
+    assert "which is a pipe; write the ids to a file first" in done.stderr

@@ -45,6 +45,22 @@ def test_text_is_partitioned_once_and_again_when_it_changes(tmp_path):
     assert open_graph(second).dense_ids([5, 7, 8]).tolist() == [0, 1, 2]
 
 
+def test_a_file_that_keeps_name_size_and_time_is_another_one(tmp_path):
+    """As ``mv`` of a file of the same time, or an edit whose time is put back, leave it."""
+    file, other = tmp_path / "edges.txt", tmp_path / "other.txt"
+    found = []
+    for change in ("first", "moved", "edited"):
+        if change == "moved":
+            other.write_text("1 7\n7 8\n")
+            os.utime(other, ns=(1, 1))
+            other.rename(file)
+        else:
+            file.write_text("1 2\n2 3\n" if change == "first" else "4 5\n5 6\n")
+            os.utime(file, ns=(1, 1))
+        found.append(open_graph(resolve(str(file), tmp_path)).original_ids([0, 1, 2]).tolist())
+    assert found == [[1, 2, 3], [1, 7, 8], [4, 5, 6]]
+
+
 def test_specs_of_the_same_graph_share_a_store(tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     one = resolve("rmat:scale=5,edge_factor=16")

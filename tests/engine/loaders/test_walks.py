@@ -222,3 +222,13 @@ def test_a_dataset_takes_the_name_of_its_graph(tmp_path, monkeypatch):
     samples = csaw.sample("karate", tmp_path / "w.zarr", **OPTIONS)
     ids = csaw.graph("karate").vertex_ids()
     assert ids[WalkDataset(samples, "karate")[0]].tolist() == samples.walks[:1][0].tolist()
+
+
+def test_walks_of_different_lengths_make_no_pairs():
+    with pytest.raises(OptionError, match=r"walks: expected tensors of one length, found \[2\] and \[3\]; fill"):
+        SkipGrams(window=2)([torch.tensor([1, 2, 3]), torch.tensor([4, 5])])
+
+
+def test_a_stream_says_that_it_cannot_be_pickled(store):
+    with pytest.raises(TypeError, match="a stream cannot be pickled or copied: it holds threads"):
+        pickle.dumps(csaw.stream(store, walk_length=3, device="cpu"))
