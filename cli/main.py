@@ -13,6 +13,7 @@ import click
 
 from csaw.partition.base.cached_names import in_words
 from csaw.partition.base.interruptible import NAME
+from csaw.partition.base.numba_settings import refuse_settings
 from csaw.partition.base.quoting import printable, shown
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
@@ -85,6 +86,7 @@ def main() -> None:
     Of wrong use, some errors are click's, which come with the usage.
     """
     try:
+        refuse_settings()
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort as abort:  # click raises it for Ctrl-C; its cause may say how to go on

@@ -91,7 +91,7 @@ def _graph(
         return {}, {"e_id": f"{samples.path} does not say where its graph is; name it with --graph"}
     try:
         store = open_graph(where)
-    except StoreError as error:
+    except (StoreError, OptionError) as error:  # of a path that no store can have
         return {}, {"e_id": f"{error}, or name the graph with --graph"}
     reason = obstacle(samples, store, in_time=TIME in edge_columns(samples))
     return ({}, {"e_id": reason}) if reason else ({"graph": store}, {})

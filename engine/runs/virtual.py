@@ -37,7 +37,7 @@ from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.python_names import kept, reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 
 ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
@@ -189,7 +189,7 @@ def _graph_of(path: Path, where: object, request: Record) -> GraphStore:
         raise StoreError(f"{path} is virtual, and does not say where its graph is; name it with --graph")
     try:
         store = open_graph(where)
-    except StoreError as error:
+    except (StoreError, OptionError) as error:
         raise StoreError(
             f"{path} is virtual, so that it is drawn from its graph when it is read: {error}, or name the "
             "graph with --graph"

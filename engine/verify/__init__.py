@@ -27,7 +27,7 @@ from csaw.partition import Graph, open_graph
 from csaw.partition.base.interruptible import heeding, interruptible
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.stages import course, stage, unseen
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.check import fingerprint_of
 from csaw.partition.graph.store import GraphStore
 
@@ -103,6 +103,8 @@ def judge(
         OptionError: the sample was drawn with other columns, or by another algorithm.
     """
     samples_path = samples.path
+    if "request" not in samples.manifest:
+        raise StoreError(f"{samples_path}/zarr.json: expected a manifest with its request, found none; sample again")
     where = _said(graph) if graph is not None else str(samples.manifest.get("graph", {}).get("path", ""))
     checks = Checks()
     # the graph is read while the sample's files are compared
@@ -150,7 +152,7 @@ def _graph_of(given: str | Path | GraphStore | None, sample: str | Path, said: s
     """A store or the one at a path, or where a sample has ``said`` that its graph is, and its graph in memory."""
     try:
         store = given if isinstance(given, GraphStore) else open_graph(said if given is None else given)
-    except StoreError as error:
+    except (StoreError, OptionError) as error:  # of a path that no store can have
         if given is not None:
             raise
         raise StoreError(

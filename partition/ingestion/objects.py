@@ -151,8 +151,6 @@ def _attribute(found: Iterable[float | None], name: str, where: str, *, asked: b
 def _of_scipy(matrix: Foreign, weights: str) -> Edges:
     entries = entries_of(matrix)
     _only(weights, "sparse matrix", "its values are the weights")
-    if entries.data.dtype == bool:  # an entry that says False is no edge
-        entries.eliminate_zeros()
     if weights == NONE or entries.data.dtype == bool:
         return Edges("sparse matrix", entries.row, entries.col, None, matrix.shape[0])
     values = None if _are_ones(entries.data) else entries.data

@@ -36,9 +36,11 @@ def entries_of(matrix: "spmatrix") -> "coo_matrix":
         matrix.prune()  # room for entries that are not there
     found = matrix.tocoo()
     _check_coo(found)
-    return type(found)(
-        (found.data, (found.row, found.col)), shape=shape
-    )  # knows of no order that its arrays may have lost
+    # knows of no order that its arrays may have lost
+    entries = type(found)((found.data, (found.row, found.col)), shape=shape)
+    if entries.dtype == bool:  # an entry that says False is no edge
+        entries.eliminate_zeros()
+    return entries
 
 
 def with_sums(entries: "coo_matrix") -> np.ndarray | None:

@@ -92,7 +92,7 @@ class Manifests:
         command = random.choice(COMMANDS)
         ended = run((command[0], name, *command[1:]), place)
         failure = refusal_or_failure(
-            ended, (name, "graph", "--"), (*REFUSALS, 3) if command[0] == "verify" else REFUSALS
+            ended, (name, "graph", "--", "the bias of edge"), (*REFUSALS, 3) if command[0] == "verify" else REFUSALS
         )
         found = [failure] if failure else []
         if any(place.rglob(CANARY)):
