@@ -2,12 +2,15 @@
 
 import math
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.graphs import random_store
 
 import csaw
+from csaw.engine import prepare
 from csaw.engine.algorithm import Walk, option
 from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, edge_biases
@@ -16,6 +19,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import may_be_hopeless
 from csaw.partition.errors import BiasError
 
+ROOT = Path(__file__).parents[3]
 RETURN = "e.dst == e.prev"
 NEAR = "e.is_neighbor(e.prev, e.dst)"
 FOUND = {
@@ -142,6 +146,17 @@ def test_an_own_node2vec_draws_the_walks_of_the_built_in_one(store, p, q, weight
     assert own.manifest["request"]["select"] == Method.REJECTION
     assert np.array_equal(own.walks[:], built_in.walks[:])
     assert not may_be_hopeless(Own(p=p, q=q), Method.REJECTION)
+
+
+ROW = re.compile(r"^\| `(.+)` \| (.+) \|$", re.MULTILINE)
+
+
+def test_the_page_about_fast_biases_says_what_a_dry_run_says(store):
+    rows = ROW.findall((ROOT / "docs" / "guides" / "fast-biases.md").read_text())
+    assert len(rows) == 10
+    for text, found in rows:
+        said = prepare(store, "deepwalk", edge_bias=text, device="cpu").plan.bias
+        assert (said or "from a table") == found, text
 
 
 @pytest.mark.parametrize(
