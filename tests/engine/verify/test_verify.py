@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers import graphs, slow
+from helpers.forged import forged
 from helpers.laws import successive
 from scipy.stats import hypergeom
 
@@ -364,3 +365,13 @@ def test_biases_whose_sum_is_beyond_float64_are_checked_as_shares_of_the_largest
     report = verify(tmp_path / "s.zarr")
     assert report.ok
     assert any(check.tested and check.p_value is not None for check in report.checks)
+
+
+def test_a_vertex_twice_in_a_layer_without_replacement_is_found(tmp_path, store):
+    options = {"layer_sizes": (6, 6), "frontier_size": 4, "instances": 10}
+    sample(store, tmp_path / "once", "ladies", replace=False, **options)
+    assert failed(tmp_path / "once") == set()
+    sample(store, tmp_path / "twice", "ladies", replace=True, **options)
+    assert failed(tmp_path / "twice") == set()
+    forged(tmp_path / "twice", lambda said: said["manifest"]["request"]["parameters"].update(replace=False))
+    assert "repeats" in failed(tmp_path / "twice")
