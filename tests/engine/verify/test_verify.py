@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from helpers import graphs, slow
 from helpers.forged import forged
 from helpers.laws import successive
+from helpers.remade import remade
 from scipy.stats import hypergeom
 
 from csaw.cli.commands.verify import verify as command
@@ -375,3 +376,33 @@ def test_a_vertex_twice_in_a_layer_without_replacement_is_found(tmp_path, store)
     assert failed(tmp_path / "twice") == set()
     forged(tmp_path / "twice", lambda said: said["manifest"]["request"]["parameters"].update(replace=False))
     assert "repeats" in failed(tmp_path / "twice")
+
+
+IN_ORDER = [{}, {"select": "keys"}, {"collision": "repeated"}, {"collision": "updated"}, {"bias": "degree"}]
+
+
+@pytest.mark.parametrize("options", IN_ORDER)
+def test_neighbors_out_of_the_order_of_selection_are_found(tmp_path, store, options):
+    def by_id(arrays):
+        arrays["hop_2"] = np.sort(arrays["hop_2"].reshape(-1, 2), axis=1).reshape(arrays["hop_2"].shape)
+        return arrays
+
+    sample(store, tmp_path / "s", "neighbor", fanout=(3, 2), instances=2000, **options)
+    assert {"ok"} == {check.status for check in verify(tmp_path / "s").checks if check.name == "first of several"}
+    assert failed(tmp_path / "s") == set()
+    remade(tmp_path / "s", tmp_path / "t", by_id)
+    assert "first of several, pooled" in failed(tmp_path / "t")
+
+
+@pytest.mark.parametrize("options", [{"weighted": False}, {"bias": "none"}, {"weighted": False, "select": "keys"}])
+def test_uniform_sets_have_no_order(tmp_path, store, options):
+    """Floyd's method takes its first one from a part of the row."""
+    sample(store, tmp_path / "s", "neighbor", fanout=(3, 2), instances=2000, **options)
+    report = verify(tmp_path / "s")
+    assert report.ok
+    assert not [check for check in report.checks if check.name.startswith("first of several")]
+
+
+def test_first_neighbors_of_rows_with_weights_of_0_pass(tmp_path, troubled):
+    sample(troubled, tmp_path / "s", "neighbor", fanout=(2, 2), instances=2000)
+    assert failed(tmp_path / "s") == set()
