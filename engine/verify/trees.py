@@ -6,7 +6,6 @@ import numpy as np
 
 from csaw.engine.api.algorithm import NONE, Traversal
 from csaw.engine.api.law import edge_biases, edge_law, of_largest
-from csaw.engine.plan.methods import Method
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import LAW, passed
 from csaw.engine.verify.kernels import multiplicity
@@ -17,7 +16,6 @@ from csaw.engine.verify.walk_pass import one_in
 from csaw.partition.base.stages import stage
 
 ENTRIES = 1_000_000  # frontier entries that the statistics use
-IN_ORDER = (Method.ITS, Method.KEYS)  # methods that store what they select without replacement in order of selection
 
 
 def verify_hops(subject: Subject, checks: Checks) -> None:
@@ -180,10 +178,12 @@ def _laws(subject: Subject) -> Laws:
 
 
 def _firsts(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
-    """Test the first of several neighbors that a vertex selected of more, where methods store them in order: it is a
-    single choice.
+    """Test the first of several neighbors that a vertex selected of more, which is a single choice.
+
+    Selections by bias are stored in order. Those with equal chances are not: Floyd's method takes its first pick from a
+    part of the row.
     """
-    if subject.uniform or subject.samples.manifest["request"].get("select") not in IN_ORDER:
+    if subject.uniform:
         return
     parts = []
     for situations, chosen, depth in kept:
