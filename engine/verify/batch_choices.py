@@ -1,8 +1,8 @@
-"""What the nodes of mini-batches select: as many edges as they may, by the law of the neighbors, and of several edges
-to one neighbor each by its bias.
+"""The nodes of mini-batches, and what they select: as many edges as they may, by the law of the neighbors, and of
+several edges to one neighbor each by its bias.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,29 @@ from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.trees import fits, unexplained
 from csaw.engine.verify.walk_pass import one_in
 
-if TYPE_CHECKING:
-    from csaw.engine.verify.batches import Nodes
+BESIDE = 64  # nodes that the statistics use together, because they also compare nodes that follow each other
+
+
+class Nodes:
+    """The mini-batches of one group in dense ids, with nodes counted through all of them: node k of a mini-batch is
+    number ``first`` + k.
+    """
+
+    def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
+        self.start, self.hop_nodes, self.hop_edges = start, arrays["hop_nodes"], arrays["hop_edges"]
+        counts, hops = arrays["node_counts"], self.hop_nodes.shape[1]
+        self.first = np.cumsum(counts) - counts
+        self.instance = np.repeat(np.arange(counts.size), counts)
+        self.of_edge = np.repeat(np.arange(counts.size), arrays["edge_counts"])
+        self.vertex = subject.dense(arrays["n_id"])
+        self.hop = np.repeat(np.tile(np.arange(hops), counts.size), self.hop_nodes.ravel())
+        self.edge_hop = np.repeat(np.tile(np.arange(hops - 1), counts.size), self.hop_edges.ravel())
+        self.row, self.col = (arrays[name] + self.first[self.of_edge] for name in ("row", "col"))
+        self.e_id, self.input_id = arrays["e_id"], arrays["input_id"]
+        self.seed = arrays.get("batch", np.zeros(self.vertex.size, np.int32)).astype(np.int64)
+        self.seeds = np.flatnonzero(self.hop == 0)
+        self.selected = np.bincount(self.col, minlength=self.vertex.size)
+        self.numbers = np.arange(self.vertex.size) // BESIDE + (start % (1 << 22) << 40)  # by which some are kept
 
 
 class BatchChoices:
@@ -28,7 +49,7 @@ class BatchChoices:
         self.kept: list[tuple[np.ndarray, ...]] = []
         self.parallel = ParallelEdges(subject) if subject.store.multigraph else None
 
-    def add(self, nodes: "Nodes", arrays: dict[str, np.ndarray]) -> None:
+    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
         """Count nodes that selected another number of edges than they may, and keep what some nodes selected."""
         subject, replace = self.subject, self.subject.traversal.replace
         degree, asked = subject.degree[nodes.vertex], self.sizes[nodes.hop]
@@ -43,7 +64,7 @@ class BatchChoices:
             alone = (asked > 0) if replace else (asked == 1)
             self.parallel.add(nodes, situations, (some & alone)[nodes.col])
 
-    def _keep(self, nodes: "Nodes", situations: np.ndarray, some: np.ndarray) -> None:
+    def _keep(self, nodes: Nodes, situations: np.ndarray, some: np.ndarray) -> None:
         """Keep the neighbors that ``some`` nodes selected, hop by hop."""
         begin = np.concatenate([[0], np.cumsum(nodes.selected)])
         order = np.argsort(nodes.col, kind="stable")
@@ -83,7 +104,7 @@ class ParallelEdges:
         self.begin = np.append(np.flatnonzero(fresh), indices.size)
         self.kept: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def add(self, nodes: "Nodes", situations: np.ndarray, edges: np.ndarray) -> None:
+    def add(self, nodes: Nodes, situations: np.ndarray, edges: np.ndarray) -> None:
         """Keep those of ``edges`` [edges of the group] that have others beside them."""
         indptr, vertex, e_id = self.subject.view.indptr, nodes.vertex[nodes.col], nodes.e_id
         here = np.flatnonzero(edges & (e_id >= indptr[vertex]) & (e_id < indptr[vertex + 1]))
@@ -117,7 +138,7 @@ class ParallelEdges:
         statistics(checks, choices, laws, end - begin, "parallel edges")
 
 
-def _situations(subject: Subject, nodes: "Nodes") -> np.ndarray:
+def _situations(subject: Subject, nodes: Nodes) -> np.ndarray:
     """Return the numbers that the bias of each node's edges may read, int64 [nodes, columns]."""
     previous = np.full(nodes.vertex.size, NONE)
     met, edge = np.unique(nodes.row, return_index=True)

@@ -11,14 +11,13 @@ from csaw.engine.sources.digest import digest_of
 from csaw.engine.sources.drawn_seeds import DrawnSeeds, order_of
 from csaw.engine.sources.given_sources import LABELS
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.verify.batch_choices import BatchChoices
+from csaw.engine.verify.batch_choices import BatchChoices, Nodes
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.layouts_in_time import SeedTimes
 from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
 
-BESIDE = 64  # nodes that the statistics use together, because they also compare nodes that follow each other
 SAID = {
     "seeds": "seeds missing or other than asked for",
     "edges": "edges that are not where e_id says, between the vertices of their nodes",
@@ -27,28 +26,6 @@ SAID = {
     "sizes": "nodes with another number of edges than the fanout allows",
     "repeats": "edges selected twice without replacement",
 }
-
-
-class Nodes:
-    """The mini-batches of one group in dense ids, with nodes counted through all of them: node k of a mini-batch is
-    number ``first`` + k.
-    """
-
-    def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
-        self.start, self.hop_nodes, self.hop_edges = start, arrays["hop_nodes"], arrays["hop_edges"]
-        counts, hops = arrays["node_counts"], self.hop_nodes.shape[1]
-        self.first = np.cumsum(counts) - counts
-        self.instance = np.repeat(np.arange(counts.size), counts)
-        self.of_edge = np.repeat(np.arange(counts.size), arrays["edge_counts"])
-        self.vertex = subject.dense(arrays["n_id"])
-        self.hop = np.repeat(np.tile(np.arange(hops), counts.size), self.hop_nodes.ravel())
-        self.edge_hop = np.repeat(np.tile(np.arange(hops - 1), counts.size), self.hop_edges.ravel())
-        self.row, self.col = (arrays[name] + self.first[self.of_edge] for name in ("row", "col"))
-        self.e_id, self.input_id = arrays["e_id"], arrays["input_id"]
-        self.seed = arrays.get("batch", np.zeros(self.vertex.size, np.int32)).astype(np.int64)
-        self.seeds = np.flatnonzero(self.hop == 0)
-        self.selected = np.bincount(self.col, minlength=self.vertex.size)
-        self.numbers = np.arange(self.vertex.size) // BESIDE + (start % (1 << 22) << 40)  # by which some are kept
 
 
 class Labels:
