@@ -11,15 +11,13 @@ from csaw.engine.sources.digest import digest_of
 from csaw.engine.sources.drawn_seeds import DrawnSeeds, order_of
 from csaw.engine.sources.given_sources import LABELS
 from csaw.engine.sources.seeds import SeedOrder
+from csaw.engine.verify.batch_choices import BatchChoices, Nodes
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.layouts_in_time import SeedTimes
 from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
-from csaw.engine.verify.trees import fits, unexplained
-from csaw.engine.verify.walk_pass import one_in
 
-BESIDE = 64  # nodes that the statistics use together, because they also compare nodes that follow each other
 SAID = {
     "seeds": "seeds missing or other than asked for",
     "edges": "edges that are not where e_id says, between the vertices of their nodes",
@@ -28,28 +26,6 @@ SAID = {
     "sizes": "nodes with another number of edges than the fanout allows",
     "repeats": "edges selected twice without replacement",
 }
-
-
-class Nodes:
-    """The mini-batches of one group in dense ids, with nodes counted through all of them: node k of a mini-batch is
-    number ``first`` + k.
-    """
-
-    def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
-        self.start, self.hop_nodes, self.hop_edges = start, arrays["hop_nodes"], arrays["hop_edges"]
-        counts, hops = arrays["node_counts"], self.hop_nodes.shape[1]
-        self.first = np.cumsum(counts) - counts
-        self.instance = np.repeat(np.arange(counts.size), counts)
-        self.of_edge = np.repeat(np.arange(counts.size), arrays["edge_counts"])
-        self.vertex = subject.dense(arrays["n_id"])
-        self.hop = np.repeat(np.tile(np.arange(hops), counts.size), self.hop_nodes.ravel())
-        self.edge_hop = np.repeat(np.tile(np.arange(hops - 1), counts.size), self.hop_edges.ravel())
-        self.row, self.col = (arrays[name] + self.first[self.of_edge] for name in ("row", "col"))
-        self.e_id, self.input_id = arrays["e_id"], arrays["input_id"]
-        self.seed = arrays.get("batch", np.zeros(self.vertex.size, np.int32)).astype(np.int64)
-        self.seeds = np.flatnonzero(self.hop == 0)
-        self.selected = np.bincount(self.col, minlength=self.vertex.size)
-        self.numbers = np.arange(self.vertex.size) // BESIDE + (start % (1 << 22) << 40)  # by which some are kept
 
 
 class Labels:
@@ -94,8 +70,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     order = _order(subject, algorithm, listed)
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
     labels = Labels.of(subject, listed)
-    in_time = None if algorithm.time_strategy is None else BatchesInTime(subject)
-    kept: list[tuple[np.ndarray, ...]] = []
+    choices = BatchChoices(subject) if algorithm.time_strategy is None else BatchesInTime(subject)
     for start, arrays in passed(subject.samples, watch=subject.watch):
         nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
@@ -111,20 +86,13 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
         wrong["hops"] += int((nodes.hop[nodes.col] != nodes.edge_hop).sum()) + _falls(nodes.col)
         if not algorithm.replace:
             wrong["repeats"] += _falls(np.sort(nodes.col * subject.store.edges + nodes.e_id), 1)
-        if in_time is not None:
-            in_time.add(nodes, arrays)
-        else:
-            _check_choices(subject, nodes, wrong, kept)
+        choices.add(nodes, arrays)
     wrong["seeds"] += _other_list(subject, source)
-    if in_time is not None:
-        in_time.hand_over(wrong)
+    choices.hand_over(wrong)
     for name, count in wrong.items():
         checks.count(name, count, SAID[name])
     _judge_seeds(checks, labels, draws)
-    if in_time is not None:
-        in_time.judge(checks)
-    else:
-        fits(subject, checks, kept)
+    choices.judge(checks)
 
 
 def _judge_seeds(checks: Checks, labels: Labels | None, draws: SeedDraws | None) -> None:
@@ -236,46 +204,3 @@ def _wrong_nodes(subject: Subject, nodes: Nodes, disjoint: bool) -> int:
     unmet = int((nodes.hop > 0).sum()) - met.size
     early = int((nodes.hop[met] != nodes.edge_hop[edge] + 1).sum())
     return int(twice.sum()) + int(astray.sum()) + unmet + early + _falls(edge)
-
-
-def _check_choices(subject: Subject, nodes: Nodes, wrong: dict[str, int], kept: list[tuple[np.ndarray, ...]]) -> None:
-    """Count nodes that selected another number of edges than they may, and keep what nodes selected, for the
-    statistics.
-    """
-    algorithm = subject.traversal
-    sizes = np.append(algorithm.sizes(), 0).astype(np.int64)
-    degree, asked = subject.degree[nodes.vertex], sizes[nodes.hop]
-    limited = np.where(degree > 0, asked, 0) if algorithm.replace else np.minimum(asked, degree)
-    most = np.where(asked < 0, degree, limited)
-    few = np.flatnonzero(nodes.selected < most)
-    situations = _situations(subject, nodes)
-    wrong["sizes"] += int((nodes.selected > most).sum()) + unexplained(subject, situations[few])
-    every = one_of(subject, nodes.vertex.size, nodes.first.size)
-    begin = np.concatenate([[0], np.cumsum(nodes.selected)])
-    order = np.argsort(nodes.col, kind="stable")
-    ends = nodes.vertex[nodes.row[order]]
-    for hop, size in enumerate(algorithm.sizes()):
-        if size <= 0:  # nothing is chosen
-            continue
-        here = np.flatnonzero((nodes.hop == hop) & (nodes.selected <= size) & one_in(every, nodes.numbers))
-        places = np.arange(min(size, nodes.selected[here].max(initial=0)))
-        cells = begin[here][:, None] + places
-        there = places < nodes.selected[here][:, None]
-        chosen = np.where(there, ends[np.where(there, cells, 0)] if ends.size else NONE, NONE)
-        kept.append((situations[here], chosen, np.full(here.size, hop)))
-
-
-def _situations(subject: Subject, nodes: Nodes) -> np.ndarray:
-    """Return the numbers that the bias of each node's edges may read, int64 [nodes, columns]."""
-    previous = np.full(nodes.vertex.size, NONE)
-    met, edge = np.unique(nodes.row, return_index=True)
-    later = nodes.hop[met] > 0
-    previous[met[later]] = nodes.vertex[nodes.col[edge[later]]]
-    known = {
-        "v": nodes.vertex,
-        "prev": previous,
-        "source": nodes.vertex[nodes.first[nodes.instance]],
-        "depth": nodes.hop,
-        "instance": nodes.instance + nodes.start,
-    }
-    return np.column_stack([known[name] for name in subject.columns]).astype(np.int64)

@@ -22,14 +22,16 @@ EDGES = "layers whose edges are not all those between their vertices, with the w
 def verify_layers(subject: Subject, checks: Checks) -> None:
     """Check layers: sources, sizes, edges with weights and stored chances; then the law of the draws."""
     algorithm = subject.traversal
-    wrong = dict.fromkeys(("edges", "sources"), 0)
+    wrong = dict.fromkeys(("edges", "sources", "repeats"), 0)
     biases = matrix_biases(subject)
     law = None if biases is None else (WholeGraph if algorithm.draws_from == "vertices" else Frontiers)(subject, biases)
     for group in groups(subject, checks, wrong):
+        wrong["repeats"] += 0 if algorithm.replace else _twice(subject, group)
         if law is not None:
             law.add(group)
     checks.count("edges", wrong["edges"], "sampled edges that are not in the graph")
     checks.count("sources", wrong["sources"], "sources missing or other than asked for")
+    checks.count("repeats", wrong["repeats"], "vertices drawn twice in a layer without replacement")
     if law is None:
         checks.not_tested(
             "layers",
@@ -43,6 +45,15 @@ def verify_layers(subject: Subject, checks: Checks) -> None:
         "probabilities", law.wrong["probabilities"], "vertices with another probability than their law gives them"
     )
     law.judge(checks)
+
+
+def _twice(subject: Subject, group: Group) -> int:
+    """Number of vertices of a group that are in the same layer of the same instance as one before."""
+    counts = group.arrays["vertex_counts"]
+    drawn = np.repeat(np.arange(counts.size), counts), group.arrays["layer"], subject.dense(group.arrays["vertices"])
+    order = np.lexsort(drawn)
+    same = [of[order[1:]] == of[order[:-1]] for of in drawn]
+    return int(np.logical_and.reduce(same).sum())
 
 
 def matrix_biases(subject: Subject) -> np.ndarray | None:

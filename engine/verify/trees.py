@@ -11,6 +11,7 @@ from csaw.engine.verify.course import LAW, passed
 from csaw.engine.verify.kernels import multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
 from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.walk_pass import one_in
 from csaw.partition.base.stages import stage
 
@@ -33,6 +34,9 @@ def verify_hops(subject: Subject, checks: Checks) -> None:
     checks.count("sizes", wrong["sizes"], "frontier vertices with another number of neighbors than the fanout allows")
     checks.count("repeats", wrong["repeats"], "edges selected twice without replacement")
     fits(subject, checks, kept)
+    if kept and not subject.traversal.replace:
+        with stage(LAW):
+            _firsts(subject, checks, kept)
 
 
 def _wrong_sources(subject: Subject, start: int, sources: np.ndarray) -> int:
@@ -157,14 +161,38 @@ def in_turn(there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _with_replacement(
     subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray
 ) -> None:
+    nothing = (chosen < 0).all(axis=1, keepdims=True) & (np.arange(chosen.shape[1]) == 0)  # a choice too
+    row, pick = in_turn((chosen >= 0) | nothing)
+    choices = Choices(situations[row], chosen[row, pick], subject.columns, depth[row], subject.degree)
+    statistics(checks, choices, _laws(subject), subject.degree, "neighbors")
+
+
+def _laws(subject: Subject) -> Laws:
+    """The laws of a neighbor that is selected from a whole row."""
+
     def law(v: int, *others: int) -> dict[int, float]:
         named: dict[str, Any] = dict(zip(subject.columns[1:], others, strict=True))
         return edge_law(subject.view, subject.algorithm, v, **named) or {NONE: 1.0}
 
-    nothing = (chosen < 0).all(axis=1, keepdims=True) & (np.arange(chosen.shape[1]) == 0)  # a choice too
-    row, pick = in_turn((chosen >= 0) | nothing)
-    choices = Choices(situations[row], chosen[row, pick], subject.columns, depth[row], subject.degree)
-    statistics(checks, choices, subject.laws(law), subject.degree, "neighbors")
+    return subject.laws(law)
+
+
+def _firsts(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
+    """Test the first of several neighbors that a vertex selected of more, which is a single choice.
+
+    Selections by bias are stored in order. Those with equal chances are not: Floyd's method takes its first pick from a
+    part of the row.
+    """
+    if subject.uniform:
+        return
+    parts = []
+    for situations, chosen, depth in kept:
+        several = (subject.degree[situations[:, 0]] > chosen.shape[1]) & ((chosen >= 0).sum(axis=1) > 1)
+        parts.append((situations[several], chosen[several, 0], depth[several]))
+    situations, first, depth = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if first.size:
+        choices = Choices(situations, first, subject.columns, depth, subject.degree)
+        statistics(checks, choices, _laws(subject), subject.degree, "first of several")
 
 
 def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray) -> None:

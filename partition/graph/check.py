@@ -12,9 +12,11 @@ from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.sizes import format_size
 from csaw.partition.base.stages import EDGES, stage, tell
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.attributes import EDGE_IDS
 from csaw.partition.graph.clusters import make_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME, TIME_ORDER, WEIGHT
 from csaw.partition.graph.fingerprint import Fingerprint, fingerprint_of_arrays
+from csaw.partition.graph.numbering import Numbering
 from csaw.partition.graph.partition_writer import weights_between
 from csaw.partition.graph.parts import Graph, Partition
 from csaw.partition.graph.store import INDICES, GraphStore
@@ -41,6 +43,8 @@ class StoreCheck:
         self.above_0, self.heaviest = inf, -inf
         self.bytes = 0
         self.symmetry, self.wrong_times, self.wrong_bytes = Symmetry(), 0, 0
+        rows = store.attributes.get(EDGE_IDS)
+        self.numbering = None if rows is None else Numbering(rows, store.directed)
 
     def findings(self) -> Iterator[Finding]:
         """Yield all findings. After a property that does not hold, those that depend on it are left out."""
@@ -65,6 +69,8 @@ class StoreCheck:
         if not store.directed:
             both = "each edge is in both rows" if self.symmetry.holds else "edges are in the row of one end only"
             yield Finding("symmetry", self.symmetry.holds, both)
+        if self.numbering is not None:
+            yield self._numbered(self.numbering)
         if store.time is not None:
             edges = f"{self.wrong_times:,} of {store.edges:,} places by time are not those of the times"
             yield Finding("time order", self.wrong_times == 0, edges)
@@ -72,11 +78,31 @@ class StoreCheck:
         if store.clusters is not None:
             yield Finding("clusters", self._are_clusters(), f"{store.clusters.count:,} by {store.clusters.method}")
 
+    def _numbered(self, numbering: Numbering) -> Finding:
+        """The finding on the numbers that edges have in the input, for which the store may be read again."""
+        store, name = self.store, EDGE_ID.name.replace("_", " ") + "s"
+        for _ in numbering.passes():
+            for part in store.partitions:
+                go_on()
+                arrays = {INDICES: np.empty(part.edges, store.id_dtype), EDGE_IDS: np.empty(part.edges, np.int64)}
+                store.read_edges(part.number, arrays)
+                numbering.add(part.first_vertex, store.read_offsets(part.number), arrays[INDICES], arrays[EDGE_IDS])
+        read = store.attributes["report"].get("edges", numbering.below)
+        if read != numbering.below:
+            return Finding(name, False, f"expected {read} edges of the input, found {numbering.below}")
+        if not (store.directed or numbering.both_same):
+            return Finding(name, False, "edges have other numbers in one of their rows than in the other")
+        return Finding(name, numbering.twice == 0, f"{numbering.twice:,} edges have the number of another one")
+
     def _are_clusters(self) -> bool:
-        """Whether clusters are those of their method, where that takes no more memory than they do."""
+        """Whether clusters are as many as is said, and those of their method, where that takes no more memory than they
+        do.
+        """
         clusters = self.store.clusters
         assert clusters is not None
         found = self.store.read_clusters()
+        if clusters.method != "metis" and int(found.max(initial=-1)) + 1 != clusters.count:
+            return False
         if clusters.method != "random":
             return True
         try:
@@ -120,6 +146,8 @@ class StoreCheck:
         """Compare what follows from other arrays of a partition."""
         if not self.store.directed:
             self.symmetry.add(part.first_vertex, offsets, arrays[INDICES])
+        if self.numbering is not None:
+            self.numbering.add(part.first_vertex, offsets, arrays[INDICES], arrays[EDGE_ID.array])
         if self.store.time is not None:
             order = time_order(offsets, arrays[TIME.array])
             self.wrong_times += int((order != arrays[TIME_ORDER.array]).sum())

@@ -175,6 +175,31 @@ def other_law(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | N
     return f"{name} of {value}", {"transitions", "lengths", "ends", "share"}
 
 
+def drawn_once(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """Layers that were drawn with replacement, said to be drawn without."""
+    if algo != "ladies":
+        return None
+    forged(path, lambda said: said["manifest"]["request"]["parameters"].update(replace=False))
+    return "replace in the request", {"repeats"}
+
+
+def another_order(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """The neighbors of each vertex in the order of their ids, up or down, and not in that of selection."""
+    if algo != "neighbor":
+        return None
+    down = random.choice([False, True])
+
+    def change(arrays: dict[str, Any]) -> dict[str, Any]:
+        last = arrays["hop_2"].astype(np.int64).reshape(-1, 2)
+        full = last.max(axis=1) < np.iinfo(arrays["hop_2"].dtype).max  # the others have no second neighbor
+        last[full] = np.sort(last[full], axis=1)[:, :: -1 if down else 1]
+        arrays["hop_2"] = last.astype(arrays["hop_2"].dtype).reshape(arrays["hop_2"].shape)
+        return arrays
+
+    remade(path, path, change)
+    return "neighbors in another order", {"first of several"}
+
+
 def _put(samples: Samples, name: str, vertex: int, random: Random) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
     """What puts a vertex at one place of an array that holds one."""
     fill = samples.fill
@@ -188,7 +213,18 @@ def _put(samples: Samples, name: str, vertex: int, random: Random) -> Callable[[
     return change if samples[name].shape[0] else None
 
 
-FAULTS: tuple[Fault, ...] = (asked_number, copies, fewer, other_vertex, other_depth, exchanged, other_graph, other_law)
+FAULTS: tuple[Fault, ...] = (
+    asked_number,
+    copies,
+    fewer,
+    other_vertex,
+    other_depth,
+    exchanged,
+    other_graph,
+    other_law,
+    drawn_once,
+    another_order,
+)
 
 
 class Planted:

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers import graphs, slow
+from helpers.forged import forged
 from helpers.laws import successive
+from helpers.remade import remade
 from scipy.stats import hypergeom
 
 from csaw.cli.commands.verify import verify as command
@@ -23,6 +25,7 @@ from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law
 from csaw.engine.verify.statistics import Choices, chi_square, fit
 from csaw.engine.verify.tables import Laws
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays.nodes import digest, write_group
 from csaw.partition.errors import StoreError
 
@@ -364,3 +367,85 @@ def test_biases_whose_sum_is_beyond_float64_are_checked_as_shares_of_the_largest
     report = verify(tmp_path / "s.zarr")
     assert report.ok
     assert any(check.tested and check.p_value is not None for check in report.checks)
+
+
+def test_a_vertex_twice_in_a_layer_without_replacement_is_found(tmp_path, store):
+    options = {"layer_sizes": (6, 6), "frontier_size": 4, "instances": 10}
+    sample(store, tmp_path / "once", "ladies", replace=False, **options)
+    assert failed(tmp_path / "once") == set()
+    sample(store, tmp_path / "twice", "ladies", replace=True, **options)
+    assert failed(tmp_path / "twice") == set()
+    forged(tmp_path / "twice", lambda said: said["manifest"]["request"]["parameters"].update(replace=False))
+    assert "repeats" in failed(tmp_path / "twice")
+
+
+IN_ORDER = [{}, {"select": "keys"}, {"collision": "repeated"}, {"collision": "updated"}, {"bias": "degree"}]
+
+
+@pytest.mark.parametrize("options", IN_ORDER)
+def test_neighbors_out_of_the_order_of_selection_are_found(tmp_path, store, options):
+    def by_id(arrays):
+        arrays["hop_2"] = np.sort(arrays["hop_2"].reshape(-1, 2), axis=1).reshape(arrays["hop_2"].shape)
+        return arrays
+
+    sample(store, tmp_path / "s", "neighbor", fanout=(3, 2), instances=2000, **options)
+    assert {"ok"} == {check.status for check in verify(tmp_path / "s").checks if check.name == "first of several"}
+    assert failed(tmp_path / "s") == set()
+    remade(tmp_path / "s", tmp_path / "t", by_id)
+    assert "first of several, pooled" in failed(tmp_path / "t")
+
+
+@pytest.mark.parametrize("options", [{"weighted": False}, {"bias": "none"}, {"weighted": False, "select": "keys"}])
+def test_uniform_sets_have_no_order(tmp_path, store, options):
+    """Floyd's method takes its first one from a part of the row."""
+    sample(store, tmp_path / "s", "neighbor", fanout=(3, 2), instances=2000, **options)
+    report = verify(tmp_path / "s")
+    assert report.ok
+    assert not [check for check in report.checks if check.name.startswith("first of several")]
+
+
+def test_first_neighbors_of_rows_with_weights_of_0_pass(tmp_path, troubled):
+    sample(troubled, tmp_path / "s", "neighbor", fanout=(2, 2), instances=2000)
+    assert failed(tmp_path / "s") == set()
+
+
+@pytest.fixture(scope="module")
+def doubled(tmp_path_factory):
+    """Each edge twice, with weights 1 and 3."""
+    rng = np.random.default_rng(6)
+    pairs = np.unique(rng.integers(0, 20, (80, 2)), axis=0)
+    rows = "".join(f"{u} {v} 1\n{u} {v} 3\n" for u, v in pairs.tolist())
+    path = tmp_path_factory.mktemp("graph")
+    (path / "e.txt").write_text(rows)
+    return ingest(path / "e.txt", path / "g", IngestOptions(duplicates="keep"))
+
+
+ONE_BY_ONE = [
+    {"fanout": (3, 2), "replace": True},
+    {"fanout": (1, 1)},
+    {"fanout": (3, 2), "replace": True, "weighted": False},
+]
+
+
+@pytest.mark.parametrize("options", ONE_BY_ONE)
+def test_an_edge_in_the_place_of_another_to_the_same_neighbor_is_found(tmp_path, doubled, options):
+    sample(doubled, tmp_path / "s", "minibatch", seeds_per_batch=8, epochs=100, **options)
+    assert failed(tmp_path / "s") == set()
+    assert "parallel edges, pooled" in {check.name for check in verify(tmp_path / "s").checks if check.tested}
+    for name, which in (("first", 0), ("any", np.random.default_rng(2).integers(0, 2, 10**6))):
+        if name == "any" and not options.get("weighted", True):
+            continue
+
+        def other(arrays, which=which):
+            arrays["e_id"] = arrays["e_id"] // 2 * 2 + (which if np.ndim(which) == 0 else which[: arrays["e_id"].size])
+            return arrays
+
+        remade(tmp_path / "s", tmp_path / name, other)
+        assert {"parallel edges", "parallel edges, pooled"} <= failed(tmp_path / name)
+
+
+def test_sets_of_parallel_edges_are_left_to_the_tests_of_sets(tmp_path, doubled):
+    sample(doubled, tmp_path / "s", "minibatch", seeds_per_batch=8, epochs=20, fanout=(3, 2))
+    report = verify(tmp_path / "s")
+    assert report.ok
+    assert not [check for check in report.checks if check.name.startswith("parallel")]

@@ -11,11 +11,12 @@ from helpers.graphs import random_store
 
 import csaw
 from csaw.engine.verify import verify_graph
-from csaw.partition import open_graph
+from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.arrays.arrays import growing_array
 from csaw.partition.arrays.nodes import digest, write_group
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import StoreError
+from csaw.partition.graph import numbering
 from csaw.partition.graph.about import about
 from csaw.partition.graph.write import write_graph
 
@@ -103,3 +104,71 @@ def test_clusters_at_random_are_those_of_their_seed(tmp_path):
     assert failed(tmp_path / "g.zarr") == set()
     edited(tmp_path / "g.zarr", lambda said: said["clusters"].update(seed=7))
     assert failed(tmp_path / "g.zarr") == {"clusters"}
+
+
+@pytest.mark.parametrize(("count", "method"), [(4, "random"), (6, "random"), (4, "given"), (6, "given"), (6, "lp")])
+def test_clusters_are_as_many_as_is_said(tmp_path, count, method):
+    rows = "".join(f"{a} {a * 7 % 50}\n" for a in range(50))
+    (tmp_path / "g.txt").write_text(rows)
+    made_by = "lp" if method == "lp" else "random"
+    csaw.partition(tmp_path / "g.txt", tmp_path / "g.zarr", clusters=5, method=made_by)
+    edited(tmp_path / "g.zarr", lambda said: said["clusters"].update(method=method))
+    assert failed(tmp_path / "g.zarr") == set()
+    edited(tmp_path / "g.zarr", lambda said: said["clusters"].update(count=count))
+    assert failed(tmp_path / "g.zarr") == {"clusters" if count > 5 else "checksums"}
+
+
+@pytest.fixture(params=[2**30, 64])
+def numbered(request, tmp_path, monkeypatch):
+    """Make a store of rows with loops and repeats that keeps their numbers, for checks in one pass or several."""
+    monkeypatch.setattr(numbering, "WINDOW", request.param)
+    rows = np.random.default_rng(4).integers(0, 20, (300, 2))
+    np.savetxt(tmp_path / "e.txt", rows, "%d")
+
+    def make(**options):
+        options = {"partitions": 3, "edge_ids": True} | options
+        return ingest(tmp_path / "e.txt", tmp_path / "g.zarr", IngestOptions(**options))
+
+    return make
+
+
+UNDIRECTED = [{"directed": False}, {"directed": False, "duplicates": "keep"}]
+NUMBERED = [*UNDIRECTED, {"directed": False, "self_loops": "drop"}, {}, {"reverse": True}, {"duplicates": "keep"}]
+
+
+@pytest.mark.parametrize("options", NUMBERED)
+def test_a_number_of_an_edge_that_another_one_has_fails(numbered, options):
+    path = numbered(**options).path
+    assert failed(path) == set()
+    replaced(path, "partitions/00001/edge_ids", np.zeros_like)
+    assert failed(path) == {"edge ids"}
+
+
+@pytest.mark.parametrize("options", NUMBERED)
+def test_numbers_that_are_all_0_fail(numbered, options):
+    store = numbered(**options)
+    for part in store.partitions:
+        replaced(store.path, f"partitions/{part.number:05d}/edge_ids", np.zeros_like)
+    assert failed(store.path) == {"edge ids"}
+
+
+@pytest.mark.parametrize("options", UNDIRECTED)
+def test_two_numbers_exchanged_in_one_row_alone_fail(numbered, options):
+    store = numbered(**options)
+    row = int(np.flatnonzero(np.diff(store.read_offsets(1)) > 2)[0])
+    begin = int(store.read_offsets(1)[row])
+    apart = np.flatnonzero(np.diff(store.load().indices[store.partitions[1].first_edge + begin :]))[0] + begin
+
+    def exchanged(numbers):
+        numbers[[apart, apart + 1]] = numbers[[apart + 1, apart]]
+        return numbers
+
+    replaced(store.path, "partitions/00001/edge_ids", exchanged)
+    assert failed(store.path) == {"edge ids"}
+
+
+@pytest.mark.parametrize("more", [1, 2**40])
+def test_edges_of_the_input_are_as_many_as_its_report_says(numbered, more):
+    path = numbered(directed=False).path
+    edited(path, lambda said: said.update(edge_ids=said["edge_ids"] + more))
+    assert failed(path) == {"edge ids"}
