@@ -52,7 +52,7 @@ STREAMED = ("walks", "hops")  # also with a memory that does not hold the graph
 FEW = ("--algo", "deepwalk", "--walk-length", "3", "--sources", "random:2", "--instances", "2")
 EXPORTS = ("out.txt", "out.csv", "out.npy", "out.npz", "out.parquet", "out.graphml")
 GRAPH_EXPORTS = ("out.csv", "out.mtx", "out.npz", "out.graphml")
-BESIDE = ("report", "results", "bytes")  # what ``csaw info`` tells that is not of the content
+BESIDE = ("report", "results", "missing", "bytes")  # what ``csaw info`` tells that is not of the content
 UNREAD = ("time_order",)  # arrays of a graph that no check of a sample reads: its law follows from the times
 COMMANDS = 2  # on each damaged store
 
