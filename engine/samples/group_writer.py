@@ -226,8 +226,12 @@ class GroupWriter(Draft):
             said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
             write_results(self.partial, said)
             _tidy(self.partial)
+            self._before_publishing()
             sync_folder(self.partial)
             self._publish()
+
+    def _before_publishing(self) -> None:
+        """Note what a run that ends now leaves for one that resumes it."""
 
     def _publish(self) -> None:
         try:

@@ -60,6 +60,7 @@ REPLACES = "replaces"  # the note in OUT.partial/groups of what an interrupted r
 def note_replaced(path: Path) -> None:
     """Note in OUT.partial which sample the run replaces, if one stands there: ``resume`` may replace that alone."""
     if os.path.lexists(path):
+        _note(path).parent.mkdir(exist_ok=True)
         files.write_marker(_note(path), {"identity": _identity(path)})
 
 

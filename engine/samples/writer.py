@@ -98,6 +98,10 @@ class SampleWriter(GroupWriter):
     def _way_out(self) -> str:
         return "finished groups are safe in it; make room and run the same command with --resume"
 
+    def _before_publishing(self) -> None:
+        if self.replaces:
+            place.note_replaced(self.path)
+
     def _publish(self) -> None:
         super()._publish()
         self.close()
