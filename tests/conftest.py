@@ -34,16 +34,20 @@ TERMINAL = pytest.StashKey()
 gc.set_threshold(100_000)  # as the command does: most of the time of these tests is Numba's compiler
 
 
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="run the first case of each test alone")
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
-def pytest_collection_modifyitems(items):
-    """Of the cases of a test that is marked ``one_in(n)``, every n-th is not slow."""
+def pytest_collection_modifyitems(config, items):
+    """Of the cases of a test that is marked ``one_in(n)``, every n-th is not slow; with --quick, the first of any."""
     cases = Counter()
     for item in items:
         mark = item.get_closest_marker("one_in")
-        if mark is None or item.get_closest_marker("slow"):
+        if (mark is None and not config.option.quick) or item.get_closest_marker("slow"):
             continue
         name = item.nodeid.partition("[")[0]
-        if cases[name] % mark.args[0]:
+        if cases[name] % (len(items) if config.option.quick else mark.args[0]):
             item.add_marker(pytest.mark.slow("other cases of the same kind run by default"))
         cases[name] += 1
 
