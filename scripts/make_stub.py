@@ -41,10 +41,10 @@ from csaw.commands import graph as graph
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.analytics.evaluation.evaluate import Evaluation as Evaluation
 from csaw.engine.api.views import EdgeView
-from csaw.engine.stores.export import export as export
 from csaw.engine.runs.sample_stream import Stream as Stream
 from csaw.engine.samples import Samples as Samples
 from csaw.engine.stores import open_samples as open_samples
+from csaw.engine.stores.export import export as export
 from csaw.lists import list_support as list_support
 from csaw.lists import list_triangles as list_triangles
 from csaw.partition import GraphStore as GraphStore
