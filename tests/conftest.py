@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from helpers.machine import Lack
@@ -28,6 +29,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+LONG = Path(__file__).with_name("long.txt")  # tests whose first case takes over QUICK_SECONDS with an empty cache
+QUICK_SECONDS = 2
 LONG_SECONDS = 60  # a test that takes longer is named, with the stacks of its threads
 TERMINAL = pytest.StashKey()
 
@@ -35,19 +38,22 @@ gc.set_threshold(100_000)  # as the command does: most of the time of these test
 
 
 def pytest_addoption(parser):
-    parser.addoption("--quick", action="store_true", help="run the first case of each test alone")
+    parser.addoption("--quick", action="store_true", help=f"run the first case of each test, but none of {LONG.name}")
+    parser.addoption("--note-long", action="store_true", help=f"write the tests that took long to {LONG.name}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config, items):
-    """Of the cases of a test that is marked ``one_in(n)``, every n-th is not slow; with --quick, the first of any."""
-    cases = Counter()
+    """Of the cases of a test that is marked ``one_in(n)``, every n-th is not slow; with --quick, the first of any that
+    does not take long.
+    """
+    cases, long = Counter(), set(LONG.read_text().splitlines()) if config.option.quick else set()
     for item in items:
         mark = item.get_closest_marker("one_in")
         if (mark is None and not config.option.quick) or item.get_closest_marker("slow"):
             continue
         name = item.nodeid.partition("[")[0]
-        if cases[name] % (len(items) if config.option.quick else mark.args[0]):
+        if name in long or cases[name] % (len(items) if config.option.quick else mark.args[0]):
             item.add_marker(pytest.mark.slow("other cases of the same kind run by default"))
         cases[name] += 1
 
@@ -94,10 +100,11 @@ class Failures:
 
     def __init__(self, config):
         self.config = config
-        self.lacks, self.missing = Counter(), []
+        self.lacks, self.missing, self.seconds = Counter(), [], Counter()
 
     def pytest_runtest_logreport(self, report):
-        """Write the end of a failed report to the terminal, and note what is skipped."""
+        """Write the end of a failed report to the terminal, and note what is skipped and how long it took."""
+        self.seconds[report.nodeid] += report.duration
         if report.skipped and not hasattr(report, "wasxfail"):
             self._note(report)
         if report.failed:
@@ -121,6 +128,9 @@ class Failures:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
         """Fail where CSAW_TEST_ALL is set and something was skipped that a machine cannot lack."""
+        if self.config.option.note_long:
+            long = {name.partition("[")[0] for name, seconds in self.seconds.items() if seconds > QUICK_SECONDS}
+            LONG.write_text("\n".join(sorted(long)) + "\n")
         if self.missing and "CSAW_TEST_ALL" in os.environ and not session.exitstatus:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

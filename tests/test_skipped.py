@@ -124,3 +124,15 @@ def test_real_graphs_that_are_named_but_not_there_are_a_failure(tmp_path, monkey
 def test_a_part_of_the_project_is_not_optional(name):
     with pytest.raises(AssertionError, match="is not optional"):
         need_package(name)
+
+
+def test_long_tests_are_named_as_they_are():
+    names = (Path(__file__).with_name("long.txt")).read_text().splitlines()
+    missing = []
+    for name in names:
+        file, _, function = name.partition("::")
+        text = (Path(__file__).parents[1] / file).read_text() if (Path(__file__).parents[1] / file).is_file() else ""
+        if f"def {function.rpartition('::')[2]}(" not in text:
+            missing.append(name)
+    assert names
+    assert not missing
