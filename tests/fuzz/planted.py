@@ -154,7 +154,14 @@ def exchanged(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | N
 
 def other_graph(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
     """Another fact about the graph in the manifest."""
-    facts: dict[str, Any] = {"vertices": 59, "edges": 7, "directed": True, "id_kind": "string", "fingerprint": "0" * 32}
+    facts: dict[str, Any] = {
+        "vertices": 59,
+        "edges": 7,
+        "directed": True,
+        "id_kind": "string",
+        "time_units": "s",
+        "fingerprint": "0" * 32,
+    }
     name = random.choice(sorted(facts))
     if name == "fingerprint":
         forged(path, lambda said: said["manifest"]["request"].update(fingerprint=facts[name]))

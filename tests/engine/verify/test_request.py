@@ -123,3 +123,17 @@ def test_two_numbers_of_instances_that_do_not_agree_are_refused(store, algo, opt
         csaw.sample(store, algo=algo, **options).instances
         == csaw.sample(store, algo=algo, instances=80 if algo == "deepwalk" else 6, **options).instances
     )
+
+
+@pytest.mark.parametrize(
+    ("fact", "value"), [("directed", False), ("vertices", 7), ("id_kind", "string"), ("time_units", "s")]
+)
+def test_facts_about_the_graph_are_those_of_the_graph(store, tmp_path, fact, value):
+    path = tmp_path / "s.zarr"
+    assert store.directed
+    csaw.sample(store, path, "deepwalk", walk_length=3, device="cpu")
+    assert csaw.verify(path).ok
+    forged(path, lambda said: said["manifest"]["graph"].update({fact: value}))
+    (found,) = (check for check in csaw.verify(path).checks if check.name == "graph")
+    assert not found.ok
+    assert f"{fact} is" in found.details
