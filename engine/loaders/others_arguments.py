@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from csaw.partition.base.arguments import Reader, flag, function, integers, mapping, maybe, simple, text, whole
+from csaw.partition.base.arguments import Reader, flag, function, graph, integers, mapping, maybe, simple, text, whole
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -45,6 +45,7 @@ READERS: dict[str, Reader] = {
     **{name: maybe(text) for name in ("weight_attr", "time_attr")},
     **{name: maybe(function("batch")) for name in ("transform", "transform_sampler_output")},
     "edge_features": maybe(mapping("arrays")),
+    "data": graph,
 }
 """Readers of the arguments of loaders."""
 

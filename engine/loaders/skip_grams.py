@@ -110,7 +110,7 @@ def _stacked(walks: Sequence[Tensor]) -> Tensor:
 def _running_sums(noise: Tensor) -> Tensor:
     try:
         chances = torch.tensor(0.0) if is_misread(noise) else torch.as_tensor(noise, dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError, OverflowError):  # of PyTorch, whose reasons name no argument
+    except Exception:  # noqa: BLE001 - of PyTorch or of the object, whose reasons name no argument
         chances = torch.tensor(0.0)
     if (
         chances.is_sparse

@@ -133,7 +133,8 @@ def other_depth(path: Path, algo: str, random: Random) -> tuple[str, set[str]] |
         return None
 
     def change(arrays: dict[str, Any]) -> dict[str, Any]:
-        arrays["depth"][random.randrange(arrays["depth"].size)] = random.choice([9, 1 << 20])
+        at = random.randrange(arrays["depth"].size)
+        arrays["depth"][at] = 1 << 20 if arrays["depth"][at] == 9 else random.choice([9, 1 << 20])
         return arrays
 
     remade(path, path, change)
