@@ -72,7 +72,9 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
 
     def read(name: str, value: object) -> int:
         found = unboxed(value)
-        is_whole = isinstance(found, Integral) and not isinstance(found, bool) and not _is_time(found)
+        is_whole = (
+            isinstance(found, Integral) and not isinstance(found, bool) and not hasattr(found, "dtype")
+        )  # of times
         if not is_whole or not low <= int(found) <= high:
             beyond = is_whole and high == LARGEST and int(found) > high
             raise refused(name, f"an integer{limits}" + ", at most 2^63 - 1" * beyond, value)
@@ -81,17 +83,12 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
     return read
 
 
-def _is_time(value: object) -> bool:
-    """Whether this is a time or a span of time of NumPy, which takes them for integers."""
-    return getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M")
-
-
 def real(name: str, value: object) -> float:
     """A finite number."""
     found = unboxed(value)
     if (
         isinstance(found, bool)
-        or _is_time(found)
+        or hasattr(found, "dtype")
         or not isinstance(found, Real)
         or not abs(float(found)) < float("inf")
     ):

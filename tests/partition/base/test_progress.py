@@ -308,7 +308,7 @@ def test_a_real_terminal_has_no_line_that_is_too_long(tmp_path, width):
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     given = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     given |= {"TERM": "xterm", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    words = [sys.executable, "-m", "csaw.cli", "datasets", "generate", "rmat:scale=16", "g.zarr"]
+    words = [sys.executable, "-m", "csaw.cli", "datasets", "generate", "rmat:scale=18", "g.zarr"]
     child = subprocess.Popen(words, cwd=tmp_path, env=given, stdout=subprocess.DEVNULL, stderr=other)
     os.close(other)
     read = b""
