@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from csaw.engine.api.option import NONE, InUnits, Option, flag_of
+from csaw.partition.base.arguments import is_misread, unboxed
 from csaw.partition.base.plain_data import OptionValue, Values
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 
@@ -34,10 +36,9 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
         elif kind and units is not None and not none:
             from csaw.partition.ingestion.time_value import length_of, scale_of, time_of
 
-            if (
-                getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biuf"
-            ):  # NumPy's and PyTorch's
-                value = value.item()
+            if is_misread(value):
+                raise OptionError(f"{flag}: expected a time or a length of time, found {quoted(value)}")
+            value = unboxed(value)
             if kind == "scale":
                 found[name] = scale_of(flag, value, units)
                 continue

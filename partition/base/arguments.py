@@ -9,6 +9,7 @@ text counts as true and no fraction as the integer below it.
 import inspect
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Reader = Callable[[str, Any], Any]
-LARGEST = 2**63 - 1
+LARGEST, MOST_REAL = 2**63 - 1, sys.float_info.max
 BYTES = bytes | bytearray | memoryview  # of which libraries make numbers that nobody has meant
 MOST_BYTES, MOST_NAME = 4095, 255  # of a path, and of a name in it
 
@@ -86,12 +87,8 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
 def real(name: str, value: object) -> float:
     """A finite number."""
     found = unboxed(value)
-    if (
-        isinstance(found, bool)
-        or hasattr(found, "dtype")
-        or not isinstance(found, Real)
-        or not abs(float(found)) < float("inf")
-    ):
+    is_number = isinstance(found, Real) and not isinstance(found, bool) and not hasattr(found, "dtype")
+    if not is_number or not -MOST_REAL <= found <= MOST_REAL:
         raise refused(name, "a finite number", value)
     return float(found)
 
