@@ -132,7 +132,7 @@ class Reading:
                 return known[name]
             case ast.Subscript(value=ast.Name(id="params"), slice=ast.Constant(value=int() as number)):
                 return Interval(float(self.params[number]), float(self.params[number]))
-            case ast.Attribute(attr=name) if isinstance(constant := getattr(math, name, None), float):
+            case ast.Attribute(attr=name) if isinstance(constant := getattr(math, name, None), float) and name != "nan":
                 return Interval(constant, constant)
             case ast.IfExp():
                 ways = [node.body if truth else node.orelse for truth in self._value(node.test, known).truths]

@@ -33,7 +33,14 @@ FOUND = {
     "math.sqrt(2) if e.depth > 5 else 1": Bounds(1.0, math.sqrt(2), math.sqrt(2)),
 }
 """Biases, whose weight is 1, with what is proven of them."""
-NOT = ["e.dst % 7 - 3", "e.dst_degree ** -0.5", "1 / (e.dst_degree - 1)", "e.depth", "math.log(e.dst_degree)"]
+NOT = [
+    "e.dst % 7 - 3",
+    "1 if e.prev < 0 else math.nan",
+    "e.dst_degree ** -0.5",
+    "1 / (e.dst_degree - 1)",
+    "e.depth",
+    "math.log(e.dst_degree)",
+]
 """Biases of which too little is proven to draw by rejection."""
 
 
