@@ -19,7 +19,7 @@ Environment = dict[str, "Interval"]
 LARGEST = 1e260  # of a bound: its product with any float32 and any number of edges still fits a float64
 TRIALS = 256  # most trials of a step by rejection that bounds may let one expect
 DEEPEST = 16  # calls of own functions within each other
-VERTICES = ("dst", "src", "source")
+VERTICES = ("dst", "src")
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class Reading:
         self.asks = False  # whether it has asked if an edge exists
         imports = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
         self.imported = {one.asname or one.name: one.name for each in imports for one in each.names}
+        modules = [one for each in tree.body if isinstance(each, ast.Import) for one in each.names]
+        self.math = {one.asname or one.name for one in modules if one.name == "math"}
         self.constants: Environment = {}
         for statement in (one for one in tree.body if isinstance(one, ast.Assign)):
             name, value = _assigned(statement)
@@ -89,8 +91,9 @@ class Reading:
     def result(self) -> Interval:
         """All that the function may return."""
         known = {name: Interval(0, MOST, name) for name in VERTICES}
+        known["source"] = Interval(-1, MOST, "source")  # -1: none
         known["prev"] = known["dst"] if self.returns else Interval(-1, MOST, "prev")
-        known |= {"depth": Interval(0, MOST), "instance": Interval(0, MOST), "weight": Interval(1.0, 1.0)}
+        known |= {"depth": Interval(0, MOST), "instance": Interval(0, 2 * MOST - 1), "weight": Interval(1.0, 1.0)}
         return self._called(self.functions["edge_bias"], known)
 
     def _called(self, function: ast.FunctionDef, known: Environment) -> Interval:
@@ -132,8 +135,8 @@ class Reading:
                 return known[name]
             case ast.Subscript(value=ast.Name(id="params"), slice=ast.Constant(value=int() as number)):
                 return Interval(float(self.params[number]), float(self.params[number]))
-            case ast.Attribute(attr=name) if isinstance(constant := getattr(math, name, None), float) and name != "nan":
-                return Interval(constant, constant)
+            case ast.Attribute(value=ast.Name(id=owner), attr="pi" | "e" | "tau" | "inf" as name) if owner in self.math:
+                return Interval(getattr(math, name), getattr(math, name))
             case ast.IfExp():
                 ways = [node.body if truth else node.orelse for truth in self._value(node.test, known).truths]
                 return any_of([self._value(way, known) for way in ways])
@@ -150,7 +153,9 @@ class Reading:
         raise Unbounded
 
     def _decided(self, node: ast.BoolOp, known: Environment) -> Interval:
-        """``and`` and ``or`` of truths: each is looked at where those before it have not decided."""
+        """``and`` and ``or`` of truths: each is looked at where those before it have not decided. Of numbers it is any."""
+        if not all(map(_is_truth, node.values)):
+            return any_of([self._value(one, known) for one in node.values])
         decides = isinstance(node.op, ast.Or)
         found: set[bool] = set()
         for one in node.values:
@@ -214,6 +219,14 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
             return name, ast.BinOp(ast.Name(name, ast.Load()), op, value)
     raise Unbounded
+
+
+def _is_truth(node: ast.expr) -> bool:
+    """Whether an expression has no other values than True and False, by its form."""
+    if isinstance(node, ast.BoolOp):
+        return all(map(_is_truth, node.values))
+    is_asked = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "is_neighbor"
+    return is_asked or isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
 
 
 def _joined(ways: Sequence[Environment]) -> Environment:

@@ -30,6 +30,8 @@ FOUND = {
     f"0 if {RETURN} else 1": Bounds(1.0, 1.0, 0.0),
     f"1 if not {NEAR} and e.prev >= 0 else 3": Bounds(1.0, 3.0, 3.0),
     f"min(3, max(e.dst_degree, 2)) + abs(-1.5) * ({NEAR})": Bounds(2.0, 4.5, 4.5),
+    "e.depth > 3 and 5 or 1": Bounds(0.0, 5.0, 5.0),  # of numbers, as Python has them
+    "math.pi if e.depth > 5 else 1": Bounds(1.0, math.pi, math.pi),
     "math.sqrt(2) if e.depth > 5 else 1": Bounds(1.0, math.sqrt(2), math.sqrt(2)),
 }
 """Biases, whose weight is 1, with what is proven of them."""
@@ -103,6 +105,7 @@ def number(draw, deep):
     a, b = number(draw, deep - 1), number(draw, deep - 1)
     forms = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / {b})", f"min({a}, {b})", f"max({a}, 1)"]
     forms += [f"math.sqrt(abs({a}))", f"({a} % 5)", f"(abs({a}) + 1) ** 0.5", f"math.exp(min({a}, 1))", f"-{a}"]
+    forms += [f"({truth(draw, deep - 1)} and {a})", f"({a} or {b})"]
     return draw.choice([*forms, *[f"({a} if {truth(draw, deep - 1)} else {b})"] * 4])
 
 
