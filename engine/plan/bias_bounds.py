@@ -40,34 +40,40 @@ class Bounds:
 
 def derived_bounds(algorithm: Walk) -> Bounds | None:
     """The bounds of edge_bias / e.weight of a walk; None where nothing is proven."""
-    bias = hooks.edge_bias(algorithm, weighted=False)  # in which the weight is 1
-    return None if bias.columns else _bounds(bias.source, hooks.params(algorithm))
+    return _read(algorithm)[0]
 
 
 def asks_on_return(algorithm: Walk) -> bool:
     """Whether edge_bias may ask if an edge exists when its own edge leads back to the previous vertex."""
-    source, params = hooks.edge_bias(algorithm, weighted=False).source, hooks.params(algorithm)
-    with hooks.TREES:
-        reading = Reading(ast.parse(source), params, returns=True)
-    try:
-        reading.result()
-    except (Unbounded, ArithmeticError, RecursionError):
-        return True
-    return reading.asks
+    return _read(algorithm)[1]
+
+
+def _read(algorithm: Walk) -> tuple[Bounds | None, bool]:
+    bias = hooks.edge_bias(algorithm, weighted=False)  # in which the weight is 1
+    bounds, asks = _read_text(bias.source, hooks.params(algorithm))
+    return None if bias.columns else bounds, asks
 
 
 @lru_cache(64)
-def _bounds(source: str, params: tuple[float, ...]) -> Bounds | None:
+def _read_text(source: str, params: tuple[float, ...]) -> tuple[Bounds | None, bool]:
     with hooks.TREES:
         tree = ast.parse(source)
     try:
-        others, back = (Reading(tree, params, returns).result() for returns in (False, True))
+        returning = Reading(tree, params, returns=True)
+        back, asks = returning.result(), returning.asks
     except (Unbounded, ArithmeticError, RecursionError):
-        return None
-    low, high = float(others.low), float(others.high)
-    if back.low == back.high:
-        returning = float(back.low)
-    else:
+        return None, True
+    try:
+        others = Reading(tree, params, returns=False).result()
+    except (Unbounded, ArithmeticError, RecursionError):
+        return None, asks
+    return _bounds(others, back), asks
+
+
+def _bounds(others: Interval, back: Interval) -> Bounds | None:
+    """The bounds of edges that lead elsewhere and of the one that leads back; None where they bound nothing."""
+    low, high, returning = float(others.low), float(others.high), float(back.low)
+    if back.low < back.high:
         returning = high = max(high, float(back.high))
     return Bounds(low, high, returning) if low >= 0.0 and back.low >= 0.0 and high < math.inf else None
 
@@ -112,8 +118,8 @@ class Reading:
         for statement in body:
             if isinstance(statement, ast.If):
                 ways = []
-                for truth in sorted(self._value(statement.test, known).truths):
-                    ways.append(self._run(statement.body if truth else statement.orelse, dict(known)))
+                for holds in self._value(statement.test, known).truths:
+                    ways.append(self._run(statement.body if holds else statement.orelse, dict(known)))
                 for found, _ in ways:
                     returned = returned if found is None else found.or_also(returned)
                 behind = [after for _, after in ways if after is not None]
@@ -153,7 +159,7 @@ class Reading:
         raise Unbounded
 
     def _decided(self, node: ast.BoolOp, known: Environment) -> Interval:
-        """``and`` and ``or`` of truths: each is looked at where those before it have not decided. Of numbers it is any."""
+        """``and`` and ``or``: of truths, each is looked at where those before it have not decided; of numbers, any."""
         if not all(map(_is_truth, node.values)):
             return any_of([self._value(one, known) for one in node.values])
         decides = isinstance(node.op, ast.Or)

@@ -112,10 +112,11 @@ def _hindrance(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> str:
     if weighted and "weight" in bias.reads and not is_by_weight(bias):
         return "it is not written as e.weight times a number of bounds"
     derived = derived_bounds(algorithm)
-    if algorithm.bias_range is None and (derived is None or not derived.are_near):
-        span = "no bounds" if derived is None else f"it is from {derived.low:g} to {derived.high:g}, too far apart"
-        return f"{span}; Walk.bias_range can say some" if derived is None else span
-    return "--select asks for it, or update reads the edge"
+    if algorithm.bias_range is not None or (derived is not None and derived.are_near):
+        return "--select asks for it, or update reads the edge"
+    if derived is None:
+        return "no bounds; Walk.bias_range can say some"
+    return f"it is from {derived.low:g} to {derived.high:g}, too far apart"
 
 
 def is_by_weight(bias: hooks.Hook) -> bool:
