@@ -194,8 +194,9 @@ def _key(graph: str | Path, found: os.stat_result) -> str:
     """A word for a file as it is: another one under its name, and one that was written to, have other inodes or times,
     also where a tool keeps the time of the change.
     """
-    told = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino)
-    return f"{Path(graph).resolve()} {' '.join(map(str, told))} read {READING}"
+    from csaw.partition.arrays.regular import identity_of
+
+    return f"{Path(graph).resolve()} {' '.join(map(str, identity_of(found)))} read {READING}"
 
 
 def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:

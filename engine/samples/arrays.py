@@ -14,11 +14,9 @@ from csaw.engine.samples.array import Array
 from csaw.engine.samples.check import array_of, check_file, not_as_written
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.format import chunk_name
-from csaw.partition.arrays.regular import open_regular
+from csaw.partition.arrays.regular import Identity, identity_of, open_regular
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
-
-Identity = tuple[int, ...]
 
 
 class Rows(Array):
@@ -133,8 +131,3 @@ class Rows(Array):
         except OSError as error:
             what = ": missing" if isinstance(error, FileNotFoundError) else f" cannot be read: {error.strerror}"
             raise not_as_written(self.store, self._checksums, StoreError(f"{path}{what}; {AGAIN}")) from error
-
-
-def identity_of(found: os.stat_result) -> Identity:
-    """Return numbers that are others for another file, and for one that was written to since."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -23,6 +23,14 @@ WAYS = (
 )  # a pipe without a writer does not block, and a terminal stays whose it is
 
 
+Identity = tuple[int, ...]
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """Return numbers that are others for another file, and for one that was written to since."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def open_regular(path: Path, *, size: int | None = None, most: int | None = None) -> int:
     """The descriptor of a regular file, open for reading.
 
