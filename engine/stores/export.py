@@ -114,5 +114,6 @@ def export(
         else open_samples(store, graph.path if isinstance(graph, GraphStore) else graph, algo)
     )
     if instances is not None:
-        samples = part_of(samples, *arguments.span("instances", instances))
+        assert not isinstance(instances, str)  # it has been read
+        samples = part_of(samples, *instances)
     return export_samples(samples, target, target.format(SAMPLES, format), graph, crew, update)
