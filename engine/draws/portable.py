@@ -17,6 +17,7 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROOT_HALF = 0.7071067811865476
 FRACTION, HALF = np.uint64((1 << 52) - 1), np.uint64(1022 << 52)  # the fraction of a float64, and the other bits of .5
 LARGEST_INTEGER_POWER = 64
+LARGEST_ODD = 9007199254740992.0  # float64 has no odd number from here on
 LARGEST_EXPONENT = 709.78271289338397  # of e, from which on float64 has no number
 
 
@@ -94,7 +95,9 @@ def halved(x):
 
 @njit
 def power(x, y):
-    """x^y, by multiplication for small integers y; NaN for a negative x otherwise."""
+    """x^y with C's values at zeros, infinities and NaN (1 for x = 1 whatever y is); NaN for a negative finite x where y
+    is no integer. By multiplication for small integers y.
+    """
     x, y = float(x), float(y)
     if abs(y) <= LARGEST_INTEGER_POWER and y == math.floor(y):  # in this order: of a large y floor is no 64-bit integer
         left, factor, result = int(abs(y)), x, 1.0
@@ -106,6 +109,26 @@ def power(x, y):
         return result if y >= 0.0 else (1.0 / result if result != 0.0 else math.inf)
     if y == 0.5 and x >= 0.0:
         return math.sqrt(x)
+    if x == 1.0:
+        return 1.0
+    if x < 0.0:
+        return power_below_zero(x, y)
+    return power_by_logarithm(x, y)
+
+
+@njit
+def power_below_zero(x, y):
+    """x^y for a negative x: the sign is that of an odd integer y."""
+    if abs(y) >= LARGEST_ODD:
+        return power_by_logarithm(-x, y)  # every such number is even, infinity with them
+    if y != math.floor(y):
+        return power_by_logarithm(-x, y) if x == -math.inf else math.nan
+    return -power_by_logarithm(-x, y) if int(y) & 1 else power_by_logarithm(-x, y)
+
+
+@njit
+def power_by_logarithm(x, y):
+    """x^y for x from 0 on."""
     if x == 0.0:
-        return 0.0 if y > 0.0 else math.inf
-    return exponential(y * logarithm(x))
+        return math.nan if math.isnan(y) else (0.0 if y > 0.0 else math.inf)
+    return 1.0 if x == 1.0 else exponential(y * logarithm(x))

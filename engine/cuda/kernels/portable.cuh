@@ -5,6 +5,7 @@ constexpr double LN2 = 0.6931471805599453;
 constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10, ROOT_HALF = 0.7071067811865476;
 #define PORTABLE_INFINITY (1.0 / 0.0)
 constexpr double LARGEST_INTEGER_POWER = 64.0;
+constexpr double LARGEST_ODD = 9007199254740992.0;  // float64 has no odd number from here on
 constexpr double LARGEST_EXPONENT = 709.78271289338397;  // of e, from which on float64 has no number
 
 struct LogParts { double rest, scale; };
@@ -54,6 +55,21 @@ __device__ inline double halved(double x)
     return series * __longlong_as_double((1023ll - (int)steps) << 52);
 }
 
+// x^y for x from 0 on.
+__device__ inline double power_by_logarithm(double x, double y)
+{
+    if (x == 0.0) return y != y ? y : (y > 0.0 ? 0.0 : PORTABLE_INFINITY);
+    return x == 1.0 ? 1.0 : csaw_exponential(y * csaw_logarithm(x));
+}
+
+// x^y for a negative x: the sign is that of an odd integer y.
+__device__ inline double power_below_zero(double x, double y)
+{
+    if (fabs(y) >= LARGEST_ODD) return power_by_logarithm(-x, y);  // every such number is even, infinity with them
+    if (!(y == floor(y))) return x == -PORTABLE_INFINITY ? power_by_logarithm(-x, y) : PORTABLE_INFINITY - PORTABLE_INFINITY;
+    return ((long long)y & 1) ? -power_by_logarithm(-x, y) : power_by_logarithm(-x, y);
+}
+
 extern "C" __device__ double csaw_power(double x, double y)
 {
     if (y == floor(y) && fabs(y) <= LARGEST_INTEGER_POWER) {
@@ -65,6 +81,6 @@ extern "C" __device__ double csaw_power(double x, double y)
         return y >= 0.0 ? result : (result != 0.0 ? 1.0 / result : PORTABLE_INFINITY);
     }
     if (y == 0.5 && x >= 0.0) return sqrt(x);
-    if (x == 0.0) return y > 0.0 ? 0.0 : PORTABLE_INFINITY;
-    return csaw_exponential(y * csaw_logarithm(x));
+    if (x == 1.0) return 1.0;
+    return x < 0.0 ? power_below_zero(x, y) : power_by_logarithm(x, y);
 }

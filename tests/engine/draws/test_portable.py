@@ -41,6 +41,10 @@ extern "C" void clocks(long n, const u64* words, double* times) {{
 """
 
 
+SPECIAL = [0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, 65.0, -65.0, 66.0, 0.3, 2.5, -2.5, 2.0**53, -(2.0**53)]
+SPECIAL += [-(2.0**53) + 1, 1e300, -1e300, math.inf, -math.inf, math.nan]
+
+
 def arguments():
     rng = np.random.default_rng(1)
     n = 20_000
@@ -56,7 +60,8 @@ def arguments():
         rng.uniform(-800, 800, n),
         [0.3, 0.3, 0.3, 0.3, np.nan, -1.5, 3, 1e200, -1e200, 1e300, 1e19],
     ]
-    return np.concatenate(x), np.concatenate(y)
+    bases, exponents = np.meshgrid(SPECIAL, SPECIAL)
+    return np.concatenate([*x, bases.ravel()]), np.concatenate([*y, exponents.ravel()])
 
 
 def words_and_numbers():
@@ -107,6 +112,14 @@ def test_they_are_near_the_true_ones():
     assert logarithms[2] == np.inf
     assert powers.tolist()[2:] == [np.inf, np.inf, 1.0, -8.0]
     assert np.isnan(powers[1])
+
+
+def test_powers_of_special_values_are_those_of_c():
+    bases, exponents = (part.ravel() for part in np.meshgrid(SPECIAL, SPECIAL))
+    with np.errstate(all="ignore"):
+        wanted = np.power(bases, exponents)
+    powers = computed(bases, exponents)[2]
+    assert np.allclose(powers, wanted, rtol=1e-12, atol=0, equal_nan=True)
 
 
 def test_logarithms_keep_their_bits():
