@@ -224,14 +224,16 @@ class GroupWriter(Draft):
         with files.writing(self.partial, self._way_out):
             sizes = draft_sizes(self)
             said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
-            write_results(self.partial, said)
+            write_results(self.partial, said | self._noted_at_the_end())
             _tidy(self.partial)
-            self._before_publishing()
             sync_folder(self.partial)
             self._publish()
 
-    def _before_publishing(self) -> None:
-        """Note what a run that ends now leaves for one that resumes it."""
+    def _noted_at_the_end(self) -> Record:
+        """What a run that is killed before it gives the store its name leaves, among the results, for one that resumes
+        it.
+        """
+        return {}
 
     def _publish(self) -> None:
         try:

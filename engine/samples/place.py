@@ -5,12 +5,14 @@ belongs to the same run.
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from csaw.engine.samples import files
 from csaw.engine.samples.check import checksums_of, require_intact
 from csaw.engine.samples.draft import is_sealed
 from csaw.engine.samples.format import KIND
+from csaw.engine.samples.results import REPLACES, results_of
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.lock import Lock, require_unlocked
 from csaw.partition.arrays.own_files import require_own
@@ -54,22 +56,27 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
         )
 
 
-REPLACES = "replaces"  # the note in OUT.partial/groups of what an interrupted run was to replace
-
-
 def note_replaced(path: Path) -> None:
     """Note in OUT.partial which sample the run replaces, if one stands there: ``resume`` may replace that alone."""
-    if os.path.lexists(path):
+    if noted := replaced(path):
         _note(path).parent.mkdir(exist_ok=True)
-        files.write_marker(_note(path), {"identity": _identity(path)})
+        files.write_marker(_note(path), noted)
+
+
+def replaced(path: Path) -> Record:
+    """The note: in OUT.partial/groups while groups are drawn, then among the results, which stay."""
+    return {REPLACES: _identity(path)} if os.path.lexists(path) else {}
 
 
 def may_replace(path: Path) -> bool:
     """Whether the run that left OUT.partial was to replace the sample that stands at ``path``, if one does."""
     if not os.path.lexists(path):
         return True
-    noted = files.read_marker(_note(path))
-    return noted is not None and noted.get("identity") == _identity(path) is not None
+    partial = partial_of(path)
+    with suppress(StoreError):
+        noted = files.read_marker(_note(path)) or results_of(partial)
+        return noted.get(REPLACES) == _identity(path) is not None
+    return False
 
 
 def _note(path: Path) -> Path:

@@ -9,6 +9,7 @@ from csaw.partition.base.plain_data import Record
 
 RESULTS = "results/zarr.json"
 """Their file in a sample store."""
+REPLACES = "replaces"  # the sample that the run was to replace, by a digest: ``resume`` may replace that alone
 
 
 def results_of(path: Path) -> Record:

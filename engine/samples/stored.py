@@ -7,7 +7,7 @@ from pathlib import Path
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.layouts import Sizes
-from csaw.engine.samples.results import RESULTS, results_of
+from csaw.engine.samples.results import REPLACES, RESULTS, results_of
 from csaw.engine.samples.sizes import SIZES
 from csaw.engine.samples.source import Held
 from csaw.partition.arrays.opened_again import opened_again
@@ -40,7 +40,7 @@ class StoredSource(Held):
 
     @cached_property
     def results(self) -> Record:
-        return {name: value for name, value in results_of(self.path).items() if name != SIZES}
+        return {name: value for name, value in results_of(self.path).items() if name not in (SIZES, REPLACES)}
 
     @property
     def sizes(self) -> Sizes | None:

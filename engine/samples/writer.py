@@ -98,9 +98,8 @@ class SampleWriter(GroupWriter):
     def _way_out(self) -> str:
         return "finished groups are safe in it; make room and run the same command with --resume"
 
-    def _before_publishing(self) -> None:
-        if self.replaces:
-            place.note_replaced(self.path)
+    def _noted_at_the_end(self) -> Record:
+        return place.replaced(self.path) if self.replaces else {}
 
     def _publish(self) -> None:
         super()._publish()
