@@ -8,6 +8,7 @@ from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.expression import no_field
 from csaw.engine.api.hook_language import call_of
 from csaw.engine.api.hook_place import HookError
+from csaw.engine.api.hook_scope import plain_number
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
@@ -116,8 +117,10 @@ class Rewriter(ast.NodeTransformer):
         if declared is not None and declared.kind in (int, float, bool):
             return expression(f"params[{numeric(self.algorithm).index(name)}]")
         value = getattr(self.algorithm, name, None)
-        if isinstance(value, (int, float, str)):
-            return ast.Constant(value)
+        if (number := plain_number(value)) is not None:
+            return ast.Constant(number)
+        if isinstance(value, str):
+            return ast.Constant(str.__str__(value))
         raise OptionError(f"{self.where}: self.{name} is not an option or a number")
 
     def _field(self, name: str) -> ast.expr:

@@ -7,7 +7,7 @@ import ast
 import inspect
 import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
@@ -31,53 +31,89 @@ def source_of(method: Callable) -> str:
         ) from error
 
 
-class Own(ast.NodeTransformer):
-    """Gives names of the user's module a prefix, so that they cannot hide names of a kernel."""
+def plain_number(value: object) -> bool | int | float | None:
+    """The number that a constant of the user's code is for Python's operators, also one of an IntEnum or of another
+    class of numbers; None for what is none.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int.__pos__(value)
+    return float.__pos__(value) if isinstance(value, float) else None
 
-    def __init__(self, names: set[str]) -> None:
+
+class Own(ast.NodeTransformer):
+    """Gives names of the user's module those that they have in the text of a hook."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(OWN + node.id, node.ctx) if node.id in self.names else node
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
 
 
-def globals_of(method: Callable, names: set[str], where: str) -> str:
-    """Source text for the names that a hook reads from its module: numbers, modules, and functions with the names they
-    read.
+class Surroundings:
+    """Source text for what a hook reads beside its arguments: numbers, modules, and functions with what they read.
+
+    Each gets a name with a prefix, so that it cannot hide a name of a kernel, and a number where another thing is
+    called so already: a name may mean one thing in the hook's file and another in that of a function that it calls.
     """
-    scope = scope_of(method)
-    text = ""
-    for name in sorted(names):
-        value = scope.get(name)
+
+    def __init__(self, where: str) -> None:
+        self.where, self.text = where, ""
+        self.things: dict[str, object] = {}
+
+    def names_in(self, function: Callable, names: set[str]) -> dict[str, str]:
+        """The names that stand in the text for those that a function reads; what they mean is written before."""
+        scope = scope_of(function)
+        return {name: self._named(name, scope.get(name)) for name in sorted(names)}
+
+    def _named(self, name: str, value: object) -> str:
         value = getattr(value, "py_func", value)  # a user's own @njit function
-        if isinstance(value, (bool, int, float)):
-            text += f"{OWN}{name} = {value!r}\n" if abs(value) < math.inf else f"{OWN}{name} = float('{value}')\n"
-        elif isinstance(value, ModuleType):
-            text += f"import {value.__name__} as {OWN}{name}\n"
-        elif isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
-            text += f"from math import {value.__name__} as {OWN}{name}\n"
-        elif isinstance(value, FunctionType):
-            text += _helper(value, name, where)
-        else:
-            raise OptionError(f"{where}: {name} is not a number, a function, or a module; a hook can use nothing else")
-    return text
+        if (number := plain_number(value)) is not None:
+            said = repr(number) if abs(number) < math.inf else f"float('{number}')"
+            return self._added(name, said, lambda own: f"{own} = {said}\n")
+        if isinstance(value, ModuleType):
+            return self._added(name, value, lambda own: f"import {value.__name__} as {own}\n")
+        if isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
+            return self._added(name, value, lambda own: f"from math import {value.__name__} as {own}\n")
+        if isinstance(value, FunctionType):
+            return self._added(name, value, lambda own: self._function(value, name, own))
+        raise OptionError(f"{self.where}: {name} is not a number, a function, or a module; a hook can use nothing else")
 
+    def _added(self, name: str, thing: object, written: Callable[[str], str]) -> str:
+        """The name of a thing, which is written down unless it is there already."""
+        own = OWN + name
+        while own in self.things and self.things[own] != thing:
+            own += "_"
+        if own not in self.things:
+            self.things[own] = thing
+            text = written(own)  # which may write down others before
+            self.text += text
+        return own
 
-def _helper(function: FunctionType, name: str, where: str) -> str:
-    tree = ast.parse(source_of(function)).body[0]
-    if not isinstance(tree, ast.FunctionDef):
-        raise OptionError(f"{where}: {name} must be a function written with def")
-    try:
-        refuse_foreign(tree.body, where)
-        tree = Portable(scope_of(function), where).visit(tree)
-    except OptionError as error:
-        raise placed(error, function) from error
-    tree.decorator_list = []
-    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    stored |= {a.arg for a in tree.args.args} | set(BUILTINS)
-    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - stored
-    used -= set(PORTABLE.values())
-    before = globals_of(function, used - {function.__name__}, where)
-    tree = Own(used).visit(tree)
-    tree.name = OWN + name
-    return before + f"{CALLED}{ast.unparse(ast.fix_missing_locations(tree))}\n"
+    def _function(self, function: FunctionType, name: str, own: str) -> str:
+        tree = ast.parse(source_of(function)).body[0]
+        if not isinstance(tree, ast.FunctionDef):
+            raise OptionError(f"{self.where}: {name} must be a function written with def")
+        try:
+            refuse_foreign(tree.body, self.where)
+            tree = Portable(scope_of(function), self.where).visit(tree)
+        except OptionError as error:
+            raise placed(error, function) from error
+        tree.decorator_list = []
+        tree.args.defaults = [self._default(one, name) for one in function.__defaults__ or ()]
+        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        stored |= {a.arg for a in tree.args.args} | set(BUILTINS)
+        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - stored
+        used -= set(PORTABLE.values())
+        names = self.names_in(function, used)
+        tree = Own(names).visit(tree)
+        tree.name = own
+        return f"{CALLED}{ast.unparse(ast.fix_missing_locations(tree))}\n"
+
+    def _default(self, value: object, name: str) -> ast.expr:
+        """What an argument is where it is not given: a value of the moment when Python read the function."""
+        if (number := plain_number(value)) is None or not abs(number) < math.inf:
+            raise OptionError(f"{self.where}: expected a finite number as the default of an argument of {name}")
+        return ast.Constant(number)

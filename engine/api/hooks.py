@@ -25,7 +25,7 @@ from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Columns, Rewriter, numeric
-from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
+from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, Surroundings, source_of
 from csaw.partition.errors import OptionError
 
 AnyRewriter = TypeVar("AnyRewriter", bound=Rewriter)
@@ -197,9 +197,10 @@ def written_out(
             f"mine({view}.{field})"
         )
     own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
-    helpers = globals_of(method, own, where)
-    text = ast.unparse(ast.fix_missing_locations(Own(own).visit(function)))
-    return f"{helpers}{INLINED}{text}\n", rewriter
+    surroundings = Surroundings(where)
+    names = surroundings.names_in(method, own)
+    text = ast.unparse(ast.fix_missing_locations(Own(names).visit(function)))
+    return f"{surroundings.text}{INLINED}{text}\n", rewriter
 
 
 def _refuse_shadows(tree: ast.FunctionDef, where: str, arguments: tuple[str, ...]) -> None:

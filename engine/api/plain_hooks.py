@@ -88,28 +88,28 @@ def _copied(method: FunctionType, where: str) -> Callable[..., float]:
     return _plain(method, where, {})
 
 
-def _plain(function: FunctionType, where: str, known: Scope) -> Callable[..., float]:
+def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callable]) -> Callable[..., float]:
     """A copy of a hook, or of a function of its file that it calls.
 
-    ``known``: copies by the text of what they are copies of.
+    ``known``: copies by what they are copies of.
     """
-    text = source_of(function)
-    if text in known:
-        return known[text]
+    if function in known:
+        return known[function]
     given = scope_of(function)
-    tree = ast.parse(text)
+    tree = ast.parse(source_of(function))
     tree.body[0].decorator_list = []  # type: ignore[attr-defined]
     tree = ast.fix_missing_locations(_Plain(given).visit(Portable(given, where).visit(tree)))
     scope = {**given, **ENGINE}
-    known[text] = lambda *arguments: scope[function.__name__](*arguments)  # one that calls itself
+    known[function] = lambda *arguments: scope[function.__name__](*arguments)  # one that calls itself
     exec(compile(tree, f"<{where}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
     copy = scope[function.__name__]
+    copy.__defaults__ = function.__defaults__  # of the moment when Python read them
     called = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for name in called & given.keys():
         value = getattr(given[name], "py_func", given[name])
         if inspect.isfunction(value):
             scope[name] = _plain(value, where, known)
-    known[text] = copy
+    known[function] = copy
     return copy
 
 

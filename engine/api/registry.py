@@ -1,6 +1,5 @@
 """Find algorithms by name: a file of engine/algorithms, or a user's own ``FILE.py:CLASS``."""
 
-import hashlib
 import inspect
 import linecache
 import pkgutil
@@ -17,6 +16,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
+from csaw.engine.api.imported_files import digest_of
 from csaw.engine.api.option import InUnits, flag_of
 from csaw.engine.api.option_units import in_units
 from csaw.engine.api.termination import refuse_endless
@@ -107,7 +107,7 @@ def load(name: str, check: Callable[[str], None] = lambda digest: None) -> tuple
 
 
 def code_of(name: str, flag: str = "--algo") -> tuple[bytes, str]:
-    """Return the text of the file that ``FILE.py:CLASS`` names, and its SHA-256.
+    """Return the text of the file that ``FILE.py:CLASS`` names, and its SHA-256, in which are the files it imports.
 
     UnknownNameError where there is no such file. ``flag``: the option that errors are about.
     """
@@ -122,7 +122,7 @@ def code_of(name: str, flag: str = "--algo") -> tuple[bytes, str]:
         text = Path(file).read_bytes()
     except OSError as error:
         raise UnknownNameError(f"{flag}: {file} cannot be read: {error.strerror}") from error
-    return text, hashlib.sha256(text).hexdigest()
+    return text, digest_of(text)
 
 
 def build(

@@ -13,7 +13,18 @@ from itertools import pairwise
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
-from csaw.engine.plan.intervals import FUNCTIONS, MOST, Interval, Unbounded, any_of, of_one, of_two, truth
+from csaw.engine.plan.intervals import (
+    FUNCTIONS,
+    MOST,
+    Interval,
+    Unbounded,
+    any_of,
+    greatest,
+    least,
+    of_one,
+    of_two,
+    truth,
+)
 
 Environment = dict[str, "Interval"]
 LARGEST = 1e260  # of a bound: its product with any float32 and any number of edges still fits a float64
@@ -25,12 +36,13 @@ VERTICES = ("dst", "src")
 @dataclass(frozen=True)
 class Bounds:
     """A bias over the weight of its edge is in [low, high], and ``back`` on the edge to the previous vertex, or at most
-    ``high`` there where ``back`` equals ``high``.
+    ``high`` there where ``back`` equals ``high``. No bias over a weight is below ``lowest``.
     """
 
     low: float
     high: float
     back: float
+    lowest: float
 
     @property
     def are_near(self) -> bool:
@@ -75,7 +87,8 @@ def _bounds(others: Interval, back: Interval) -> Bounds | None:
     low, high, returning = float(others.low), float(others.high), float(back.low)
     if back.low < back.high:
         returning = high = max(high, float(back.high))
-    return Bounds(low, high, returning) if low >= 0.0 and back.low >= 0.0 and high < math.inf else None
+    lowest = min(low, float(back.low))
+    return Bounds(low, high, returning, lowest) if lowest >= 0.0 and high < math.inf else None
 
 
 class Reading:
@@ -210,8 +223,7 @@ class Reading:
         if name in FUNCTIONS and len(given) == FUNCTIONS[name][0]:
             return FUNCTIONS[name][1](*given)
         if name in ("min", "max") and given:
-            of = min if name == "min" else max
-            return Interval(of(one.low for one in given), of(one.high for one in given))
+            return least(given) if name == "min" else greatest(given)
         raise Unbounded
 
 

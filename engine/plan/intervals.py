@@ -20,11 +20,18 @@ class Unbounded(Exception):
 
 @dataclass(frozen=True)
 class Interval:
-    """All numbers from ``low`` to ``high``. Those of the same ``vertex`` are one number."""
+    """All numbers from ``low`` to ``high``: integers alone where both are integers. Those of the same ``vertex`` are
+    one number.
+    """
 
     low: Number
     high: Number
     vertex: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether its numbers are integers."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
 
     @property
     def truths(self) -> set[bool]:
@@ -36,7 +43,18 @@ class Interval:
         if other is None:
             return self
         vertex = self.vertex if self.vertex == other.vertex else ""
-        return Interval(min(self.low, other.low), max(self.high, other.high), vertex)
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return Interval(low, high, vertex) if self.whole and other.whole else Interval(_below(low), _above(high))
+
+
+def _below(number: Number) -> float:
+    """The next float that is not above."""
+    return found if (found := float(number)) <= number else math.nextafter(found, -math.inf)
+
+
+def _above(number: Number) -> float:
+    """The next float that is not below."""
+    return -_below(-number)
 
 
 def any_of(values: Sequence[Interval]) -> Interval:
@@ -45,6 +63,20 @@ def any_of(values: Sequence[Interval]) -> Interval:
     for one in values[1:]:
         found = found.or_also(one)
     return found
+
+
+def least(values: Sequence[Interval]) -> Interval:
+    """What ``min`` of a number of each may be."""
+    return _of_all(min(one.low for one in values), min(one.high for one in values), values)
+
+
+def greatest(values: Sequence[Interval]) -> Interval:
+    """What ``max`` of a number of each may be."""
+    return _of_all(max(one.low for one in values), max(one.high for one in values), values)
+
+
+def _of_all(low: Number, high: Number, values: Sequence[Interval]) -> Interval:
+    return Interval(low, high) if all(one.whole for one in values) else Interval(_below(low), _above(high))
 
 
 def truth(truths: set[bool]) -> Interval:
@@ -66,7 +98,9 @@ def of_one(op: ast.unaryop, a: Interval) -> Interval:
         return _checked(-a.high, -a.low)
     if isinstance(op, ast.Not):
         return truth({not one for one in a.truths})
-    return replace(a, vertex="")
+    if isinstance(op, ast.UAdd):
+        return replace(a, vertex="")
+    raise Unbounded
 
 
 def _corners(of: Callable[[Number, Number], Number], a: Interval, b: Interval) -> Interval:
@@ -87,8 +121,8 @@ def of_two(op: ast.operator, a: Interval, b: Interval) -> Interval:
         return _corners(lambda x, y: x * y, a, b)
     if isinstance(op, ast.Div) and not b.low <= 0 <= b.high:
         return _corners(lambda x, y: float(x) / float(y), a, b)
-    if isinstance(op, ast.Mod) and b.low > 0 and all(isinstance(one, int) for one in (a.low, a.high, b.high)):
-        return Interval(0, b.high - 1)
+    if isinstance(op, ast.Mod) and b.low > 0 and math.isfinite(a.low) and math.isfinite(a.high):
+        return Interval(0, b.high - 1) if a.whole and b.whole else Interval(0.0, _above(b.high))
     raise Unbounded
 
 

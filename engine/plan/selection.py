@@ -243,9 +243,12 @@ def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
     """
     if select is not Method.REJECTION:
         return False
+    assert isinstance(algorithm, Walk)
     low, high, back = bounds(algorithm)
-    declared_by_user = is_own(type(algorithm)) and getattr(algorithm, "bias_range", None) is not None
-    return min(low, back) < HOPELESS * high or declared_by_user
+    if algorithm.bias_range is None:
+        derived = derived_bounds(algorithm)
+        return derived is None or derived.lowest < HOPELESS * high
+    return min(low, back) < HOPELESS * high or is_own(type(algorithm))
 
 
 def bounds(algorithm: Algorithm) -> tuple[float, float, float]:

@@ -100,7 +100,7 @@ def check_shared_place(path: Path) -> None:
     partial = partial_of(path)
     _stands(path)
     require_unlocked(path)
-    if os.path.lexists(partial) and not _is_unfinished(partial, empty=True):
+    if os.path.lexists(partial) and not _is_unfinished(partial):
         raise _is_not_ours(partial)
 
 
@@ -111,11 +111,9 @@ def _stands(path: Path) -> bool:
     return replace.stands(path, KIND)
 
 
-def _is_unfinished(partial: Path, *, empty: bool = False) -> bool:
-    """Whether csaw has made a folder: it is a sample store, or one whose manifest is about to be written, or has just
-    got its name.
-
-    ``empty``: an empty folder counts too.
+def _is_unfinished(partial: Path) -> bool:
+    """Whether csaw may have made a folder: it is a sample store, or one whose manifest is about to be written, or has
+    just got its name. An empty folder counts too: nothing can be lost in it.
     """
     try:
         names = os.listdir(partial)  # before the look at the manifest, which may be completed meanwhile
@@ -123,14 +121,13 @@ def _is_unfinished(partial: Path, *, empty: bool = False) -> bool:
         return True
     except NotADirectoryError:
         return False
-    begun = (names or empty) and all(name.startswith("zarr.json") and name.endswith(files.TEMPORARY) for name in names)
+    begun = all(name.startswith("zarr.json") and name.endswith(files.TEMPORARY) for name in names)
     return replace.standing(partial) in ((KIND, replace.NOTHING, replace.FOLDER) if begun else (KIND, replace.NOTHING))
 
 
 def _is_not_ours(partial: Path) -> StoreError:
     return StoreError(
-        f"{partial}, where samples are written first, exists and is not an unfinished sample; choose "
-        "another name, or remove it if it is empty"
+        f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name"
     )
 
 

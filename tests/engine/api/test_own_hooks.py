@@ -13,7 +13,7 @@ from helpers.graphs import SQUARE, arrays_of, store_of
 from helpers.limits import within
 from scipy.stats import chisquare
 
-from csaw.engine import sample
+from csaw.engine import open_samples, sample
 from csaw.engine.api import registry
 from csaw.engine.draws.portable import power
 from csaw.engine.stores.verify import verify
@@ -346,3 +346,66 @@ def test_each_turn_of_a_loop_draws_its_own_numbers(tmp_path):
     assert verify(tmp_path / "t.zarr", algo=algo).ok
     second = np.bincount(drawn["src"][drawn["depth"] == 1], minlength=4)
     assert chisquare(second, second.sum() * np.array([1, 3, 3, 1]) / 8).pvalue > 1e-4
+
+
+SEVERAL = """
+import enum
+from csaw.engine.algorithm import Walk
+from mine import bias, factory
+
+K, J = 1, 1
+
+class Color(enum.IntEnum):
+    RED = 7
+
+class Named(float):
+    def __repr__(self):
+        return "12"
+
+RED, HALF = Color.RED, Named(0.5)
+
+def late(x, k=J):
+    return k * x
+
+J = 100
+twice, fifty = factory(2), factory(50)
+
+class OneName(Walk):
+    def edge_bias(self, e):
+        return bias(e.dst % 2) + K
+
+class Closures(Walk):
+    def edge_bias(self, e):
+        return twice(1) + fifty(e.dst % 2)
+
+class Defaults(Walk):
+    def edge_bias(self, e):
+        return late(e.dst % 2) + J
+
+class Enumerated(Walk):
+    strength = Color.RED
+    def edge_bias(self, e):
+        return e.dst % 2 * RED * self.strength + HALF
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "odd", "even"),
+    [("OneName", 51, 1), ("Closures", 52, 2), ("Defaults", 101, 100), ("Enumerated", 49.5, 0.5)],
+)
+def test_a_name_means_in_each_function_what_it_means_there(tmp_path, monkeypatch, name, odd, even):
+    """Of several modules, of closures, and of arguments that are not given."""
+    (tmp_path / "mine.py").write_text(
+        "K = 50\n\ndef bias(x):\n    return K * x\n\ndef factory(k):\n    def made(x):\n        return x * k\n"
+        "    return made\n"
+    )
+    (tmp_path / "several.py").write_text(SEVERAL)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (0, 2, 1)], directed=False)
+    algo = f"{tmp_path}/several.py:{name}"
+    sample(store, tmp_path / "s.zarr", algo, walk_length=1, num_walks=60_000, device="cpu", sources=[0])
+    met = np.bincount(open_samples(tmp_path / "s.zarr").walks[:, 1], minlength=3)
+    assert chisquare(met[1:], np.array([odd, even]) / (odd + even) * 60_000).pvalue > 1e-6
+    assert verify(tmp_path / "s.zarr", algo=algo).ok
+    monkeypatch.delitem(sys.modules, "mine", raising=False)

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import py_compile
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -259,3 +260,29 @@ def test_a_file_elsewhere_is_not_read_for_a_checksum_of_it(tmp_path, name):
     forged(tmp_path / "w.zarr", lambda said: None, {name: "0" * 64})
     with pytest.raises(StoreError, match="expected names of files of the store"):
         check.checksums_of(tmp_path / "w.zarr")
+
+
+def test_files_that_the_file_imports_are_part_of_it(tmp_path, monkeypatch):
+    """Its own modules, packages, and theirs; no installed package, and nothing runs for it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine_of_a_test", raising=False)
+    text = "import numpy, json\nfrom csaw.engine.algorithm import Walk\n"
+    (tmp_path / "own.py").write_text(text)
+    assert registry.code_of("own.py:A")[1] == hashlib.sha256(text.encode()).hexdigest()
+    (tmp_path / "own.py").write_text(text + "from mine_of_a_test import bias\n")
+    package = tmp_path / "mine_of_a_test"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .deep import bias\nraise SystemExit\n")
+    (package / "deep.py").write_text("from mine_of_a_test import other\nfrom . import more as m\nbias = 2\n")
+    (package / "other.py").write_text("")
+    (package / "more.py").write_text("")
+    found = {registry.code_of("own.py:A")[1]}
+    for count, name in enumerate(("__init__", "deep", "other", "more", "absent"), 2):
+        with (package / f"{name}.py").open("a") as file:
+            file.write("# changed\n")
+        found.add(registry.code_of("own.py:A")[1])
+        assert len(found) == min(count, 5)
+    (package / "own.dist-info").mkdir()
+    (tmp_path / "a-1.dist-info").mkdir()  # as in a folder of installed packages
+    assert registry.code_of("own.py:A")[1] == hashlib.sha256((tmp_path / "own.py").read_bytes()).hexdigest()

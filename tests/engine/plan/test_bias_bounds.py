@@ -23,16 +23,19 @@ ROOT = Path(__file__).parents[3]
 RETURN = "e.dst == e.prev"
 NEAR = "e.is_neighbor(e.prev, e.dst)"
 FOUND = {
-    f"0.25 if {RETURN} else 1.0": Bounds(1.0, 1.0, 0.25),
-    f"e.weight * (8 if {RETURN} else 2 if {NEAR} else 1)": Bounds(1.0, 2.0, 8.0),
-    f"e.weight * (2 if e.dst_degree > e.src_degree else 1) * (0.5 if {RETURN} else 1)": Bounds(1.0, 2.0, 2.0),
-    f"(1 + e.depth % 3) / 4 if e.prev < 0 or {NEAR} else 1": Bounds(0.25, 1.0, 1.0),
-    f"0 if {RETURN} else 1": Bounds(1.0, 1.0, 0.0),
-    f"1 if not {NEAR} and e.prev >= 0 else 3": Bounds(1.0, 3.0, 3.0),
-    f"min(3, max(e.dst_degree, 2)) + abs(-1.5) * ({NEAR})": Bounds(2.0, 4.5, 4.5),
-    "e.depth > 3 and 5 or 1": Bounds(0.0, 5.0, 5.0),  # of numbers, as Python has them
-    "math.pi if e.depth > 5 else 1": Bounds(1.0, math.pi, math.pi),
-    "math.sqrt(2) if e.depth > 5 else 1": Bounds(1.0, math.sqrt(2), math.sqrt(2)),
+    f"0.25 if {RETURN} else 1.0": Bounds(1.0, 1.0, 0.25, 0.25),
+    f"e.weight * (8 if {RETURN} else 2 if {NEAR} else 1)": Bounds(1.0, 2.0, 8.0, 1.0),
+    f"e.weight * (2 if e.dst_degree > e.src_degree else 1) * (0.5 if {RETURN} else 1)": Bounds(1.0, 2.0, 2.0, 0.5),
+    f"(1 + e.depth % 3) / 4 if e.prev < 0 or {NEAR} else 1": Bounds(0.25, 1.0, 1.0, 0.25),
+    f"0 if {RETURN} else 1": Bounds(1.0, 1.0, 0.0, 0.0),
+    f"1 if not {NEAR} and e.prev >= 0 else 3": Bounds(1.0, 3.0, 3.0, 1.0),
+    f"min(3, max(e.dst_degree, 2)) + abs(-1.5) * ({NEAR})": Bounds(2.0, 4.5, 4.5, 2.0),
+    "1 if e.dst != e.prev else e.dst % 2": Bounds(1.0, 1.0, 1.0, 0.0),
+    f"4 - (3 if {NEAR} else 1.5) % 2": Bounds(2.0, 4.0, 4.0, 2.0),  # of integers and floats
+    "7 - (e.depth % 3 + 1) % 3": Bounds(5.0, 7.0, 7.0, 5.0),
+    "e.depth > 3 and 5 or 1": Bounds(0.0, 5.0, 5.0, 0.0),  # of numbers, as Python has them
+    "math.pi if e.depth > 5 else 1": Bounds(1.0, math.pi, math.pi, 1.0),
+    "math.sqrt(2) if e.depth > 5 else 1": Bounds(1.0, math.sqrt(2), math.sqrt(2), 1.0),
 }
 """Biases, whose weight is 1, with what is proven of them."""
 NOT = [
@@ -42,6 +45,7 @@ NOT = [
     "1 / (e.dst_degree - 1)",
     "e.depth",
     "math.log(e.dst_degree)",
+    "204 - ~((e.dst % 3) * 100)",
 ]
 """Biases of which too little is proven to draw by rejection."""
 
@@ -93,7 +97,7 @@ def test_nothing_is_assumed_that_is_not_proven(text, store):
 
 
 def test_functions_and_numbers_of_the_module_are_read():
-    assert derived_bounds(Helped()) == Bounds(1.0, 4.5, 4.5)  # roots from 1 to 2, and others up to 4 + SOFTNESS
+    assert derived_bounds(Helped()) == Bounds(1.0, 4.5, 4.5, 1.0)  # roots from 1 to 2, and others up to 4 + SOFTNESS
 
 
 def number(draw, deep):
@@ -105,7 +109,8 @@ def number(draw, deep):
     a, b = number(draw, deep - 1), number(draw, deep - 1)
     forms = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / {b})", f"min({a}, {b})", f"max({a}, 1)"]
     forms += [f"math.sqrt(abs({a}))", f"({a} % 5)", f"(abs({a}) + 1) ** 0.5", f"math.exp(min({a}, 1))", f"-{a}"]
-    forms += [f"({truth(draw, deep - 1)} and {a})", f"({a} or {b})"]
+    forms += [f"({truth(draw, deep - 1)} and {a})", f"({a} or {b})", f"(max({a}, {b}) % 3)", f"({a} % 1.5)"]
+    forms += [f"(int(abs({a})) % 3)", f"({a} // 2)", f"+{a}", "~(e.dst % 3)"]
     return draw.choice([*forms, *[f"({a} if {truth(draw, deep - 1)} else {b})"] * 4])
 
 
@@ -139,6 +144,7 @@ def test_no_edge_is_outside_of_its_bounds(store, seed):
             except BiasError:
                 pytest.fail(f"{text} has no number, though {bounds} is proven")
             for dst, bias in found:
+                assert bias >= bounds.lowest, (text, bounds, v, prev, dst, bias)
                 if dst != prev:
                     assert bounds.low <= bias <= bounds.high, (text, bounds, v, prev, dst, bias)
                 elif bounds.back > bounds.high:
@@ -187,6 +193,15 @@ def test_an_edge_of_a_vertex_to_itself_is_known_on_the_way_back(tmp_path, text, 
     options = {"edge_bias": text, "walk_length": 30, "num_walks": 200, "device": "cpu", "residency": residency}
     samples = csaw.sample(store, tmp_path / "s.zarr", "deepwalk", **options)
     assert samples.manifest["request"]["select"] == Method.REJECTION
+    assert csaw.verify(tmp_path / "s.zarr").ok
+
+
+def test_a_way_back_that_may_have_no_bias_ends_a_walk_at_a_leaf(tmp_path):
+    """Where no proposal would ever be accepted, the row is drawn from as a whole."""
+    edges = [(0, leaf) for leaf in range(1, 9)]
+    store = csaw.partition(edges, tmp_path / "g.zarr", directed=False)
+    text = "1 if e.dst != e.prev else e.dst % 2"
+    csaw.sample(store, tmp_path / "s.zarr", "deepwalk", edge_bias=text, walk_length=4, num_walks=50, device="cpu")
     assert csaw.verify(tmp_path / "s.zarr").ok
 
 

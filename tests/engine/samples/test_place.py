@@ -147,7 +147,7 @@ def test_a_link_in_the_place_of_a_draft_or_a_lock_is_not_followed(tmp_path, kind
 
 
 @pytest.mark.parametrize("option", ["resume", "overwrite"])
-@pytest.mark.parametrize("what", ["folder", "empty folder", "graph", "file", "link"])
+@pytest.mark.parametrize("what", ["folder", "graph", "file", "link"])
 def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(tmp_path, option, what):
     partial = tmp_path / "s.partial"
     if what == "file":
@@ -165,6 +165,13 @@ def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(
     assert os.path.lexists(partial)
     assert not (tmp_path / "s").exists()
     assert what not in ("folder", "graph") or (partial / "thesis").read_text() == "mine"
+
+
+@pytest.mark.parametrize("option", ["resume", "overwrite"])
+def test_an_empty_partial_folder_is_what_a_kill_may_leave(tmp_path, option):
+    (tmp_path / "s.partial").mkdir()
+    slow.write(tmp_path / "s", SAID, "walks", some_walks(), **{option: True})
+    assert [one.name for one in tmp_path.iterdir()] == ["s"]
 
 
 def test_names_that_cannot_be_a_sample_are_refused(tmp_path):
