@@ -1,0 +1,79 @@
+"""What a user's file of an algorithm or a measure is, as a digest: its text, and that of the user's own files which it
+imports.
+
+Imports are read from the text, for nothing of the file may run before its digest is compared. Installed packages and
+Python's own modules are no part of it.
+"""
+
+import ast
+import hashlib
+import importlib.util
+import sysconfig
+from collections.abc import Iterator, Sequence
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+STANDARD = Path(sysconfig.get_paths()["stdlib"])
+
+
+def digest_of(text: bytes) -> str:
+    """The SHA-256 of a file's text, if it imports no other file of the user's; otherwise of it and of theirs."""
+    own = hashlib.sha256(text).hexdigest()
+    found: dict[str, Path] = {}
+    _follow(text, "", found)
+    if not found:
+        return own
+    whole = hashlib.sha256(own.encode())
+    for name, file in sorted(found.items()):
+        whole.update(f"\0{name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}".encode())
+    return whole.hexdigest()
+
+
+def _follow(text: bytes, package: str, found: dict[str, Path]) -> None:
+    """Add the files that a file in ``package`` imports, by the names of their modules, and those that they import."""
+    for name in _imports(text, package):
+        file = None if name in found else _own_file(name)
+        if file is not None:
+            found[name] = file
+            inside = name if file.name == "__init__.py" else name.rpartition(".")[0]
+            _follow(file.read_bytes(), inside, found)
+
+
+def _imports(text: bytes, package: str) -> Iterator[str]:
+    """The names of all modules that may be imported: of ``from a import b`` a, and a.b, which may be one."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return  # said when the file runs
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                yield from _with_parents(one.name)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*filter(None, parts), *filter(None, [node.module])])
+            yield from _with_parents(module)
+            yield from (f"{module}.{one.name}" for one in node.names if module and one.name != "*")
+
+
+def _with_parents(name: str) -> Iterator[str]:
+    parts = name.split(".") if name else []
+    yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
+
+
+def _own_file(name: str) -> Path | None:
+    """The file of a module of the user's own; None where it is another's, or is no file of Python text."""
+    first, *others = name.split(".")
+    try:
+        spec = importlib.util.find_spec(first) if first != "csaw" else None  # which runs nothing
+        for count in range(len(others)):
+            places: Sequence[str] = (spec and spec.submodule_search_locations) or ()
+            spec = PathFinder.find_spec(".".join([first, *others[: count + 1]]), list(places)) if places else None
+    except (ImportError, ValueError, AttributeError):
+        return None
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    file = Path(spec.origin)
+    beside = file.parents[len(others) + (file.name == "__init__.py")]  # where the first name was found
+    installed = beside == STANDARD or any(beside.glob("*.dist-info"))
+    return None if installed or not file.is_file() else file
