@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
 
+from csaw.partition.base.plain_data import json_value
 from csaw.partition.base.quoting import printable
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def elapsed() -> float:
 
 
 def print_json(value: object, err: bool = False) -> None:
-    click.echo(json.dumps(_finite(value), indent=2, default=str, allow_nan=False), err=err)
+    click.echo(json.dumps(_finite(value), indent=2, default=json_value, allow_nan=False), err=err)
 
 
 def _finite(value: object) -> object:

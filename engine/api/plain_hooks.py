@@ -3,19 +3,23 @@ Python's would end in an error.
 
 x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
 x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
+x / y, and x < y, min(x, y) beside a float      of float64, to which integers beyond 2^53 are rounded
 """
 
 import ast
 import inspect
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from types import FunctionType
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.hook_language import Portable, Scope, call_of, scope_of
+from csaw.engine.api.hook_rewriter import VALUES
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.user_code import users_code
 from csaw.engine.draws.portable import exponential, logarithm, power
@@ -26,6 +30,7 @@ CSAWS = ("csaw.engine.api.", "csaw.engine.algorithms.")  # modules of hooks that
 
 def quotient(a: Number, b: Number) -> float:
     """``a / b`` as compiled hooks have it."""
+    a, b = float(a), float(b)
     if b != 0:
         return a / b
     with np.errstate(all="ignore"):
@@ -51,11 +56,43 @@ def root(x: Number) -> float:
     return math.sqrt(x) if x >= 0 else math.nan
 
 
+COMPARED: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+def _alike(values: Sequence[Number]) -> Sequence[Number]:
+    """Numbers of one type: floats if one of them is."""
+    return list(map(float, values)) if any(isinstance(one, float) for one in values) else values
+
+
+def compared(signs: Sequence[str], *ends: Number) -> bool:
+    """``a < b <= c`` as compiled hooks have it."""
+    pairs = zip(signs, pairwise(ends), strict=True)
+    return all(COMPARED[getattr(ast, sign)](*_alike(two)) for sign, two in pairs)
+
+
+def least(*values: Number) -> Number:
+    """``min`` as compiled hooks have it."""
+    return min(_alike(values))
+
+
+def greatest(*values: Number) -> Number:
+    """``max`` as compiled hooks have it."""
+    return max(_alike(values))
+
+
+MADE_PLAIN = (quotient, floor_quotient, remainder, root, compared, least, greatest)
 ENGINE: Scope = {
     "csaw_power": power,
     "csaw_exponential": exponential,
     "csaw_logarithm": logarithm,
-    **{f"csaw_{function.__name__}": function for function in (quotient, floor_quotient, remainder, root)},
+    **{f"csaw_{function.__name__}": function for function in MADE_PLAIN},
 }
 DIVIDES: dict[type[ast.operator], str] = {
     ast.Div: "csaw_quotient",
@@ -113,6 +150,13 @@ def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callabl
     return copy
 
 
+def _is_whole(node: ast.expr) -> bool:
+    """Whether it is an integer for sure."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int)
+    return isinstance(node, ast.Attribute) and node.attr in (*VALUES, "id", "degree", "src_degree", "dst_degree")
+
+
 class _Plain(ast.NodeTransformer):
     """Divisions and square roots by the functions of this file."""
 
@@ -131,9 +175,21 @@ class _Plain(ast.NodeTransformer):
             [node.target], call_of(DIVIDES[type(node.op)], ast.Name(node.target.id, ast.Load()), node.value)
         )
 
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        signs = [type(op) for op in node.ops]
+        if not all(sign in COMPARED for sign in signs) or all(map(_is_whole, (node.left, *node.comparators))):
+            return node
+        said = ast.Tuple([ast.Constant(one.__name__) for one in signs], ast.Load())
+        return call_of("csaw_compared", said, node.left, *node.comparators)
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         function = node.func
+        if isinstance(function, ast.Name) and self.scope.get(function.id) is None and len(node.args) > 1:
+            made = {"min": "csaw_least", "max": "csaw_greatest"}.get(function.id)
+            if made is not None:
+                return call_of(made, *node.args)
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
             found = getattr(self.scope.get(function.value.id), function.attr, None)
         else:

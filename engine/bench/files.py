@@ -5,6 +5,7 @@ from pathlib import Path
 
 from csaw.engine.bench.bench_row import Row
 from csaw.partition.arrays.earlier_files import check, names, new_file
+from csaw.partition.base.plain_data import json_value
 from csaw.partition.errors import FormatError
 
 AUTHOR = "csaw bench"  # in the metadata of a plot
@@ -25,7 +26,7 @@ def write_rows(rows: list[Row], path: Path) -> None:
     """Write rows as JSON, whole or not at all. Raises StoreError as :func:`check_rows`."""
     check_rows(path)
     with new_file(path) as file:
-        file.write(f"{json.dumps(rows, indent=1, default=str)}\n".encode())
+        file.write(f"{json.dumps(rows, indent=1, default=json_value)}\n".encode())
 
 
 def _holds_rows(path: Path) -> bool:

@@ -61,7 +61,7 @@ class Checks:
         self.made.append(check)
 
     def count(self, name: str, wrong: int, what: str) -> None:
-        self.add(Check(name, wrong == 0, None, f"{wrong:,} {what}"))
+        self.add(Check(name, bool(wrong == 0), None, f"{wrong:,} {what}"))
 
     def not_tested(self, name: str, why: str, testable: bool = False) -> None:
         self.add(Check(name, True, None, why, tested=False, testable=testable))

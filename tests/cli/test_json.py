@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from csaw.cli.main import cli
+from csaw.partition.base.plain_data import json_value
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "json.md").read_text()
 SHOWN = re.findall(r"```console\n\$ csaw (.+?)\n```\n\n((?:\|.*\n)+)", PAGE)
@@ -77,6 +78,18 @@ def test_what_stands_in_objects_of_a_list_stands_on_the_page(folder):
         assert set(found[0]) <= names(section(command.split()[0])), command
     shown = next(iter(printed("algorithms --json").values()))
     assert set(shown) | set(printed("datasets list --json")[0]) <= names(section("algorithms, csaw datasets list"))
+
+
+def test_truths_and_numbers_are_those_of_json(folder):
+    """Not their names as text, whatever computed them."""
+    rows = "".join(f"{i % 7},{i % 5},{i}\n" for i in range(60))
+    Path("times.csv").write_text(f"src,dst,time\n{rows}")
+    printed("partition times.csv t.zarr --time-column time --weight-column none --json")
+    printed("sample t.zarr s.zarr --algo temporal --json")
+    for check in printed("verify s.zarr --json")["checks"]:
+        assert {type(value) for name, value in check.items() if name in ("ok", "tested", "testable")} == {bool}
+    with pytest.raises(TypeError, match="found object"):
+        json_value(object())
 
 
 def test_a_failure_leaves_standard_output_empty(folder):

@@ -15,6 +15,7 @@ from helpers.laws import successive
 from helpers.remade import remade
 from scipy.stats import hypergeom
 
+import csaw
 from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.samples import UNKNOWN
@@ -449,3 +450,15 @@ def test_sets_of_parallel_edges_are_left_to_the_tests_of_sets(tmp_path, doubled)
     report = verify(tmp_path / "s")
     assert report.ok
     assert not [check for check in report.checks if check.name.startswith("parallel")]
+
+
+@pytest.mark.parametrize(
+    "bias", ["e.x / 3 - 3002399751580330", "(e.x > 9007199254740993.0) + 0.001", "max(e.x, 1.5) - 9007199254740990"]
+)
+def test_large_integers_beside_floats_are_rounded_as_kernels_do(tmp_path, bias):
+    """Where a float stands beside them, and in quotients, integers are float64, which has not all beyond 2^53."""
+    rows = "".join(f"0,{leaf},{2**53 + leaf}\n" for leaf in range(1, 6))
+    (tmp_path / "star.csv").write_text("src,dst,x\n" + rows)
+    store = csaw.partition(tmp_path / "star.csv", tmp_path / "g.zarr", edge_columns=["x"], weight_column="none")
+    sample(store, tmp_path / "s", "deepwalk", walk_length=1, num_walks=3000, sources=[0], edge_bias=bias, device="cpu")
+    assert failed(tmp_path / "s") == set()
