@@ -39,7 +39,7 @@ FUNCTIONS: dict[str, Sequence[int]] = {
 }
 """Functions that may be called by their names, with the numbers of arguments that they take."""
 MATH: dict[str, Sequence[int]] = {name: (1,) for name in ("exp", "log", "log2", "log10", *EXACT) if hasattr(math, name)}
-MATH |= dict.fromkeys(("pow", "fmod", "copysign", "ldexp"), (2,))
+MATH |= dict.fromkeys(("pow", "copysign", "ldexp"), (2,))
 NUMBERS = ("pi", "e", "tau", "inf", "nan")
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr, ast.BitXor)
 SHIFTS = (ast.LShift, ast.RShift)

@@ -28,7 +28,6 @@ EXACT = {
     "floor",
     "ceil",
     "trunc",
-    "fmod",
     "copysign",
     "ldexp",
     "isnan",

@@ -8,24 +8,38 @@ Python's own modules are no part of it.
 import ast
 import hashlib
 import importlib.util
+import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
 
 
-def digest_of(text: bytes) -> str:
+@contextmanager
+def importing_beside(file: str | Path) -> Iterator[None]:
+    """Let a file that the block runs import what lies beside it, as a script of Python's may."""
+    folder, before = str(Path(file).absolute().parent), list(sys.path)
+    sys.path[:] = [*before, folder]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def digest_of(file: str | Path, text: bytes) -> str:
     """The SHA-256 of a file's text, if it imports no other file of the user's; otherwise of it and of theirs."""
     own = hashlib.sha256(text).hexdigest()
     found: dict[str, Path] = {}
-    _follow(text, "", found)
+    with importing_beside(file):
+        _follow(text, "", found)
     if not found:
         return own
     whole = hashlib.sha256(own.encode())
-    for name, file in sorted(found.items()):
-        whole.update(f"\0{name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}".encode())
+    for name, one in sorted(found.items()):
+        whole.update(f"\0{name}\0{hashlib.sha256(one.read_bytes()).hexdigest()}".encode())
     return whole.hexdigest()
 
 

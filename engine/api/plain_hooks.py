@@ -137,7 +137,7 @@ def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callabl
     tree.body[0].decorator_list = []  # type: ignore[attr-defined]
     tree = ast.fix_missing_locations(_Plain(given).visit(Portable(given, where).visit(tree)))
     scope = {**given, **ENGINE}
-    known[function] = lambda *arguments: scope[function.__name__](*arguments)  # one that calls itself
+    known[function] = lambda *arguments: copy(*arguments)  # one that calls itself
     exec(compile(tree, f"<{where}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
     copy = scope[function.__name__]
     copy.__defaults__ = function.__defaults__  # of the moment when Python read them

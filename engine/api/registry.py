@@ -16,7 +16,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
-from csaw.engine.api.imported_files import digest_of
+from csaw.engine.api.imported_files import digest_of, importing_beside
 from csaw.engine.api.option import InUnits, flag_of
 from csaw.engine.api.option_units import in_units
 from csaw.engine.api.termination import refuse_endless
@@ -122,7 +122,7 @@ def code_of(name: str, flag: str = "--algo") -> tuple[bytes, str]:
         text = Path(file).read_bytes()
     except OSError as error:
         raise UnknownNameError(f"{flag}: {file} cannot be read: {error.strerror}") from error
-    return text, digest_of(text)
+    return text, digest_of(file, text)
 
 
 def build(
@@ -216,7 +216,7 @@ def module_of(file: str, text: bytes, flag: str = "--algo") -> ModuleType:
     place = str(Path(file).absolute())
     module = ModuleType("csaw_user_" + Path(file).stem)
     module.__file__ = place
-    with users_code(f"{flag}: {file} cannot be imported:"):
+    with users_code(f"{flag}: {file} cannot be imported:"), importing_beside(file):
         # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it
         # is of this file.
         exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it

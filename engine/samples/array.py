@@ -35,23 +35,39 @@ class Array:
         """Compare a file with its checksum, unless this has been done."""
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):
-            rows = self[key[0]]
-            return rows[key[1:]] if isinstance(key[0], int | np.integer) else rows[(slice(None), *key[1:])]
-        if isinstance(key, int | np.integer):
-            row = int(key) + (len(self) if key < 0 else 0)
+        first, rest = (key[0], key[1:]) if isinstance(key, tuple) and key else (key, ())
+        if first is Ellipsis or first is None or isinstance(first, bool | np.bool_ | tuple):
+            return self[:][key]
+        if isinstance(first, int | np.integer):
+            row = int(first) + (len(self) if first < 0 else 0)
             if not 0 <= row < len(self):
-                raise IndexError(f"row {key} of {len(self)}")
-            return self._range(row, row + 1)[0]
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            return self._range(start, max(start, stop)) if step == 1 else self[np.arange(start, stop, step)]
-        rows = np.asarray(key)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
-        rows = np.where(rows < 0, rows + len(self), rows)
-        if rows.size and not 0 <= rows.min() <= rows.max() < len(self):
-            raise IndexError(f"rows {rows.min()} to {rows.max()} of {len(self)}")
-        return self._gather(rows)
+                raise IndexError(f"row {first} of {len(self)}")
+            return self._range(row, row + 1)[0][rest] if rest else self._range(row, row + 1)[0]
+        if isinstance(first, slice):
+            start, stop, step = first.indices(len(self))
+            rows = np.arange(start, stop, step)
+            found = self._range(start, max(start, stop)) if step == 1 else self._gather(rows)
+            return found[(slice(None), *rest)] if rest else found
+        index = self._rows(np.asarray(first, np.int64) if np.size(first) == 0 else np.asarray(first))
+        if index is None:
+            return self[:][key]
+        found, places = self._gather(index.ravel()), np.arange(index.size).reshape(index.shape)
+        return found[(places, *rest)]
+
+    def _rows(self, found: np.ndarray) -> np.ndarray | None:
+        """The rows that an array selects; None for a truth an element. IndexError for what selects none."""
+        if found.dtype == bool and found.ndim != 1:
+            return None
+        if found.dtype == bool:
+            if found.size != len(self):
+                raise IndexError(f"expected {len(self)} truths, one a row, found {found.size}")
+            return np.flatnonzero(found)
+        if found.dtype.kind not in "iu":
+            raise IndexError(f"expected numbers of rows, or a truth a row, found {found.dtype}")
+        if found.size and not -len(self) <= int(found.min()) <= int(found.max()) < len(self):
+            raise IndexError(f"rows {found.min()} to {found.max()} of {len(self)}")
+        rows = found.astype(np.int64)
+        return np.where(rows < 0, rows + len(self), rows)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         whole: np.ndarray = self[:]

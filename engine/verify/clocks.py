@@ -2,7 +2,8 @@
 and edge fit their laws.
 """
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Protocol, cast
 
@@ -40,13 +41,14 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
     steps: list[np.ndarray] = []
     moves: list[tuple[np.ndarray, np.ndarray]] = []
     started: list[np.ndarray] = []
+    rate = _rate(subject)
     for group in groups(subject, checks, wrong):
         started.append(group.sources)
         order = np.arange(group.src.size) - np.repeat(np.cumsum(group.counts) - group.counts, group.counts)
         bad, ends = np.empty(group.counts.size, np.int64), group.sources.copy()
         replay(group.counts, group.src, group.dst, group.source_counts, ends, bad)
         wrong["depths"] += int((bad >= 0).sum() + (order != group.depth).sum())
-        alive = np.bincount(group.source_instance, subject.degree[ends] > 0, group.counts.size) > 0
+        alive = np.bincount(group.source_instance, _moves_on(subject, rate, ends), group.counts.size) > 0
         short = (group.counts < limit) & alive if subject.all_possible else np.zeros(1, bool)
         wrong["sizes"] += int((group.counts > limit).sum() + short.sum())
         if "prev" not in subject.columns and len(subject.columns) == 1:
@@ -95,32 +97,48 @@ def _movers(subject: Subject, group: Group) -> list[tuple[np.ndarray, np.ndarray
     return out
 
 
+def _further(subject: Subject) -> list[str]:
+    """What vertex_bias reads that a subgraph does not tell."""
+    read = hooks.others(subject.algorithm, subject.weighted)["vertex_bias"]
+    return [] if read is None else sorted(read.reads - OF_PLACE)
+
+
+def _rate(subject: Subject) -> Callable[[int], float] | None:
+    """How often a walker at a vertex moves, ``vertex_bias``; None where it reads more than the vertex."""
+    if _further(subject):
+        return None
+    vertex_bias, view = plain_hook(subject.algorithm, "vertex_bias"), subject.view
+
+    @lru_cache(1 << 18)
+    def rate(v: int) -> float:
+        degree, column = view.degree(v), subject.algorithm.vertex_columns.value
+        seen = SimpleNamespace(id=v, src=v, degree=degree, src_degree=degree, vertices=view.vertices, column=column)
+        return float(vertex_bias(seen))
+
+    return rate
+
+
+def _moves_on(subject: Subject, rate: Callable[[int], float] | None, at: np.ndarray) -> np.ndarray:
+    """Whether the walker at each of these vertices can move, [n]; where nothing tells, that it cannot."""
+    if rate is None:
+        return np.zeros(at.size, bool)
+    vertices, number = np.unique(at, return_inverse=True)
+    return (subject.degree[at] > 0) & np.array([rate(v) > 0.0 for v in vertices.tolist()], bool)[number]
+
+
 def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    algorithm, view = subject.algorithm, subject.view
-    read = hooks.others(algorithm, subject.weighted)["vertex_bias"]
-    if read is not None and not read.reads <= OF_PLACE:
-        checks.not_tested(
-            "movers", f"vertex_bias reads {', '.join(sorted(read.reads - OF_PLACE))}, which a subgraph does not tell"
-        )
+    algorithm, view, rate = subject.algorithm, subject.view, _rate(subject)
+    if rate is None:
+        checks.not_tested("movers", f"vertex_bias reads {', '.join(_further(subject))}, which a subgraph does not tell")
         return
-    vertex_bias = plain_hook(algorithm, "vertex_bias")
     frontiers = [tuple(at.tolist()) for at, _ in moves]
     possible = cache(lambda v: bool(edge_law(view, algorithm, v)))  # a walker without a possible edge never moves
 
     def law(number: int) -> dict[int, float]:
         chances: dict[int, float] = {}
         for v in frontiers[number]:
-            if not possible(v):
-                continue
-            seen = SimpleNamespace(
-                id=v,
-                src=v,
-                degree=view.degree(v),
-                src_degree=view.degree(v),
-                vertices=view.vertices,
-                column=algorithm.vertex_columns.value,
-            )
-            chances[v] = chances.get(v, 0.0) + float(vertex_bias(seen))
+            if possible(v):
+                chances[v] = chances.get(v, 0.0) + rate(v)
         total = sum(chances.values())
         return {v: chance / total for v, chance in chances.items() if chance > 0}
 

@@ -20,7 +20,7 @@ from csaw.partition.graph.numbering import Numbering
 from csaw.partition.graph.partition_writer import weights_between
 from csaw.partition.graph.parts import Graph, Partition
 from csaw.partition.graph.store import INDICES, GraphStore
-from csaw.partition.graph.symmetry import Symmetry
+from csaw.partition.graph.symmetry import Symmetry, numbers_of
 from csaw.partition.graph.time_order import time_order
 
 
@@ -43,6 +43,9 @@ class StoreCheck:
         self.above_0, self.heaviest = inf, -inf
         self.bytes = 0
         self.symmetry, self.wrong_times, self.wrong_bytes = Symmetry(), 0, 0
+        others = [EDGE_ID.array, TIME_ORDER.array]  # which are checked by themselves
+        self.two_sided = [one.array for one in store.edge_columns if one.array not in others]
+        self.same_numbers = Symmetry() if self.two_sided and not store.directed else None
         rows = store.attributes.get(EDGE_IDS)
         self.numbering = None if rows is None else Numbering(rows, store.directed)
 
@@ -69,6 +72,10 @@ class StoreCheck:
         if not store.directed:
             both = "each edge is in both rows" if self.symmetry.holds else "edges are in the row of one end only"
             yield Finding("symmetry", self.symmetry.holds, both)
+            if self.same_numbers is not None and self.symmetry.holds:
+                held = "each edge has the same numbers in both rows"
+                wrong = "edges have other weights or columns in the row of one end than in that of the other"
+                yield Finding("numbers", self.same_numbers.holds, held if self.same_numbers.holds else wrong)
         if self.numbering is not None:
             yield self._numbered(self.numbering)
         if store.time is not None:
@@ -146,6 +153,9 @@ class StoreCheck:
         """Compare what follows from other arrays of a partition."""
         if not self.store.directed:
             self.symmetry.add(part.first_vertex, offsets, arrays[INDICES])
+        if self.same_numbers is not None:
+            numbers = numbers_of((arrays[name] for name in self.two_sided), part.edges)
+            self.same_numbers.add(part.first_vertex, offsets, arrays[INDICES], numbers)
         if self.numbering is not None:
             self.numbering.add(part.first_vertex, offsets, arrays[INDICES], arrays[EDGE_ID.array])
         if self.store.time is not None:

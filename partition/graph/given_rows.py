@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn, given_columns
 from csaw.partition.graph.given_arrays import array_of, integers_of, weights_of
@@ -84,13 +86,40 @@ def checked_rows(
     return rows.ordered(np.lexsort((indices, owners)))
 
 
-def require_both(indptr: np.ndarray, indices: np.ndarray) -> None:
-    """Raise StoreError unless each edge is in the rows of both of its ends."""
-    from csaw.partition.graph.symmetry import one_sided  # brings Numba
+def require_both(rows: GivenRows) -> None:
+    """Raise StoreError unless each edge is in the rows of both of its ends, with the same numbers."""
+    from csaw.partition.graph.symmetry import numbers_of, one_sided  # brings Numba
 
-    if (found := one_sided(indptr, indices)) is not None:
+    if (found := one_sided(rows.indptr, rows.indices)) is not None:
         u, v = found
         raise StoreError(
             f"directed=False: expected each edge in the rows of both of its ends, found {u} -> {v} more often than "
             f"{v} -> {u}; add the other direction, or pass directed=True"
+        )
+    held = [*([] if rows.weights is None else [rows.weights]), *rows.columns.values()]
+    if held and (found := one_sided(rows.indptr, rows.indices, numbers_of(held, rows.indices.size))) is not None:
+        u, v = found
+        raise StoreError(
+            f"directed=False: expected the same weights and edge columns in both rows of an edge, found others for "
+            f"{u} -> {v} than for {v} -> {u}; give both the same, or pass directed=True"
+        )
+
+
+def require_rising(ids: ArrayLike | Words, vertices: int) -> None:
+    """Raise StoreError unless there is an id for each vertex, and each is above the one before, as numbers or as the
+    bytes of words.
+    """
+    given = ids if isinstance(ids, Words) else np.asarray(ids)
+    if len(given) != vertices:
+        raise StoreError(f"vertex_ids: expected one for each of {vertices:,} vertices, found {len(given):,}")
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iu":
+        falls = np.flatnonzero(given[1:] <= given[:-1])
+        at = int(falls[0]) + 1 if falls.size else None
+    else:
+        words = list(map(bytes, (given if isinstance(given, Words) else Words.of(given)).encoded()))
+        at = next((k for k in range(1, len(words)) if words[k] <= words[k - 1]), None)
+    if at is not None:
+        raise StoreError(
+            f"vertex_ids: expected ids that rise, found {quoted(given[at])} behind {quoted(given[at - 1])}; sort the "
+            "vertices by their ids"
         )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from csaw.partition.base.compile import njit
-from csaw.partition.graph.symmetry import pair_word
+from csaw.partition.graph.symmetry import Symmetry
 
 WINDOW = 2**30  # numbers, an eighth of it in bytes
 NO_NUMBER = 2**63 - 1
@@ -21,14 +21,14 @@ class Numbering:
 
     def __init__(self, below: int, directed: bool) -> None:
         self.below, self.directed, self.low, self.twice = below, directed, 0, 0
-        self.sums = np.zeros(4, np.uint64)  # two hashes of each side
+        self.symmetry = Symmetry()
         self.met = np.zeros(max(1, -(-min(below, WINDOW) // 8)), np.uint8)
         self.next = NO_NUMBER  # the least number beyond the window
 
     def add(self, first: int, indptr: np.ndarray, indices: np.ndarray, numbers: np.ndarray) -> None:
         """Add the rows of the vertices from ``first`` on, ``indptr`` from 0, to what was added in this pass."""
         if not self.directed and self.low == 0:
-            add_numbered(first, indptr, indices, numbers, self.sums)
+            self.symmetry.add(first, indptr, indices, numbers)
         twice, beyond = meet(first, indptr, indices, numbers, self.directed, self.low, self.met)
         self.twice, self.next = self.twice + twice, min(self.next, beyond)
 
@@ -42,24 +42,7 @@ class Numbering:
     @property
     def both_same(self) -> bool:
         """Whether both rows of each edge have the same numbers; others pass once in 2^128."""
-        return bool((self.sums[:2] == self.sums[2:]).all())
-
-
-@njit(nogil=True)
-def add_numbered(first: int, indptr: np.ndarray, indices: np.ndarray, numbers: np.ndarray, sums: np.ndarray) -> None:
-    """Add the hashes of the entries of these rows, with their numbers, to ``sums``."""
-    for v in range(indptr.size - 1):
-        own = np.uint64(first + v)
-        for k in range(indptr[v], indptr[v + 1]):
-            other, number = np.uint64(indices[k]), np.uint64(numbers[k])
-            if own < other:
-                word = pair_word(pair_word(own, other), number)
-                sums[0] += word
-                sums[1] += pair_word(word, number)
-            elif own > other:
-                word = pair_word(pair_word(other, own), number)
-                sums[2] += word
-                sums[3] += pair_word(word, number)
+        return self.symmetry.holds
 
 
 @njit(nogil=True)

@@ -35,7 +35,7 @@ from csaw.partition.graph.clusters import digest_of, given_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
-from csaw.partition.graph.given_rows import checked_rows, require_both
+from csaw.partition.graph.given_rows import checked_rows, require_both, require_rising
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
 from csaw.partition.graph.store import GraphStore, array_name, open_graph
 
@@ -322,15 +322,17 @@ def write_graph(
         The open graph store.
 
     Raises:
-        StoreError: the arrays are no CSR, an undirected graph has an edge in one row only, or ``path`` exists or
-            cannot be written.
+        StoreError: the arrays are no CSR, an undirected graph has an edge in one row only, or with other numbers in
+            the other, ids do not rise, or ``path`` exists or cannot be written.
         OptionError: an option is out of its range, or ``clusters`` are not one integer for each vertex.
     """
     rows = checked_rows(indptr, indices, weights, edge_columns)
     vertices = rows.indptr.size - 1
+    if vertex_ids is not None:
+        require_rising(vertex_ids, vertices)
     sorted_into = None if clusters is None else given_clusters(clusters, vertices)
     if not directed:
-        require_both(rows.indptr, rows.indices)
+        require_both(rows)
     count = partition_count(rows.indices.size, vertices, rows.edge_bytes, partitions, partition_bytes)
     with StoreWriter(
         path,

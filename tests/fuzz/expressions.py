@@ -36,7 +36,7 @@ ONE = {
     for name in ("exp", "log", "log2", "log10", "sqrt", "fabs", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite")
 }
 ONE |= {"abs": abs, "int": int, "float": float, "bool": bool, "round": round}
-TWO = {"fmod": math.fmod, "copysign": math.copysign, "ldexp": math.ldexp}
+TWO = {"copysign": math.copysign, "ldexp": math.ldexp}
 OF_MATH = (
     "exp",
     "log",
@@ -50,7 +50,6 @@ OF_MATH = (
     "isnan",
     "isinf",
     "isfinite",
-    "fmod",
     "copysign",
     "ldexp",
     "pow",

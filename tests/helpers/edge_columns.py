@@ -54,6 +54,7 @@ def columns_of(edges, seed=3):
 
 def with_columns(path, *, partitions=1, columns=None, compression=None, **how):
     """A random graph with a column of every type, or with these."""
+    how = {"directed": True, **how}
     graph = random_store(path.with_name("plain.zarr"), **how).load()
     columns = columns_of(graph.indices.size) if columns is None else columns
     return write_graph(
@@ -61,7 +62,7 @@ def with_columns(path, *, partitions=1, columns=None, compression=None, **how):
         graph.indptr,
         graph.indices,
         graph.weights,
-        directed=how.get("directed", False),
+        directed=how["directed"],
         partitions=partitions,
         compression=compression,
         clusters=np.arange(graph.indptr.size - 1) % 20,

@@ -113,7 +113,7 @@ ACCEPTED = {
     + 8,
     (
         "math.exp(0) + math.log(math.e) + math.log2(8) + math.log10(100) + math.sqrt(4) + math.floor(1.5) + "
-        "math.ceil(1.5) + math.fmod(5, 3)"
+        "math.ceil(1.5) + 2"
     ): 1 + 1 + 3 + 2 + 2 + 1 + 2 + 2,
     "ｅ.ｗeight": 2.5,  # Python reads such letters as the plain ones
     "2 ** 3 ** 2": 512.0,

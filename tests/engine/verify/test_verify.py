@@ -462,3 +462,21 @@ def test_large_integers_beside_floats_are_rounded_as_kernels_do(tmp_path, bias):
     store = csaw.partition(tmp_path / "star.csv", tmp_path / "g.zarr", edge_columns=["x"], weight_column="none")
     sample(store, tmp_path / "s", "deepwalk", walk_length=1, num_walks=3000, sources=[0], edge_bias=bias, device="cpu")
     assert failed(tmp_path / "s") == set()
+
+STUCK = """
+from csaw.engine.algorithms.multidimensional import Multidimensional
+
+class Stuck(Multidimensional):
+    def vertex_bias(self, v):
+        return v.id % 3
+"""
+
+
+def test_walkers_that_never_move_end_an_instance(tmp_path):
+    """Where ``vertex_bias`` is 0, as at a vertex without edges."""
+    (tmp_path / "mine.py").write_text(STUCK)
+    store = graphs.store_of(tmp_path / "g", [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)], directed=True)
+    algo = f"{tmp_path}/mine.py:Stuck"
+    sample(store, tmp_path / "s", algo, instances=50, frontier_size=2, walk_length=9, device="cpu")
+    report = verify(tmp_path / "s", algo=algo)
+    assert report.ok, [check for check in report.checks if not check.ok]

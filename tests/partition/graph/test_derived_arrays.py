@@ -172,3 +172,29 @@ def test_edges_of_the_input_are_as_many_as_its_report_says(numbered, more):
     path = numbered(directed=False).path
     edited(path, lambda said: said.update(edge_ids=said["edge_ids"] + more))
     assert failed(path) == {"edge ids"}
+
+
+@pytest.mark.parametrize("what", ["weights", "a column", "parallel edges"])
+def test_an_undirected_edge_has_the_same_numbers_in_both_rows(tmp_path, what):
+    """Walks take either row: others would draw other walks by where a graph lies."""
+    indptr, indices = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1])
+    given = {"weights": np.array([1, 2, 1, 3, 2, 3], np.float32), "edge_columns": {"score": np.arange(6) * 0.0}}
+    if what == "parallel edges":
+        indptr, indices = np.array([0, 2, 4]), np.array([1, 1, 0, 0])
+        given = {"weights": np.array([1, 2, 2, 1], np.float32)}
+    write_graph(tmp_path / "right.zarr", indptr, indices, directed=False, **given)
+    assert failed(tmp_path / "right.zarr") == set()
+    changed = given["edge_columns"]["score"] if what == "a column" else given["weights"]
+    changed[2] = 7
+    with pytest.raises(StoreError, match="same weights and edge columns in both rows"):
+        write_graph(tmp_path / "wrong.zarr", indptr, indices, directed=False, **given)
+    write_graph(tmp_path / "wrong.zarr", indptr, indices, directed=True, **given)
+    edited(tmp_path / "wrong.zarr", lambda said: said.update(directed=False))
+    assert failed(tmp_path / "wrong.zarr") == {"numbers"}
+
+
+@pytest.mark.parametrize("ids", [[1, 1, 2], [3, 2, 1], ["b", "a", "c"], [1, 2], ["a", "b"]])
+def test_ids_that_do_not_rise_are_refused(tmp_path, ids):
+    given = np.array([0, 1, 2, 2]), np.array([1, 0])
+    with pytest.raises(StoreError, match="vertex_ids: expected"):
+        write_graph(tmp_path / "g.zarr", *given, directed=False, vertex_ids=np.array(ids))
