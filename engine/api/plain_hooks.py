@@ -30,7 +30,7 @@ CSAWS = ("csaw.engine.api.", "csaw.engine.algorithms.")  # modules of hooks that
 
 def quotient(a: Number, b: Number) -> float:
     """``a / b`` as compiled hooks have it."""
-    a, b = float(a), float(b)
+    a, b = (float(one) if isinstance(one, int) else one for one in (a, b))
     if b != 0:
         return a / b
     with np.errstate(all="ignore"):
@@ -67,8 +67,9 @@ COMPARED: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
 
 
 def _alike(values: Sequence[Number]) -> Sequence[Number]:
-    """Numbers of one type: floats if one of them is."""
-    return list(map(float, values)) if any(isinstance(one, float) for one in values) else values
+    """Numbers of one type: floats if one of them is. Stand-ins for random numbers stay as they are."""
+    mixed = any(isinstance(one, float) for one in values)
+    return [float(one) if isinstance(one, int) else one for one in values] if mixed else values
 
 
 def compared(signs: Sequence[str], *ends: Number) -> bool:
