@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from csaw.engine.api.hook_language import EXACT, FOREIGN, divides_by_zero, rounded_apart
+from csaw.engine.api.hook_language import EXACT, FOREIGN, divides_by_zero, is_truth, rounded_apart
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
 
@@ -143,7 +143,7 @@ class _Allowed(ast.NodeVisitor):
             raise OptionError(f"{WHERE}: expected numbers of 64 bits, found {quoted(node.value)}")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        if isinstance(node.op, ast.Invert) and _is_truth(node.operand):  # compilers read it as not, Python as -1 or -2
+        if isinstance(node.op, ast.Invert) and is_truth(node.operand):  # compilers read it as not, Python as -1 or -2
             raise OptionError(f"{WHERE}: {ast.unparse(node)}: ~ is for integers; write not {ast.unparse(node.operand)}")
         self.visit(node.operand)
 
@@ -217,22 +217,6 @@ def no_field(
 
 def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_truth(node: ast.expr) -> bool:
-    """Whether the value of an expression is True or False, by its form."""
-    match node:
-        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
-            return True
-        case ast.BoolOp(values=parts) | ast.Call(func=ast.Name(id="min" | "max"), args=parts):
-            return all(map(_is_truth, parts))
-        case ast.IfExp(body=one, orelse=other):
-            return _is_truth(one) and _is_truth(other)
-        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), left=one, right=other):
-            return _is_truth(one) and _is_truth(other)
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name.startswith("is") or name == "bool"
-    return False
 
 
 def _asks(node: ast.AST) -> bool:

@@ -148,6 +148,15 @@ class Portable(ast.NodeTransformer):
         self.generic_visit(node)
         return call_of("csaw_power", node.left, node.right) if isinstance(node.op, ast.Pow) else node
 
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Invert) and is_truth(node.operand):
+            raise HookError(
+                node,
+                f"{self.where}: {ast.unparse(node)}: ~ is for integers; write not {ast.unparse(node.operand)}",
+            )
+        self.generic_visit(node)
+        return node
+
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         self.generic_visit(node)
         if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
@@ -193,6 +202,22 @@ class Portable(ast.NodeTransformer):
             known = value is pow or getattr(value, "__module__", None) == "math"
             return value.__name__ if value is not None and known else None
         return None
+
+
+def is_truth(node: ast.expr) -> bool:
+    """Whether the value of an expression is True or False, by its form."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
+            return True
+        case ast.BoolOp(values=parts) | ast.Call(func=ast.Name(id="min" | "max"), args=parts):
+            return all(map(is_truth, parts))
+        case ast.IfExp(body=one, orelse=other):
+            return is_truth(one) and is_truth(other)
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), left=one, right=other):
+            return is_truth(one) and is_truth(other)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name.startswith("is") or name == "bool"
+    return False
 
 
 def _has_state(value: object) -> bool:

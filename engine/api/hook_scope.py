@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
+from csaw.engine.api.assignments import require_values
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.api.hook_place import placed
 from csaw.partition.base.quoting import quoted
@@ -98,6 +99,7 @@ class Surroundings:
             raise OptionError(f"{self.where}: {name} must be a function written with def")
         try:
             refuse_foreign(tree.body, self.where)
+            require_values(tree, self.where)
             tree = Portable(scope_of(function), self.where).visit(tree)
         except OptionError as error:
             raise placed(error, function) from error

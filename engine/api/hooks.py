@@ -22,6 +22,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
+from csaw.engine.api.assignments import require_values
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Columns, Rewriter, numeric
@@ -178,6 +179,7 @@ def written_out(
         raise OptionError(f"{owner}.{name}: expected a method 'def {name}(self, {view})'")
     where = f"{owner}.{getattr(method, 'csaw_name', name)}"
     refuse_foreign(tree.body, where)
+    require_values(tree, where)
     _refuse_shadows(tree, where, arguments)
     me, view = (a.arg for a in tree.args.args)
     tree = Portable(scope_of(method), where).visit(tree)

@@ -16,6 +16,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.declarations import check_declarations
 from csaw.engine.api.derived_law import law_of_walk
 from csaw.engine.api.expression import bias_of
+from csaw.engine.api.hook_place import WRITTEN
 from csaw.engine.api.imported_files import digest_of, importing_beside
 from csaw.engine.api.option import InUnits, flag_of
 from csaw.engine.api.option_units import in_units
@@ -24,7 +25,7 @@ from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.translation import translated
 from csaw.engine.api.user_code import is_own, users_code
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
-from csaw.engine.api.written_classes import file_of
+from csaw.engine.api.written_classes import file_of, refuse_changed
 from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.quoting import meant, quoted, shown
 from csaw.partition.errors import OptionError, UnknownNameError
@@ -203,6 +204,8 @@ def _from_file(name: str, text: bytes) -> type[Algorithm]:
     if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal, TransitSampling))):
         raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {quoted(wanted)}")
     if found.__module__ == module.__name__:
+        if (given := WRITTEN.get(str(Path(file).absolute()))) is not None:
+            refuse_changed(given, found)
         found.file_text = decode_source(text)
     if issubclass(found, TransitSampling):
         return translated(found)

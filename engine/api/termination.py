@@ -103,9 +103,11 @@ def _expected_steps(algorithm: Any, assumed: int) -> int:
 def refuse_endless(algorithm: Walk) -> None:
     """OptionError if a walk of this algorithm without a limit might never end."""
     expected = algorithm.expected_steps() if algorithm.expected_steps else 0.0
-    if may_end(algorithm) and math.isfinite(expected):
+    if may_end(algorithm) and expected <= MOST_STEPS:
         return
     why = "ends none with these options" if may_end(algorithm) else "ends none"
+    if may_end(algorithm) and math.isfinite(expected):
+        why = f"expects {expected:.3g} steps with these options, of which no walk can have more than {MOST_STEPS:,}"
     way_out = " or let its update return -1 now and then" if is_own(type(algorithm)) else ""
     raise OptionError(
         f"--walk-length none: walks without a limit must end by themselves, and {algorithm.name()} "

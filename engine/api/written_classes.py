@@ -5,8 +5,10 @@ functions beside it that it uses, the numbers that it reads from outside as they
 then what any file of a user's algorithm is, for every process: its SHA-256 names it, and it is named FILE.py:CLASS.
 """
 
+import ast
 import builtins
 import hashlib
+import inspect
 import math
 import sys
 from importlib import import_module
@@ -15,6 +17,8 @@ from types import FunctionType, ModuleType
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_place import WRITTEN
+from csaw.engine.api.hook_scope import source_of
+from csaw.engine.api.option import Option
 from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.written import Written, class_of, function_of, number_of, outer_names
 from csaw.partition.base.cache import cache_dir, code_folder, own_file, write_own
@@ -25,6 +29,7 @@ FOLDER = "classes"
 HEAD = "from __future__ import annotations\n\n"  # names in annotations are not looked up
 PUBLIC = "csaw.engine.algorithm"  # the names of csaw that files of algorithms import, wherever they are defined
 CSAW = "csaw."  # begins the names of modules of csaw's own
+PLAIN = (bool, int, float, str, bytes, tuple, list, dict, Option, type(None))  # values of which repr tells all
 CLASS = "class:"  # begins the name of such an algorithm in a request
 
 
@@ -50,6 +55,32 @@ def recorded_name(name: str) -> str:
     file, _, wanted = name.rpartition(":")
     is_written = file and Path(file).parent == cache_dir() / FOLDER
     return f"{CLASS}{wanted}" if is_written else name
+
+
+def refuse_changed(kind: type, written: type) -> None:
+    """OptionError if a class has been changed since it was defined, so that ``written``, which its text defines, is
+    another one: what its methods and values are now would not be kept with the sample.
+    """
+    for name in sorted({*dir(kind), *dir(written)}):
+        if name.startswith("__"):
+            continue
+        now, then = (inspect.getattr_static(one, name, None) for one in (kind, written))
+        if now is not then and _said(now) != _said(then):
+            raise OptionError(
+                f"algo: {kind.__name__}.{name} was set after the class was written, and would not be kept with the "
+                f"sample; write it in the class, or in a class that derives from {kind.__name__}"
+            )
+
+
+def _said(value: object) -> object:
+    """What an attribute says: the text of a method, and the representation of a plain value."""
+    value = getattr(value, "__func__", getattr(value, "fget", value))
+    if isinstance(value, FunctionType):
+        try:
+            return ast.dump(ast.parse(source_of(value)).body[0])
+        except (OptionError, SyntaxError):  # a lambda, whose lines are no statement of their own
+            return None
+    return repr(value) if isinstance(value, PLAIN) else None
 
 
 def text_of(kind: type[Algorithm]) -> str:

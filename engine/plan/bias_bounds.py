@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.hook_language import is_truth
 from csaw.engine.plan.intervals import (
     FUNCTIONS,
     MOST,
@@ -153,7 +154,7 @@ class Reading:
             case ast.Name(id=name) if name in known:
                 return known[name]
             case ast.Subscript(value=ast.Name(id="params"), slice=ast.Constant(value=int() as number)):
-                return Interval(float(self.params[number]), float(self.params[number]))
+                return Interval(+self.params[number], +self.params[number])  # of a truth 0 or 1
             case ast.Attribute(value=ast.Name(id=owner), attr="pi" | "e" | "tau" | "inf" as name) if owner in self.math:
                 return Interval(getattr(math, name), getattr(math, name))
             case ast.IfExp():
@@ -173,7 +174,7 @@ class Reading:
 
     def _decided(self, node: ast.BoolOp, known: Environment) -> Interval:
         """``and`` and ``or``: of truths, each is looked at where those before it have not decided; of numbers, any."""
-        if not all(map(_is_truth, node.values)):
+        if not all(map(is_truth, node.values)):
             return any_of([self._value(one, known) for one in node.values])
         decides = isinstance(node.op, ast.Or)
         found: set[bool] = set()
@@ -237,14 +238,6 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
             return name, ast.BinOp(ast.Name(name, ast.Load()), op, value)
     raise Unbounded
-
-
-def _is_truth(node: ast.expr) -> bool:
-    """Whether an expression has no other values than True and False, by its form."""
-    if isinstance(node, ast.BoolOp):
-        return all(map(_is_truth, node.values))
-    is_asked = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "is_neighbor"
-    return is_asked or isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
 
 
 def _joined(ways: Sequence[Environment]) -> Environment:

@@ -55,6 +55,26 @@ WALKS = {
         "    def edge_bias(self, e):\n        return 2.0 if e.source == 'Mr Hi' else 1.0",
         "mine.edge_bias: expected numbers, found 'Mr Hi' in a comparison",
     ),
+    "a variable of one branch": (
+        BIAS + "if e.dst % 2:\n            x = 3.0\n        return 1 + x",
+        "line 8 of mine.py: mine.edge_bias: x may have no value here",
+    ),
+    "a variable of a loop without a turn": (
+        BIAS + "for i in range(e.depth):\n            x = i\n        return 1 + x",
+        "x may have no value here; give it one on every way that leads here",
+    ),
+    "a variable behind continue": (
+        BIAS + "for i in (1, 2):\n            if i:\n                continue\n            x = i\n        return x",
+        "x may have no value here",
+    ),
+    "a sum without a beginning": (
+        BIAS + "for i in range(2):\n            x += i\n        return x",
+        "x may have no value here",
+    ),
+    "a truth turned over by its bits": (
+        BIAS + "return 3 + ~(e.dst > 2)",
+        "mine.edge_bias: ~(e.dst > 2): ~ is for integers; write not e.dst > 2",
+    ),
     "a list of draws": (
         "    def update(self, e):\n        return e.dst if [e.random() for i in range(3)][0] < 0.5 else -1",
         "mine.update: nothing can be drawn in a list; draw in a loop",
@@ -409,3 +429,22 @@ def test_a_name_means_in_each_function_what_it_means_there(tmp_path, monkeypatch
     assert chisquare(met[1:], np.array([odd, even]) / (odd + even) * 60_000).pvalue > 1e-6
     assert verify(tmp_path / "s.zarr", algo=algo).ok
     monkeypatch.delitem(sys.modules, "mine", raising=False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = 1\n        if e.dst > 2:\n            x = 2\n        return x",
+        "if e.dst > 2:\n            x = 2\n        else:\n            x = 1\n        return x",
+        "if e.dst > 2:\n            return 2\n        else:\n            x = 1\n        return x",
+        "for i in range(3):\n            x = i\n        return x + i + 1",
+        "while True:\n            x = 1\n            if e.dst >= 0:\n                break\n        return x",
+        "x = [i for i in range(3)]\n        return x[1] + sum_of(2)",
+    ],
+)
+def test_variables_that_have_a_value_on_every_way_are_read(tmp_path, body):
+    helper = "def sum_of(n):\n    total = 0\n    for i in range(n):\n        total += i\n    return total\n\n"
+    (tmp_path / "mine.py").write_text(f"{HEAD}{helper}class Mine(Walk):\n{BIAS}{body}\n")
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
+    sample(store, tmp_path / "s.zarr", f"{tmp_path}/mine.py:Mine", walk_length=3, device="cpu")
+    assert verify(tmp_path / "s.zarr", algo=f"{tmp_path}/mine.py:Mine").ok

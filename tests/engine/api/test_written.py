@@ -320,3 +320,32 @@ def test_an_error_of_a_hook_names_the_line_of_the_users_own_file(kind, line, sai
     at = kind.edge_bias.__code__.co_firstlineno + line
     with pytest.raises(OptionError, match=f"^line {at} of test_written.py: {said}"):
         csaw.sample("karate", algo=kind, **GIVEN)
+
+
+class Parity(Walk):
+    scale = 1
+    power: float = option(1.0, help="of degrees")
+
+    def edge_bias(self, e):
+        return 1 + e.dst % 2 * self.scale
+
+
+class Derived(Parity):
+    def dead_end(self, v):
+        return -1
+
+
+def another(self, e):
+    return 7 - e.dst % 2
+
+
+@pytest.mark.parametrize("kind", [Parity, Derived])
+@pytest.mark.parametrize(
+    ("name", "value"), [("scale", 50), ("edge_bias", another), ("power", 3.0), ("new", 1), ("walk_length", 5)]
+)
+def test_a_class_that_was_changed_after_it_was_written_is_refused(here, monkeypatch, kind, name, value):
+    """What is written out is its text, which says something else."""
+    csaw.sample("g.zarr", algo=kind, **GIVEN)
+    monkeypatch.setattr(Parity, name, value, raising=False)
+    with pytest.raises(OptionError, match=f"{kind.__name__}.{name} was set after the class was written"):
+        csaw.sample("g.zarr", algo=kind, **GIVEN)

@@ -100,6 +100,19 @@ def test_functions_and_numbers_of_the_module_are_read():
     assert derived_bounds(Helped()) == Bounds(1.0, 4.5, 4.5, 1.0)  # roots from 1 to 2, and others up to 4 + SOFTNESS
 
 
+class Large(Walk):
+    """An integer that is no float."""
+
+    n: int = option(2**53 + 1, help="beyond what a float holds")
+
+    def edge_bias(self, e):
+        return 1 + (self.n - 9007199254740992) * (e.depth % 2)
+
+
+def test_options_that_are_integers_are_exact():
+    assert derived_bounds(Large()) == Bounds(1.0, 2.0, 2.0, 1.0)
+
+
 def number(draw, deep):
     """A random expression of a number."""
     if deep == 0 or draw.random() < 0.2:
