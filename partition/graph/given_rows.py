@@ -120,6 +120,6 @@ def require_rising(ids: ArrayLike | Words, vertices: int) -> None:
         at = next((k for k in range(1, len(words)) if words[k] <= words[k - 1]), None)
     if at is not None:
         raise StoreError(
-            f"vertex_ids: expected ids that rise, found {quoted(given[at])} behind {quoted(given[at - 1])}; sort the "
+            f"vertex_ids: expected ids that rise, found {quoted(str(given[at]))} behind {quoted(str(given[at - 1]))}; sort the "
             "vertices by their ids"
         )

@@ -187,8 +187,8 @@ def test_labels_that_cannot_be_kept_are_refused(store, algo, options, said):
 
 def test_words_as_ids_have_labels_too(tmp_path):
     graph = random_store(tmp_path / "n.zarr", vertices=60, edges=300).load()
-    words = np.array([f"v{number}" for number in range(60)], object)
+    words = np.array([f"v{number:02}" for number in range(60)], object)
     store = write_graph(tmp_path / "w.zarr", graph.indptr, graph.indices, directed=False, vertex_ids=words)
-    (tmp_path / "seeds.txt").write_text("v7 1\nv3 -2.5\n")
+    (tmp_path / "seeds.txt").write_text("v07 1\nv03 -2.5\n")
     found = sample(store, tmp_path / "s.zarr", "minibatch", sources=str(tmp_path / "seeds.txt"), **FANOUT).minibatch(0)
-    assert dict(zip(words[found["n_id"][:2]], found["y"].tolist(), strict=True)) == {"v7": 1.0, "v3": -2.5}
+    assert dict(zip(words[found["n_id"][:2]], found["y"].tolist(), strict=True)) == {"v07": 1.0, "v03": -2.5}

@@ -187,6 +187,7 @@ def test_lists_of_a_parquet_file_are_the_walks(tmp_path, store):
         ("deepwalk", {}, "ends none"),
         ("jump", {}, "ends none"),
         ("ppr", {"termination_prob": 0}, "ends none with these options"),
+        ("ppr", {"termination_prob": 1e-12}, r"expects 1e\+12 steps with these options, .* more than 2,147,483,646"),
     ],
 )
 def test_what_might_never_end_is_refused(store, algo, options, why):
@@ -198,7 +199,7 @@ def test_a_walk_that_does_not_end_is_an_error_that_names_it(tmp_path, store, mon
     for name in ("api.termination.MOST_STEPS", "api.termination.MOST_PLANNED", "batches.rounds.MOST_STEPS"):
         monkeypatch.setattr(f"csaw.engine.{name}", 20)
     with pytest.raises(BudgetError, match=r"instance \d+ has taken 20 steps and has not ended"):
-        draw(store, tmp_path / "s.zarr", "ppr", termination_prob=1e-3, instances=10)
+        draw(store, tmp_path / "s.zarr", "ppr", termination_prob=0.05, instances=40)
 
 
 def test_only_ppr_of_the_shipped_walks_ends_by_itself():

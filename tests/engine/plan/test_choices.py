@@ -40,7 +40,8 @@ CHOICES = [
 def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("choices")
     plain = random_store(folder / "plain.zarr").load()
-    rows, times = (plain.indptr, plain.indices, plain.weights), {"time": np.arange(plain.indices.size)}
+    ends = np.repeat(np.arange(plain.indptr.size - 1), np.diff(plain.indptr))
+    rows, times = (plain.indptr, plain.indices, plain.weights), {"time": (ends + plain.indices) * 7919 % 1000}
     return write_graph(folder / "g.zarr", *rows, directed=False, partitions=3, edge_columns=times)
 
 

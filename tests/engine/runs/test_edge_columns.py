@@ -149,7 +149,7 @@ def test_other_columns_are_not_even_opened(tmp_path, residency):
 
 @pytest.mark.parametrize("options", [{}, {"select": "its"}, {"weighted": False}])
 def test_runs_that_read_no_column_have_the_kernels_of_a_graph_without(options, stores, tmp_path):
-    store, plain = stores[0][1], random_store(tmp_path / "g.zarr")
+    store, plain = stores[0][1], random_store(tmp_path / "g.zarr", directed=True)
     units = []
     for graph in (store, plain):
         job = prepare(graph, "deepwalk", device=GPU, **options)
