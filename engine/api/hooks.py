@@ -72,9 +72,13 @@ class Hook:
         """The number that it always returns; None if the result can vary."""
         body = ast.parse(self.source).body[-1].body  # type: ignore[attr-defined]
         last = body[-1]
-        if len(body) == 1 and isinstance(last, ast.Return) and isinstance(last.value, ast.Constant):
-            return float(last.value.value) if isinstance(last.value.value, (int, float)) else None
-        return None
+        if len(body) > 1 or not isinstance(last, ast.Return) or last.value is None:
+            return None
+        try:
+            value = ast.literal_eval(last.value)  # -1 is an operation of a constant
+        except ValueError:
+            return None
+        return float(value) if isinstance(value, (int, float)) else None
 
     @property
     def static(self) -> bool:

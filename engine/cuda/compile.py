@@ -45,6 +45,7 @@ CONSTANTS: dict[str, int] = {
     "WIDE": 0,
     "LAYOUT": 0,
     "UNDIRECTED": 0,
+    "SYMMETRIC_WEIGHTS": 0,
     "SIMPLE": 0,
     "WEIGHTED": 0,
     "NEIGHBOR_WEIGHTS": 0,

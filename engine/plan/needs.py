@@ -80,8 +80,10 @@ class Needs:
     They depend on graph, algorithm and request, not on the device.
     """
 
-    ignores_weights: bool
-    """Whether weights do not count although the run is weighted: a rejection walk reads none."""
+    weighted: bool
+    """Whether weights count: those of the graph, which a rejection walk may not read, or factors in their place."""
+    symmetric_weights: bool
+    """Whether the edge back weighs what an edge does."""
     second_order: bool
     """Whether a bias asks if an edge exists: a step then reads the previous vertex's row beside its own."""
     asks_members: bool
@@ -171,7 +173,8 @@ def find_needs(
         "single_weights": weighted and (apart or hopeless),
     }
     return Needs(
-        ignores_weights=ignores_weights,
+        weighted=weighted,
+        symmetric_weights=not (store.directed or store.stored.one_sided_weights),
         second_order=second_order,
         reads_path="path" in bias.reads | others_read,
         asks_members=second_order or others_ask,

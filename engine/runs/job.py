@@ -20,6 +20,7 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.planning import make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
+from csaw.engine.runs.factored import factored
 from csaw.engine.samples.format import graph_facts
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.sources.given_columns import read_columns
@@ -130,9 +131,11 @@ def prepare(
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
     if joined:
         refuse_unfit(algorithm, sources.instances)
+    store, algorithm, weighs = factored(store, algorithm, weighted, options.select)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
-        return make_plan(store, algorithm, sources, devices, name=name, weighted=weighted, options=options, rates=rates)
+        plan = make_plan(store, algorithm, sources, devices, name=name, weighted=weighs, options=options, rates=rates)
+        return replace(plan, request=replace(plan.request, weighted=weighted))
 
     def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
         return _cut(store, partial(planned, devices, rates))

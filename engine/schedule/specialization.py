@@ -30,7 +30,7 @@ class Specialization:
         self.plan, self.store, self.seed = plan, store, plan.request.seed
         self.algorithm: Any = algorithm  # Any: its options are attributes, and its class may be a user's own
         self.needs = plan.needs
-        self.select, self.weighted = plan.select, plan.request.weighted and not plan.needs.ignores_weights
+        self.select, self.weighted = plan.select, plan.needs.weighted
         self.streamed = plan.residency.streams
         self.params = hooks.params(algorithm)
         with hooks.TREES:
@@ -76,6 +76,7 @@ class Specialization:
         constants: Constants = {
             "UNDIRECTED": undirected,
             "SIMPLE": not self.store.multigraph,
+            "SYMMETRIC_WEIGHTS": self.needs.symmetric_weights,
             "WEIGHTED": self.weighted,
             "HAS_UPDATE": self.others["update"] is not None,
             "HAS_DEAD_END": self.others["dead_end"] is not None,

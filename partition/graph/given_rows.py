@@ -119,7 +119,7 @@ def require_rising(ids: ArrayLike | Words, vertices: int) -> None:
         words = list(map(bytes, (given if isinstance(given, Words) else Words.of(given)).encoded()))
         at = next((k for k in range(1, len(words)) if words[k] <= words[k - 1]), None)
     if at is not None:
+        before, found = quoted(str(given[at - 1])), quoted(str(given[at]))
         raise StoreError(
-            f"vertex_ids: expected ids that rise, found {quoted(str(given[at]))} behind {quoted(str(given[at - 1]))}; sort the "
-            "vertices by their ids"
+            f"vertex_ids: expected ids that rise, found {found} behind {before}; sort the vertices by their ids"
         )

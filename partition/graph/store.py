@@ -68,6 +68,7 @@ class GraphStore(StoredIds, ShownGraph):
         clusters: what is known of its clusters, which :meth:`read_clusters` reads; None where it has none.
     """
 
+    one_sided_weights = False  # whether those of an undirected edge may differ: never those of a store
     in_memory = False  # whether there is nothing at its path
 
     def __init__(self, path: Path, attributes: Attributes, checksums: bool = True) -> None:

@@ -4,6 +4,7 @@ from csaw.partition.base.compile import inner
 
 STREAMED = False  # partitions are loaded and evicted: check before reading a row
 UNDIRECTED = False  # every edge has its reverse
+SYMMETRIC_WEIGHTS = False  # and the same weight
 SIMPLE = False  # no edge is repeated
 TABLE = False  # alias entries instead of indices
 SUMS = False  # running sums of biases beside indices

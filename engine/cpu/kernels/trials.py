@@ -21,6 +21,7 @@ from csaw.engine.cpu.kernels.constants import (
     MEMBER_WEIGHTS,
     SIMPLE,
     STREAMED,
+    SYMMETRIC_WEIGHTS,
     UNDIRECTED,
     WEIGHTED,
 )
@@ -135,7 +136,7 @@ def begin_return(j, graph, here, back, returns, searching, low, width, end, want
         searching[j] = RETURN
         return
     first, count, wanted[j] = row_of(graph, here[j]), degree(graph, here[j]), back[j]
-    if SIMPLE and UNDIRECTED and not STREAMED and degree(graph, back[j]) < count:
+    if SIMPLE and SYMMETRIC_WEIGHTS and not STREAMED and degree(graph, back[j]) < count:
         first, count, wanted[j] = row_of(graph, back[j]), degree(graph, back[j]), here[j]
     low[j], width[j], end[j], searching[j] = uint64(first), uint64(count), uint64(first + count), RETURNS
     prefetch_edge(graph, uint64(first + (count >> 1)))

@@ -26,7 +26,7 @@ class Asks(Walk):
         return e.dst if e.is_neighbor(e.dst, e.src) else -1
 """
 ASKS = "asks_members"
-NONE = "ignores_weights"
+OF_WEIGHTS = {"weighted", "symmetric_weights"}  # see the test of them
 NEAR = "1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.25"
 TABLE = "weights alias_tables"
 APART = "return_apart row_weights weighs_members single_weights"
@@ -52,10 +52,10 @@ BY_HAND = [
     (
         "biased",
         {"edge_bias": "1.0 + e.is_neighbor(e.source, e.dst)"},
-        f"second_order {ASKS} asks_far asks_back {NONE}",
+        f"second_order {ASKS} asks_far asks_back",
         (4, 4, 4, 4, 4),
     ),
-    ("deepwalk", {"edge_bias": NEAR}, f"second_order {ASKS} asks_later asks_back {NONE}", (4, 4, 4, 4, 4)),
+    ("deepwalk", {"edge_bias": NEAR}, f"second_order {ASKS} asks_later asks_back", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True, "weighted": False}, "independent_picks", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True}, f"{TABLE} independent_picks", (8, 12, 12, 12, 12)),
     ("neighbor", {"select": "its"}, "weights running_sums", (8, 8, 8, 8, 8)),
@@ -91,7 +91,7 @@ def own(tmp_path_factory):
 
 
 def held(needs):
-    return {name for name, value in asdict(needs).items() if value is True}
+    return {name for name, value in asdict(needs).items() if value is True} - OF_WEIGHTS
 
 
 @pytest.mark.parametrize("device", ["cpu", GPU], ids=["cpu", "gpu"])
@@ -105,8 +105,19 @@ def test_needs_are_those_of_the_table(algo, options, what, edge, device, store, 
 
 
 def test_every_fact_is_true_in_some_row_of_the_table():
-    facts = {one.name for one in fields(Needs) if one.type == "bool" or one.type is bool}
+    facts = {one.name for one in fields(Needs) if one.type == "bool" or one.type is bool} - OF_WEIGHTS
     assert facts == {name for _, _, what, _ in BY_HAND for name in what.split()}
+
+
+def test_weights_count_where_they_are_read(store):
+    def found(algo="deepwalk", **options):
+        needs = prepare(store, algo, device="cpu", **options).plan.needs
+        return needs.weighted, needs.symmetric_weights
+
+    assert found() == (True, True)
+    assert found(weighted=False) == (False, True)
+    assert found(edge_bias=NEAR) == (False, True)  # a rejection walk that reads none
+    assert found(edge_bias=f"e.dst_degree * ({NEAR})", weighted=False) == (True, False)  # a factor in their place
 
 
 def test_wide_ids_take_twice_the_bytes_and_weights_the_same(store):
