@@ -155,6 +155,8 @@ class Portable(ast.NodeTransformer):
                 f"{self.where}: {ast.unparse(node)}: ~ is for integers; write not {ast.unparse(node.operand)}",
             )
         self.generic_visit(node)
+        if isinstance(node.op, ast.Invert):  # of a variable that is a truth, compilers would make not
+            node.operand = ast.BinOp(ast.Constant(0), ast.Add(), node.operand)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:

@@ -63,11 +63,23 @@ class Surroundings:
     def __init__(self, where: str) -> None:
         self.where, self.text = where, ""
         self.things: dict[str, object] = {}
+        self.taken: set[str] = set()  # names of the function that is written
 
-    def names_in(self, function: Callable, names: set[str]) -> dict[str, str]:
-        """The names that stand in the text for those that a function reads; what they mean is written before."""
+    def named(self, tree: ast.FunctionDef, function: Callable) -> ast.FunctionDef:
+        """The tree of a function, which reads nothing from outside but by the names of this text; what these mean is
+        written before.
+        """
         scope = scope_of(function)
-        return {name: self._named(name, scope.get(name)) for name in sorted(names)}
+        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.taken = stored | {a.arg for a in tree.args.args}
+        read = {n.id for one in tree.body for n in ast.walk(one) if isinstance(n, ast.Name)} - self.taken
+        read -= set(PORTABLE.values()) | {name for name in BUILTINS if name not in scope}
+        taken, names = self.taken, {}
+        for name in sorted(read):
+            names[name] = self._named(name, scope.get(name))
+            self.taken = taken  # of this function again: another one may have been written
+        named: ast.FunctionDef = Own(names).visit(tree)
+        return named
 
     def _named(self, name: str, value: object) -> str:
         value = getattr(value, "py_func", value)  # a user's own @njit function
@@ -85,7 +97,7 @@ class Surroundings:
     def _added(self, name: str, thing: object, written: Callable[[str], str]) -> str:
         """The name of a thing, which is written down unless it is there already."""
         own = OWN + name
-        while own in self.things and self.things[own] != thing:
+        while own in self.taken or (own in self.things and self.things[own] != thing):
             own += "_"
         if own not in self.things:
             self.things[own] = thing
@@ -105,12 +117,7 @@ class Surroundings:
             raise placed(error, function) from error
         tree.decorator_list = []
         tree.args.defaults = [self._default(one, name) for one in function.__defaults__ or ()]
-        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        stored |= {a.arg for a in tree.args.args} | set(BUILTINS)
-        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - stored
-        used -= set(PORTABLE.values())
-        names = self.names_in(function, used)
-        tree = Own(names).visit(tree)
+        tree = self.named(tree, function)
         tree.name = own
         return f"{CALLED}{ast.unparse(ast.fix_missing_locations(tree))}\n"
 

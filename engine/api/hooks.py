@@ -26,7 +26,7 @@ from csaw.engine.api.assignments import require_values
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Columns, Rewriter, numeric
-from csaw.engine.api.hook_scope import BUILTINS, INLINED, Own, Surroundings, source_of
+from csaw.engine.api.hook_scope import INLINED, Surroundings, source_of
 from csaw.partition.errors import OptionError
 
 AnyRewriter = TypeVar("AnyRewriter", bound=Rewriter)
@@ -186,7 +186,8 @@ def written_out(
     require_values(tree, where)
     _refuse_shadows(tree, where, arguments)
     me, view = (a.arg for a in tree.args.args)
-    tree = Portable(scope_of(method), where).visit(tree)
+    surroundings = Surroundings(where)
+    tree = surroundings.named(Portable(scope_of(method), where).visit(tree), method)
     rewriter = rewriter_of(where, me, view)
     body = _fold(tree.body, rewriter) or [ast.Return(ast.Constant(None))]
     if rewriter.turns:
@@ -194,18 +195,13 @@ def written_out(
         if rewriter.sites > MOST_SITES:
             raise OptionError(f"{where}: expected at most {MOST_SITES} calls that draw, found {rewriter.sites}")
     function = ast.FunctionDef(name, _arguments(arguments), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
-    local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(arguments)
-    if view in used:
+    if view in {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}:
         field = "degree" if rewriter.of_vertex else "weight"
         raise OptionError(
             f"{where}: {view} cannot be handed on; give a function the numbers that it needs, as in "
             f"mine({view}.{field})"
         )
-    own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
-    surroundings = Surroundings(where)
-    names = surroundings.names_in(method, own)
-    text = ast.unparse(ast.fix_missing_locations(Own(names).visit(function)))
+    text = ast.unparse(ast.fix_missing_locations(function))
     return f"{surroundings.text}{INLINED}{text}\n", rewriter
 
 

@@ -7,34 +7,59 @@ Python's own modules are no part of it.
 
 import ast
 import hashlib
-import importlib.util
+import importlib
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
 
 
 @contextmanager
-def importing_beside(file: str | Path) -> Iterator[None]:
-    """Let a file that the block runs import what lies beside it, as a script of Python's may."""
-    folder, before = str(Path(file).absolute().parent), list(sys.path)
-    sys.path[:] = [*before, folder]
+def importing_beside(file: str | Path, text: bytes) -> Iterator[None]:
+    """Let a file that the block runs import what lies beside it, as a script of Python's may.
+
+    Its own imports are read from their files as they are now, whatever has been imported by their names before, and
+    stay out of ``sys.modules``: another file may have others of these names.
+    """
+    own, wrote = own_imports(file, text), sys.dont_write_bytecode
+    before = {name: sys.modules.pop(name) for name in own if name in sys.modules}
+    importlib.invalidate_caches()
+    sys.dont_write_bytecode = True  # a text that is changed within a second would not be read again
+    try:
+        with _looking_beside(file):
+            yield
+    finally:
+        sys.dont_write_bytecode = wrote
+        for name in own:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
+
+
+@contextmanager
+def _looking_beside(file: str | Path) -> Iterator[None]:
+    before = list(sys.path)
+    sys.path[:] = [*before, str(Path(file).absolute().parent)]
     try:
         yield
     finally:
         sys.path[:] = before
 
 
+def own_imports(file: str | Path, text: bytes) -> dict[str, Path]:
+    """The files of the user's own that a file imports, and those that these import, by the names of their modules."""
+    found: dict[str, Path] = {}
+    with _looking_beside(file):
+        _follow(text, "", found)
+    return found
+
+
 def digest_of(file: str | Path, text: bytes) -> str:
     """The SHA-256 of a file's text, if it imports no other file of the user's; otherwise of it and of theirs."""
-    own = hashlib.sha256(text).hexdigest()
-    found: dict[str, Path] = {}
-    with importing_beside(file):
-        _follow(text, "", found)
+    own, found = hashlib.sha256(text).hexdigest(), own_imports(file, text)
     if not found:
         return own
     whole = hashlib.sha256(own.encode())
@@ -75,11 +100,17 @@ def _with_parents(name: str) -> Iterator[str]:
     yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
 
 
+def _found(name: str) -> ModuleSpec | None:
+    """What Python would import by a name without a dot, whether or not it has done so; nothing runs."""
+    specs = (finder.find_spec(name, None) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+    return next((one for one in specs if one is not None), None)
+
+
 def _own_file(name: str) -> Path | None:
     """The file of a module of the user's own; None where it is another's, or is no file of Python text."""
     first, *others = name.split(".")
     try:
-        spec = importlib.util.find_spec(first) if first != "csaw" else None  # which runs nothing
+        spec = _found(first) if first != "csaw" else None
         for count in range(len(others)):
             places: Sequence[str] = (spec and spec.submodule_search_locations) or ()
             spec = PathFinder.find_spec(".".join([first, *others[: count + 1]]), list(places)) if places else None

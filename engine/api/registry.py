@@ -219,7 +219,7 @@ def module_of(file: str, text: bytes, flag: str = "--algo") -> ModuleType:
     place = str(Path(file).absolute())
     module = ModuleType("csaw_user_" + Path(file).stem)
     module.__file__ = place
-    with users_code(f"{flag}: {file} cannot be imported:"), importing_beside(file):
+    with users_code(f"{flag}: {file} cannot be imported:"), importing_beside(file, text):
         # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it
         # is of this file.
         exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it

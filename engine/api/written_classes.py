@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.hook_language import scope_of
 from csaw.engine.api.hook_place import WRITTEN
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.option import Option
@@ -72,15 +73,23 @@ def refuse_changed(kind: type, written: type) -> None:
             )
 
 
-def _said(value: object) -> object:
-    """What an attribute says: the text of a method, and the representation of a plain value."""
+def _said(value: object, within: tuple[object, ...] = ()) -> object:
+    """What an attribute says: the representation of a plain value; of a function its text, its defaults, and what the
+    numbers and functions that it reads say.
+    """
     value = getattr(value, "__func__", getattr(value, "fget", value))
-    if isinstance(value, FunctionType):
-        try:
-            return ast.dump(ast.parse(source_of(value)).body[0])
-        except (OptionError, SyntaxError):  # a lambda, whose lines are no statement of their own
-            return None
-    return repr(value) if isinstance(value, PLAIN) else None
+    if not isinstance(value, FunctionType):
+        number = number_of(value)
+        return repr(value if number is None else number) if isinstance(value, PLAIN) or number is not None else None
+    if value in within or value.__module__.startswith(CSAW):
+        return value.__qualname__
+    try:
+        tree = ast.parse(source_of(value)).body[0]
+    except (OptionError, SyntaxError):  # a lambda, whose lines are no statement of their own
+        return None
+    names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+    read = {name: _said(one, (*within, value)) for name, one in scope_of(value).items() if name in names}
+    return ast.dump(tree), repr(value.__defaults__), {name: one for name, one in read.items() if one is not None}
 
 
 def text_of(kind: type[Algorithm]) -> str:

@@ -19,7 +19,9 @@ from csaw.engine.plan.intervals import (
     MOST,
     Interval,
     Unbounded,
+    alike,
     any_of,
+    exactly,
     greatest,
     least,
     of_one,
@@ -150,13 +152,13 @@ class Reading:
     def _value(self, node: ast.expr, known: Environment) -> Interval:
         match node:
             case ast.Constant(value=bool() | int() | float() as value):
-                return Interval(int(value) if isinstance(value, bool) else value, value)
+                return exactly(+value, +value)
             case ast.Name(id=name) if name in known:
                 return known[name]
             case ast.Subscript(value=ast.Name(id="params"), slice=ast.Constant(value=int() as number)):
-                return Interval(+self.params[number], +self.params[number])  # of a truth 0 or 1
+                return exactly(+self.params[number], +self.params[number])  # of a truth 0 or 1
             case ast.Attribute(value=ast.Name(id=owner), attr="pi" | "e" | "tau" | "inf" as name) if owner in self.math:
-                return Interval(getattr(math, name), getattr(math, name))
+                return exactly(getattr(math, name), getattr(math, name))
             case ast.IfExp():
                 ways = [node.body if truth else node.orelse for truth in self._value(node.test, known).truths]
                 return any_of([self._value(way, known) for way in ways])
@@ -195,6 +197,7 @@ class Reading:
         if isinstance(op, ast.Gt | ast.GtE):
             return self._one_compared(ast.Lt() if isinstance(op, ast.Gt) else ast.LtE(), b, a)
         same = bool(a.vertex) and a.vertex == b.vertex
+        a, b = alike(a, b)
         if isinstance(op, ast.Eq | ast.NotEq):
             other = {a.vertex, b.vertex} == {"dst", "prev"} and not self.returns
             may = not other and a.low <= b.high and b.low <= a.high

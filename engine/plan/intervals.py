@@ -85,11 +85,23 @@ def truth(truths: set[bool]) -> Interval:
 
 
 def _checked(low: Number, high: Number) -> Interval:
-    """An interval; Unbounded for what is no number, and for integers beyond 64 bits."""
+    """An interval; Unbounded for what is no finite number, and for integers beyond 64 bits."""
     too_large = any(isinstance(one, int) and abs(one) > 2 * MOST - 1 for one in (low, high))
-    if math.isnan(low) or math.isnan(high) or too_large:
+    if too_large or not (math.isfinite(low) and math.isfinite(high)):
         raise Unbounded
     return Interval(low, high)
+
+
+def exactly(low: Number, high: Number) -> Interval:
+    """The interval of a constant's or an option's bounds."""
+    return _checked(low, high)
+
+
+def alike(a: Interval, b: Interval) -> tuple[Interval, Interval]:
+    """Two intervals as kernels compare them: integers beside floats are floats, which has not all beyond 2^53."""
+    if a.whole == b.whole:
+        return a, b
+    return replace(a, low=float(a.low), high=float(a.high)), replace(b, low=float(b.low), high=float(b.high))
 
 
 def of_one(op: ast.unaryop, a: Interval) -> Interval:

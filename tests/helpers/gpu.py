@@ -16,6 +16,7 @@ from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TIMELESS, TROUBLED, WideStore, heavy_store, random_store, store_of
 from helpers.machine import Lack, lacking, need_package
 
+NEAR = "(4 if e.dst == e.prev else 1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.5)"
 MORE = [
     *(
         ("deepwalk", {"induced": True, "walk_length": 9, "layout": layout})
@@ -82,6 +83,8 @@ MORE = [
     ("node2vec", {"p": 0.3, "q": 3.0, "layout": "csr"}),
     ("node2vec", {"p": 0.3, "q": 3.0, "layout": "table"}),
     ("node2vec", {"p": 1e9, "q": 1e9, "walk_length": 6}),
+    ("deepwalk", {"edge_bias": f"e.weight / e.dst_degree * {NEAR}", "walk_length": 8}),
+    ("deepwalk", {"edge_bias": f"e.dst_degree ** -0.5 * {NEAR}", "walk_length": 8, "weighted": False}),
     ("node2vec", {"p": 1e-30, "q": 1e30, "walk_length": 6, "layout": "table"}),
     ("node2vec", {"p": 1e12, "q": 1e-12, "walk_length": 6, "weighted": False}),
     ("node2vec", {"p": 1e12, "walk_length": 6, "weighted": False, "layout": "csr"}),

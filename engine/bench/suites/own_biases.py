@@ -20,6 +20,8 @@ BIASES = {
     "triangles, without weights": "2 if e.is_neighbor(e.prev, e.dst) else 1",
     "return edge": "e.weight * (0.25 if e.dst == e.prev else 1)",
     "degrees and return edge": "e.weight * (2 if e.dst_degree > e.src_degree else 1) * (0.5 if e.dst == e.prev else 1)",
+    "fewer hubs and return edge": "e.weight * e.dst_degree ** -0.5 * (0.5 if e.dst == e.prev else 1)",
+    "fewer hubs, own node2vec": f"{NODE2VEC} * e.dst_degree ** -0.5",
     "by depth": "e.weight * (1 + e.depth % 3)",
     "static": "e.weight * (1 + e.dst_degree) ** -0.5",
 }

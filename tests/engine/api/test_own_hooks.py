@@ -370,7 +370,7 @@ def test_each_turn_of_a_loop_draws_its_own_numbers(tmp_path):
 
 SEVERAL = """
 import enum
-from csaw.engine.algorithm import Walk
+from csaw.engine.algorithm import Walk, option
 from mine import bias, factory
 
 K, J = 1, 1
@@ -402,6 +402,33 @@ class Defaults(Walk):
     def edge_bias(self, e):
         return late(e.dst % 2) + J
 
+depth, weight, source, own_J = 5, 3.0, 7, 9
+
+def max(a, b):
+    return a + b
+
+def even(x):
+    return x % 2 == 0
+
+class Arguments(Walk):
+    def edge_bias(self, e):
+        return weight + source * (e.dst % depth == 1)
+
+class Builtins(Walk):
+    def edge_bias(self, e):
+        return max(1, 9 * (e.dst % 2))
+
+class Locals(Walk):
+    def edge_bias(self, e):
+        own_J = 3
+        return own_J + J * (e.dst % 2)
+
+class Inverted(Walk):
+    flag: bool = option(True, help="a truth")
+    def edge_bias(self, e):
+        is_odd = e.dst % 2 == 1
+        return 3 + ~is_odd + (4 + ~even(e.dst)) * 0 + 2 + ~self.flag
+
 class Enumerated(Walk):
     strength = Color.RED
     def edge_bias(self, e):
@@ -411,7 +438,8 @@ class Enumerated(Walk):
 
 @pytest.mark.parametrize(
     ("name", "odd", "even"),
-    [("OneName", 51, 1), ("Closures", 52, 2), ("Defaults", 101, 100), ("Enumerated", 49.5, 0.5)],
+    [("OneName", 51, 1), ("Closures", 52, 2), ("Defaults", 101, 100), ("Enumerated", 49.5, 0.5)]
+    + [("Arguments", 10, 3), ("Builtins", 10, 1), ("Locals", 103, 3), ("Inverted", 1, 2)],
 )
 def test_a_name_means_in_each_function_what_it_means_there(tmp_path, monkeypatch, name, odd, even):
     """Of several modules, of closures, and of arguments that are not given."""
@@ -448,3 +476,16 @@ def test_variables_that_have_a_value_on_every_way_are_read(tmp_path, body):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     sample(store, tmp_path / "s.zarr", f"{tmp_path}/mine.py:Mine", walk_length=3, device="cpu")
     assert verify(tmp_path / "s.zarr", algo=f"{tmp_path}/mine.py:Mine").ok
+
+
+def test_an_own_function_is_called_whatever_the_engine_calls_so(tmp_path):
+    """``update`` draws by an engine function that is called fraction, too."""
+    (tmp_path / "mine.py").write_text(
+        f"{HEAD}def fraction(x):\n    return x / 4\n\nclass Mine(Walk):\n"
+        "    def update(self, e):\n        return e.source if e.random() < fraction(3) else e.dst\n"
+    )
+    store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (0, 2, 1)], directed=False)
+    algo = f"{tmp_path}/mine.py:Mine"
+    sample(store, tmp_path / "s.zarr", algo, walk_length=1, num_walks=9000, device="cpu", sources=[0])
+    back = int((open_samples(tmp_path / "s.zarr").walks[:, 1] == 0).sum())
+    assert chisquare([back, 9000 - back], [6750, 2250]).pvalue > 1e-6

@@ -286,3 +286,23 @@ def test_files_that_the_file_imports_are_part_of_it(tmp_path, monkeypatch):
     (package / "own.dist-info").mkdir()
     (tmp_path / "a-1.dist-info").mkdir()  # as in a folder of installed packages
     assert registry.code_of("own.py:A")[1] == hashlib.sha256((tmp_path / "own.py").read_bytes()).hexdigest()
+
+
+def test_imports_are_those_beside_the_file_as_they_are_now(tmp_path, monkeypatch):
+    """Of two folders with files of the same names, and after a change within one process."""
+    store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (0, 2, 1)], directed=False)
+    text = "from csaw.engine.algorithm import Walk\nfrom mine import K\n\nclass W(Walk):\n"
+    text += "    def edge_bias(self, e):\n        return 1 + K * (e.dst % 2)\n"
+
+    def share(folder, k):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "own.py").write_text(text)
+        (tmp_path / folder / "mine.py").write_text(f"K = {k}\n")
+        given = {"walk_length": 1, "num_walks": 2000, "sources": [0], "device": "cpu"}
+        found = csaw.sample(store, algo=f"{tmp_path}/{folder}/own.py:W", **given).walks[:, 1]
+        return float((found == 1).mean())
+
+    assert share("a", 0) == pytest.approx(0.5, abs=0.05)
+    assert share("a", 9) == pytest.approx(10 / 11, abs=0.05)
+    assert share("b", 0) == pytest.approx(0.5, abs=0.05)
+    assert "mine" not in sys.modules

@@ -349,3 +349,38 @@ def test_a_class_that_was_changed_after_it_was_written_is_refused(here, monkeypa
     monkeypatch.setattr(Parity, name, value, raising=False)
     with pytest.raises(OptionError, match=f"{kind.__name__}.{name} was set after the class was written"):
         csaw.sample("g.zarr", algo=kind, **GIVEN)
+
+
+K = 50
+
+
+def shifted(x, k=K):
+    return 1 + k * x
+
+
+def made(k):
+    def edge_bias(self, e):
+        return 1 + k * (e.dst % 2)
+
+    return edge_bias
+
+
+class Closed(Walk):
+    edge_bias = made(1)
+
+
+class Late(Walk):
+    def edge_bias(self, e):
+        return shifted(e.dst % 2)
+
+
+def test_what_its_functions_read_is_that_of_their_definition(here, monkeypatch):
+    """Another closure of the same text, and a default that was another number then."""
+    csaw.sample("g.zarr", algo=Late, **GIVEN)
+    monkeypatch.setattr(sys.modules[__name__], "K", 0)
+    with pytest.raises(OptionError, match=r"Late.edge_bias was set after|K is something else"):
+        csaw.sample("g.zarr", algo=Late, **GIVEN)
+    csaw.sample("g.zarr", algo=Closed, **GIVEN)
+    monkeypatch.setattr(Closed, "edge_bias", made(50))
+    with pytest.raises(OptionError, match="Closed.edge_bias was set after"):
+        csaw.sample("g.zarr", algo=Closed, **GIVEN)
