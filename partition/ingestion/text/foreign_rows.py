@@ -32,14 +32,13 @@ def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
 
     Where ``wishes`` say which columns are read, the others may have anything.
     """
-    texts = [line.text[:LONGEST].rstrip() for line in lines]
-    where = f"{head.name}:{lines[0].number}"
+    where, texts = _begun(head, lines)
     if _is_tgf(head, lines):
         way = "the rows below its line '#' are edges: sed '1,/^#$/d' FILE | csaw partition - OUT"
         raise refusal(where, "TGF (Trivial Graph Format)", way)
     if _is_lgl(head, texts):
         raise refusal(where, "LGL (Large Graph Layout)", through("igraph.Graph.Read_Lgl(FILE)"))
-    _refuse_letters(where, texts, wishes)
+    refuse_lettered_rows(head, lines, wishes)
     _refuse_named(where, texts, wishes)
     braces = {min(len(text.partition(b"{")[0].split()), 2) for text in texts if _has_data(text)}
     if 2 in braces and wishes.weight == "auto":
@@ -90,8 +89,14 @@ def _is_lgl(head: Head, texts: list[bytes]) -> bool:
     return len(names) > (0 if LGL.search(head.name) else 1)
 
 
-def _refuse_letters(where: str, texts: list[bytes], wishes: Wishes) -> None:
+def _begun(head: Head, lines: list[Line]) -> tuple[str, list[bytes]]:
+    """The place of the first row, and the beginnings of all."""
+    return f"{head.name}:{lines[0].number}", [line.text[:LONGEST].rstrip() for line in lines]
+
+
+def refuse_lettered_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
     """Raise FormatError for rows that all begin with a letter, which says what they are."""
+    where, texts = _begun(head, lines)
     if wishes.source or wishes.target or not all(map(LETTERED.match, texts)):
         return
     if any(map(GSPAN_VERTEX.match, texts)):

@@ -11,7 +11,7 @@ from csaw.partition.ingestion.text import metis
 from csaw.partition.ingestion.text.adjacency import adjacency_of
 from csaw.partition.ingestion.text.described import describe
 from csaw.partition.ingestion.text.foreign import LOOKED_AT, refuse_foreign, refuse_unreadable
-from csaw.partition.ingestion.text.foreign_rows import refuse_foreign_rows
+from csaw.partition.ingestion.text.foreign_rows import refuse_foreign_rows, refuse_lettered_rows
 from csaw.partition.ingestion.text.head import Head, Line
 from csaw.partition.ingestion.text.konect import see_konect
 from csaw.partition.ingestion.text.matrix_market import MatrixMarket, matrix_market
@@ -51,6 +51,8 @@ def sniff(
     if asked == METIS or (asked == "auto" and lines and metis.recognised(head, lines)):
         _of_metis(name, lines, shape, options)
     elif lines and (asked == ADJACENCY or asked == "auto") and adjacency_of(head, lines, shape, options):
+        if asked == "auto":
+            refuse_lettered_rows(head, lines, options.wishes)
         _refuse_columns(name, "adjacency lists", options)
     elif lines:
         _of_rows(head, lines, comment, shape, options)

@@ -8,6 +8,7 @@ import pytest
 from helpers.ingested import read, rows
 from helpers.machine import need_package
 
+import csaw
 from csaw.partition.errors import CsawError
 
 networkx = need_package("networkx")
@@ -462,3 +463,13 @@ def test_rows_are_parsed_at_random_as_a_reader_in_python_does(tmp_path):
             text = "".join(" ".join(map(str, row)) + "\n" for row in cells)
             found = rows(read(tmp_path, text, duplicates="keep"))
             assert sorted(found) == sorted((u, v, *map(float, w)) for u, v, *w in cells)
+
+
+@pytest.mark.parametrize("text", ["v 0 0\nv 1 3\ne 0 1 1\ne 1 0 2 \nt # -1\n", "c a\ne 1 2\ne 3 2\n", "t # 0\nv 0 1\n"])
+def test_rows_of_another_format_are_no_lists_whatever_the_file_is_called(tmp_path, text):
+    """The name of an adjacency list."""
+    (tmp_path / "graph.adjlist").write_text(text)
+    with pytest.raises(CsawError, match="this is (gSpan|DIMACS)"):
+        csaw.partition(tmp_path / "graph.adjlist", tmp_path / "g.zarr")
+    (tmp_path / "letters.adjlist").write_text("a c d\nc d e\ne a\n")
+    assert csaw.partition(tmp_path / "letters.adjlist", tmp_path / "l.zarr").edges == 5
