@@ -1,5 +1,6 @@
 """CSR arrays that a program gives, checked, with sorted rows."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -105,21 +106,21 @@ def require_both(rows: GivenRows) -> None:
         )
 
 
-def require_rising(ids: ArrayLike | Words, vertices: int) -> None:
-    """Raise StoreError unless there is an id for each vertex, and each is above the one before, as numbers or as the
-    bytes of words.
-    """
+def require_distinct(ids: ArrayLike | Words, vertices: int) -> None:
+    """Raise StoreError unless there is an id for each vertex: numbers that rise, or words of which no two are the same."""
     given = ids if isinstance(ids, Words) else np.asarray(ids)
     if len(given) != vertices:
         raise StoreError(f"vertex_ids: expected one for each of {vertices:,} vertices, found {len(given):,}")
     if isinstance(given, np.ndarray) and given.dtype.kind in "iu":
         falls = np.flatnonzero(given[1:] <= given[:-1])
-        at = int(falls[0]) + 1 if falls.size else None
-    else:
-        words = list(map(bytes, (given if isinstance(given, Words) else Words.of(given)).encoded()))
-        at = next((k for k in range(1, len(words)) if words[k] <= words[k - 1]), None)
-    if at is not None:
-        before, found = quoted(str(given[at - 1])), quoted(str(given[at]))
+        if falls.size:
+            before, found = given[falls[0] : falls[0] + 2].tolist()
+            raise StoreError(
+                f"vertex_ids: expected numbers that rise, found {found} behind {before}; sort the vertices by their ids"
+            )
+        return
+    words = Counter(map(bytes, (given if isinstance(given, Words) else Words.of(given)).encoded()))
+    if twice := next((word for word, times in words.items() if times > 1), None):
         raise StoreError(
-            f"vertex_ids: expected ids that rise, found {found} behind {before}; sort the vertices by their ids"
+            f"vertex_ids: expected a word of its own for each vertex, found {quoted(twice.decode())} twice"
         )

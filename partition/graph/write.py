@@ -35,7 +35,7 @@ from csaw.partition.graph.clusters import digest_of, given_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
-from csaw.partition.graph.given_rows import checked_rows, require_both, require_rising
+from csaw.partition.graph.given_rows import checked_rows, require_both, require_distinct
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
 from csaw.partition.graph.store import GraphStore, array_name, open_graph
 
@@ -307,7 +307,7 @@ def write_graph(
         indices: neighbors, dense ids [E]. Rows need not be sorted.
         weights: of the edges, [E], stored as float32; None, the graph has no weights.
         directed: whether edges have one direction. An undirected graph has each edge in both rows.
-        vertex_ids: original ids [V], rising; None, 0 .. V - 1.
+        vertex_ids: original ids [V], numbers that rise or different words; None, 0 .. V - 1.
         partitions: number of partitions.
         partition_bytes: largest size of a partition in bytes, in place of ``partitions``.
         balance: "edges" or "vertices", of which partitions have equal numbers.
@@ -323,13 +323,13 @@ def write_graph(
 
     Raises:
         StoreError: the arrays are no CSR, an undirected graph has an edge in one row only, or with other numbers in
-            the other, ids do not rise, or ``path`` exists or cannot be written.
+            the other, ids repeat, or ``path`` exists or cannot be written.
         OptionError: an option is out of its range, or ``clusters`` are not one integer for each vertex.
     """
     rows = checked_rows(indptr, indices, weights, edge_columns)
     vertices = rows.indptr.size - 1
     if vertex_ids is not None:
-        require_rising(vertex_ids, vertices)
+        require_distinct(vertex_ids, vertices)
     sorted_into = None if clusters is None else given_clusters(clusters, vertices)
     if not directed:
         require_both(rows)

@@ -193,8 +193,8 @@ def test_an_undirected_edge_has_the_same_numbers_in_both_rows(tmp_path, what):
     assert failed(tmp_path / "wrong.zarr") == {"numbers"}
 
 
-@pytest.mark.parametrize("ids", [[1, 1, 2], [3, 2, 1], ["b", "a", "c"], [1, 2], ["a", "b"]])
-def test_ids_that_do_not_rise_are_refused(tmp_path, ids):
+@pytest.mark.parametrize("ids", [[1, 1, 2], [3, 2, 1], ["b", "a", "b"], [1, 2], ["a", "b"]])
+def test_ids_of_several_vertices_are_refused(tmp_path, ids):
     given = np.array([0, 1, 2, 2]), np.array([1, 0])
     with pytest.raises(StoreError, match="vertex_ids: expected"):
         write_graph(tmp_path / "g.zarr", *given, directed=False, vertex_ids=np.array(ids))
