@@ -107,7 +107,7 @@ def require_both(rows: GivenRows) -> None:
 
 
 def require_distinct(ids: ArrayLike | Words, vertices: int) -> None:
-    """Raise StoreError unless there is an id for each vertex: numbers that rise, or words of which no two are the same."""
+    """Raise StoreError unless there is an id for each vertex: numbers that rise, or words of which none is another."""
     given = ids if isinstance(ids, Words) else np.asarray(ids)
     if len(given) != vertices:
         raise StoreError(f"vertex_ids: expected one for each of {vertices:,} vertices, found {len(given):,}")
@@ -120,7 +120,7 @@ def require_distinct(ids: ArrayLike | Words, vertices: int) -> None:
             )
         return
     words = Counter(map(bytes, (given if isinstance(given, Words) else Words.of(given)).encoded()))
-    if twice := next((word for word, times in words.items() if times > 1), None):
-        raise StoreError(
-            f"vertex_ids: expected a word of its own for each vertex, found {quoted(twice.decode())} twice"
-        )
+    twice = [word for word, times in words.items() if times > 1]
+    if twice:
+        said = quoted(twice[0].decode(errors="replace"))
+        raise StoreError(f"vertex_ids: expected a word of its own for each vertex, found {said} twice")
