@@ -74,10 +74,6 @@ class Factored(View):
         reads = {"src_degree", "dst_degree"} & self._hook.reads
         return np.diff(self.store.read_indptr()) if reads else np.broadcast_to(np.int64(0), self.vertices)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        made = ("_hook", "_kernels", "degrees")
-        return object.__new__, (type(self),), {name: one for name, one in vars(self).items() if name not in made}
-
     def read_indptr(self) -> np.ndarray:
         return self.store.read_indptr()
 

@@ -489,3 +489,13 @@ def test_an_own_function_is_called_whatever_the_engine_calls_so(tmp_path):
     sample(store, tmp_path / "s.zarr", algo, walk_length=1, num_walks=9000, device="cpu", sources=[0])
     back = int((open_samples(tmp_path / "s.zarr").walks[:, 1] == 0).sum())
     assert chisquare([back, 9000 - back], [6750, 2250]).pvalue > 1e-6
+
+
+def test_a_constant_below_zero_is_no_bias_whether_or_not_it_would_be_read(tmp_path):
+    """A traversal that takes all neighbors reads none."""
+    (tmp_path / "mine.py").write_text(
+        f"{HEAD}class Mine(Traversal):\n    def sizes(self):\n        return (-1,)\n{BIAS}return -1.0\n"
+    )
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
+    with pytest.raises(CsawError, match=r"mine.edge_bias is -1.0; a bias must be a finite number, 0 or more"):
+        sample(store, tmp_path / "s.zarr", f"{tmp_path}/mine.py:Mine", device="cpu")
