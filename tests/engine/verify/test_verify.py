@@ -463,6 +463,7 @@ def test_large_integers_beside_floats_are_rounded_as_kernels_do(tmp_path, bias):
     sample(store, tmp_path / "s", "deepwalk", walk_length=1, num_walks=3000, sources=[0], edge_bias=bias, device="cpu")
     assert failed(tmp_path / "s") == set()
 
+
 STUCK = """
 from csaw.engine.algorithms.multidimensional import Multidimensional
 
