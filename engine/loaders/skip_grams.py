@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import READERS
+from csaw.engine.samples.dense import NOTHING
 from csaw.partition.base.arguments import is_misread
 from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError
@@ -69,13 +70,21 @@ class SkipGrams:
         """Return the pairs of walks.
 
         Args:
-            walks: an int64 tensor [n, steps + 1], or a sequence of tensors [steps + 1]. Entries below 0 are no
+            walks: an int64 tensor [n, steps + 1], or a sequence of tensors [steps + 1]. Entries of -1 are no
                 vertices.
 
         Returns:
             Centers, contexts and negatives.
+
+        Raises:
+            OptionError: walks are of different lengths, or have numbers below -1.
         """
         held = _stacked(walks) if isinstance(walks, Sequence) else walks
+        if held.numel() and (least := int(held.min())) < NOTHING:
+            raise OptionError(
+                f"walks: expected vertices from 0 on, and -1 where there is none, found {least}; ids of the input may "
+                "be negative: pass graph= to WalkDataset, or draw with ids='dense'"
+            )
         near = [
             (held[:, :-d].reshape(-1), held[:, d:].reshape(-1))
             for d in range(1, min(self.window, held.shape[1] - 1) + 1)

@@ -54,15 +54,20 @@ def int64_of(array: Array) -> "Tensor":
     torch = needed("torch")
     if isinstance(array, np.ndarray):
         # By this thread: those of PyTorch would wait for each other.
-        return torch.from_numpy(np.ascontiguousarray(array, np.int64))
+        return torch.from_numpy(owned(np.ascontiguousarray(array, np.int64)))
     return _given_back(torch.from_dlpack(array).to(torch.int64))
+
+
+def owned(array: np.ndarray) -> np.ndarray:
+    """The array itself where it can be written, as tensors can; otherwise a copy."""
+    return array if array.flags.writeable else array.copy()
 
 
 def float32_of(array: Array) -> "Tensor":
     """Floats of 32 bits as a tensor on their device. The memory of a GPU's array may be given back from now on."""
     torch = needed("torch")
     if isinstance(array, np.ndarray):
-        return torch.from_numpy(array)
+        return torch.from_numpy(owned(array))
     return _given_back(torch.from_dlpack(array).clone())
 
 

@@ -54,7 +54,8 @@ class WalkDataset(data.Dataset):
             input unless it was drawn with ``ids="dense"`` or its ids are strings.
 
     Raises:
-        OptionError: the store is without walks, of another graph, or with ids beyond int64.
+        OptionError: the store is without walks, of another graph, or, without ``graph``, with negative ids or ids
+            beyond int64.
         StoreError: a file has changed.
     """
 
@@ -68,6 +69,11 @@ class WalkDataset(data.Dataset):
             )
         self.vertex_ids = None if graph is None else self._ids_of(graph)
         self.by_number = graph is not None or self.samples.ids != "original"
+        if not self.by_number and self.samples.vertex_dtype.kind == "i" and self.samples.fill != NOTHING:
+            raise OptionError(
+                f"{self.samples.path}: expected ids from 0 on, because -1 is what follows the end of a walk, found "
+                "those of a graph with negative ones; pass graph= to have dense numbers, or sample with --ids dense"
+            )
 
     def _ids_of(self, graph: GraphStore | str | Path | Foreign) -> np.ndarray | None:
         store = opened(graph)

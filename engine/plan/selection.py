@@ -37,8 +37,8 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
     if chosen not in can:
         in_time = getattr(algorithm, "time_strategy", None) is not None
         reason = " beside --time-strategy, which searches the order of time" if in_time else " with this bias"
-        if far_apart and forced is Method.ITS and store.weight_range is not None:
-            least, largest = store.weight_range
+        if far_apart and forced is Method.ITS:
+            least, largest = store.weight_range or (0, math.inf)
             reason = f" without replacement where weights are {least:g} to {largest:g}, too far apart for its sums"
         raise OptionError(f"--select {forced} cannot draw {algorithm.name()}{reason}; it can use {', '.join(usable)}")
     if chosen is Method.REJECTION:
@@ -51,10 +51,8 @@ def _far_apart(store: GraphStore) -> bool:
 
     The largest bias of a row of d edges takes 61 - log2(d) bits there (engine/cpu/kernels/weigh.py).
     """
-    if store.weight_range is None:
-        return False
-    least, largest = store.weight_range
-    return math.log2(largest) - math.log2(least) > SUM_BITS - LEAST_BITS - store.max_degree.bit_length()
+    least, largest = store.weight_range or (0, math.inf)  # of a store that does not say it
+    return least == 0 or math.log2(largest) - math.log2(least) > SUM_BITS - LEAST_BITS - store.max_degree.bit_length()
 
 
 def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:

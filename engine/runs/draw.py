@@ -23,7 +23,10 @@ Finished = Generator[FinishedBatch, None, None]
 Spans = Iterator[tuple[int, int]]
 
 
-@reading({"first": arguments.integer, "last": arguments.maybe(arguments.integer)})
+JOB = arguments.instance(Job, "a job, as csaw.engine.prepare returns it")
+
+
+@reading({"job": JOB, "first": arguments.integer, "last": arguments.maybe(arguments.integer)})
 def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     """Draw a job without writing it, and hand out its finished batches in order of instance.
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from csaw.engine.api.registry import Algo
 from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
-from csaw.engine.runs.draw import AsStored, check_range
+from csaw.engine.runs.draw import JOB, AsStored, check_range
 from csaw.engine.runs.job import Job, prepare
 from csaw.engine.runs.one_way import AGAIN, of_batch, warn
 from csaw.engine.runs.parts import Parts
@@ -36,7 +36,10 @@ Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
 Finished = Generator[FinishedBatch, None, None]
 
 
-@reading({"on_device": arguments.flag, "rank": arguments.whole(), "world": arguments.whole(1)})
+READERS = {"on_device": arguments.flag, "rank": arguments.whole(), "world": arguments.whole(1)}
+
+
+@reading(READERS)
 def stream(
     graph: str | Path | GraphStore,
     algo: Algo = "deepwalk",
@@ -73,9 +76,14 @@ def stream(
         OptionError: ``rank`` or ``world`` is out of range, and as of :func:`prepare`.
         CsawError: as of :func:`prepare`.
     """
+    require_share(rank, world)
+    return Stream(prepare(graph, algo, measure=True, **given), on_device=on_device, rank=rank, world=world)
+
+
+def require_share(rank: int, world: int) -> None:
+    """OptionError unless 0 <= rank < world."""
     if rank >= world:
         raise OptionError(f"rank: expected 0 <= rank < world, which is {world}, found {rank}")
-    return Stream(prepare(graph, algo, measure=True, **given), on_device=on_device, rank=rank, world=world)
 
 
 class Stream:
@@ -100,6 +108,7 @@ class Stream:
         world: number of processes that share the instances.
 
     Raises:
+        OptionError: it is no job, or ``rank`` or ``world`` is out of range.
         ClosedError: while drawing: the stream was closed meanwhile, which is no end of the loop.
         BiasError: while drawing: a bias is negative or not finite.
         StoreError: while drawing: the graph has changed.
@@ -110,7 +119,9 @@ class Stream:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a stream cannot be pickled or copied: it holds threads; call csaw.stream where it is read")
 
+    @reading(READERS | {"job": JOB})
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
+        require_share(rank, world)
         self.job = job
         self.parts = Parts.of(job, rank, world)
         """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch
@@ -152,6 +163,7 @@ class Stream:
     def __iter__(self) -> Iterator[FinishedBatch]:
         return self._draw(self.parts)
 
+    @reading({"vertices": arguments.ids})
     def names(self, vertices: ArrayLike) -> np.ndarray:
         """The ids of the input for vertices of a batch, which has numbers where the ids are strings.
 
@@ -160,11 +172,15 @@ class Stream:
 
         Returns:
             The same as :meth:`Samples.names` returns.
+
+        Raises:
+            OptionError: they are no integers.
+            StoreError: a number is no vertex of the graph.
         """
         ids = self.job.written_ids
         return names_of(vertices, ids if isinstance(ids, Words) else None, NOTHING, self.job.store.path)
 
-    @reading({"first": arguments.integer, "last": arguments.maybe(arguments.integer)})
+    @reading({"first": arguments.integer, "last": arguments.integer})
     def draw(self, first: int, last: int) -> Finished:
         """Draw the instances first .. last - 1 of the job, whichever process they are the part of.
 

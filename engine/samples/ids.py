@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from csaw.partition.base.read_only import thawed
+
 
 def all_ones(dense: np.dtype) -> int:
     """The dense id that stands for nothing."""
@@ -15,5 +17,5 @@ def bits(ids: ArrayLike, dtype: np.dtype | None = None) -> Any:
     """Ids, or one id, as unsigned numbers of the same bits: kernels are compiled for two element types then, not for
     four.
     """
-    held = np.asarray(ids, dtype)
+    held = thawed(np.asarray(ids, dtype))
     return held.view(f"u{held.dtype.itemsize}")[()]

@@ -13,6 +13,7 @@ from csaw.engine.samples.sizes import total
 from csaw.engine.samples.source import Held
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.read_only import frozen
 
 NAME = "samples in memory"  # stands for their path in messages
 
@@ -30,7 +31,7 @@ class KeptSource(Held):
         held = self._whole(joined(list(batches)))
         if words is not None:
             held |= {"vertex_ids": words.text, "vertex_id_offsets": words.offsets}
-        self._held, self._results = {name: KeptArray(array) for name, array in held.items()}, results
+        self._held, self._results, self._words = {k: KeptArray(array) for k, array in held.items()}, results, words
 
     def _whole(self, parts: Arrays) -> Arrays:
         """The arrays of a store that are made of those of all instances: bounds are running sums of counts."""
@@ -46,6 +47,10 @@ class KeptSource(Held):
     @property
     def arrays(self) -> dict[str, "KeptArray"]:
         return self._held
+
+    @property
+    def words(self) -> Words | None:
+        return self._words
 
     @property
     def results(self) -> Record:
@@ -64,11 +69,11 @@ class KeptSource(Held):
 
 
 class KeptArray(Array):
-    """An array in memory; slices are views of it."""
+    """An array in memory; slices are views of it, which cannot be written."""
 
     def __init__(self, array: np.ndarray) -> None:
         super().__init__(array.shape, array.dtype)
-        self.array = array
+        self.array = frozen(array)
 
     def _range(self, start: int, stop: int) -> np.ndarray:
         return self.array[start:stop]

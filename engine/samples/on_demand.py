@@ -16,6 +16,7 @@ from csaw.engine.samples.opened import OpenedSamples
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.read_only import frozen
 
 Bring = Callable[[int, int], Arrays]
 """The arrays of the instances from the first number to before the second, as :meth:`Samples.group` returns them."""
@@ -78,7 +79,7 @@ class OnDemand(Source):
                 return arrays
             if not isinstance(self.layout, Ragged) and first <= start and stop <= last:
                 return {name: array[start - first : stop - first] for name, array in arrays.items()}
-        arrays = self._bring(start, stop)
+        arrays = {name: frozen(array) for name, array in self._bring(start, stop).items()}  # which are asked for again
         self._latest.append((start, stop, arrays))
         return arrays
 
@@ -97,7 +98,7 @@ class OnDemand(Source):
         starts = range(0, self.instances, self.group_size)
         groups = (self.group(start, min(start + self.group_size, self.instances)) for start in starts)
         counts = [{name: layout.elements(arrays[name]) for name in names} for arrays in groups]
-        return {name: np.concatenate([[0], *(each[name] for each in counts)]).cumsum() for name in names}
+        return {name: frozen(np.concatenate([[0], *(each[name] for each in counts)]).cumsum()) for name in names}
 
     @cached_property
     def words(self) -> Words | None:

@@ -14,6 +14,7 @@ from csaw.engine.samples.names import names_of
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
+from csaw.partition.base.arguments import maybe
 from csaw.partition.base.interruptible import heeding
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
@@ -113,6 +114,7 @@ class OpenedSamples:
         """Bytes of the store's files, or of memory."""
         return self.source.nbytes
 
+    @reading({"size": maybe(arguments.whole(1))})
     def iter_groups(self, size: int | None = None) -> Iterator[tuple[int, Arrays]]:
         """Read all groups of instances in turn.
 

@@ -117,12 +117,12 @@ def of_minibatches(arrays: Arrays) -> Batch:
         "n_id": arrays["n_id"][node_order],
         "batch": owner[node_order],
         "batch_size": int(seeds.sum()),
-        "input_id": arrays["input_id"],
+        "input_id": arrays["input_id"].copy(),
         "seed": np.arange(int(seeds.sum())),
         "num_sampled_nodes": arrays["hop_nodes"].sum(axis=0),
         "num_sampled_edges": arrays["hop_edges"].sum(axis=0),
         "e_id": arrays["e_id"][edge_order],
-        **{name: arrays[name] for name in ("y", "probability", "seed_time") if name in arrays},
+        **{name: arrays[name].copy() for name in ("y", "probability", "seed_time") if name in arrays},
         **({"edge_time": arrays["time"][edge_order]} if "time" in arrays else {}),
     }
 

@@ -26,6 +26,7 @@ from csaw.partition.base import arguments
 from csaw.partition.base.arguments import maybe
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import kept, reading
+from csaw.partition.base.read_only import frozen
 from csaw.partition.errors import OptionError, StoreError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Samples(HopTables, ShownSamples):
     """Finished samples, open for reading.
 
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError
-    where a file has changed.
+    where a file has changed. Of samples in memory, slices are views that cannot be written: ``.copy()`` can be.
 
     Attributes:
         layout: the form of the samples, which is equal to its name. "walks": arrays ``walks`` [instances, walk_length +
@@ -140,7 +141,7 @@ class Samples(HopTables, ShownSamples):
         """The steps of each walk; of ragged walks an array in memory."""
         if isinstance(self.layout, RaggedWalks):
             pointer = self.layout.bounds(self.path, self.arrays, "walk_ptr", 0, self.instances)
-            return np.asarray(np.diff(pointer) - 1)
+            return frozen(np.diff(pointer) - 1)
         return self["lengths"]
 
     @property

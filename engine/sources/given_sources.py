@@ -3,7 +3,7 @@ dense ids.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
-from csaw.engine.sources.source_rows import Row, plain_integers, rows_of, text_of
+from csaw.engine.sources.source_names import ID, LABEL, TIME, places_of, refusal
+from csaw.engine.sources.source_rows import Table, plain_integers, rows_of, text_of
 from csaw.engine.sources.source_times import Asked, InStore, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
@@ -164,7 +165,9 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
         return Listed(np.asarray(store.dense_ids(ids), np.int64))
     read = rows_of(path, data, is_value=partial(_is_value, asked, units), tells=tells)
     if not are_columns:
-        return Listed(_dense(path, ((row.line, cell) for row in read for cell in row.cells), store))
+        if read.names:
+            _places(path, read, WITHOUT_TIMES[0], timed=False)
+        return Listed(_dense(path, ((row.line, cell) for row in read.rows for cell in row.cells), store))
     rows, timed = list(_columns(path, read, are_seeds, asked)), asked is Asked.EACH
     ids = _dense(path, ((line, words[0]) for line, words in rows), store)
     columns = len(rows[0][1]) if rows else 1
@@ -185,20 +188,35 @@ def _is_value(asked: Asked, units: str, cell: str) -> bool:
     return bool(NUMBER.fullmatch(cell.encode())) or (asked is Asked.EACH and read_time(cell, units) is not None)
 
 
-def _columns(path: Path, rows: list[Row], are_seeds: bool, asked: Asked) -> Iterable[tuple[int, list[str]]]:
+def _columns(path: Path, read: Table, are_seeds: bool, asked: Asked) -> Iterable[tuple[int, list[str]]]:
     """The number and the words of each row of a file of sources: on all of them an id, with a label or without, and
-    with a time where each source has one.
+    with a time where each source has one, in this order, whatever the order of named columns is.
     """
     of_sources, of_seeds, each = FORMS.get(asked, WITHOUT_TIMES)
-    known, columns = of_seeds if are_seeds else of_sources, 0
-    for line, words, text in rows:
+    known, columns, places = of_seeds if are_seeds else of_sources, 0, None
+    if read.names:
+        places = _places(path, read, known, timed=asked is Asked.EACH)
+        columns = len(places)
+    for line, words, text in read.rows:
         columns = columns or min(max(len(words), min(known)), max(known))
         if len(words) != columns:
             raise FormatError(
                 f"{path}:{line}: expected {known[columns]}, found {quoted(text)}; give each "
                 f"{'seed' if are_seeds else 'source'} a line of its own, and {each}"
             )
-        yield line, words
+        yield line, [words[place] for place in places] if places else words
+
+
+def _places(path: Path, read: Table, known: Collection[int], *, timed: bool) -> list[int]:
+    """The places of ids, labels and times in a file with names above its columns, which are as many as ``known`` says.
+
+    FormatError where there are more names or fewer, and where they say something else.
+    """
+    where, columns = f"{path}:{read.line}", min(max(len(read.names), min(known)), max(known))
+    wanted = [ID, *[LABEL] * (columns - timed == LABELLED), *[TIME] * timed]
+    if len(read.names) != columns:
+        raise refusal(where, read.names, wanted, f"which are {len(read.names)}")
+    return places_of(where, read.names, wanted)
 
 
 def _dense(path: Path, words: Iterable[tuple[int, str]], store: GraphStore) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from csaw.engine.sources.source_names import ID, named_by, says
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text.blocks import read_blocks
@@ -18,6 +19,14 @@ from csaw.partition.ingestion.text.separators import laid_out_as_words, refuse_b
 
 COMMENTS = (b"#", b"%")
 PLAIN = b"-0123456789 \t\r\n"
+
+
+class Table(NamedTuple):
+    """The rows of a file of sources, and the names above its columns, with the number of their line, or none."""
+
+    rows: "list[Row]"
+    names: list[str]
+    line: int = 0
 
 
 class Row(NamedTuple):
@@ -57,8 +66,9 @@ def plain_integers(data: bytes, *, one_a_line: bool) -> np.ndarray | None:
         return None
 
 
-def rows_of(path: Path, data: bytes, *, is_value: Callable[[str], bool], tells: int | None) -> list[Row]:
-    """The rows of the text of a file, without those of comments, blank ones, and a header.
+def rows_of(path: Path, data: bytes, *, is_value: Callable[[str], bool], tells: int | None) -> Table:
+    """The rows of the text of a file, without those of comments, blank ones, and a header, whose names stand beside
+    them; without a header, the names in the last comment above the rows, where it has some.
 
     is_value: whether a cell is a number or a time. tells: the first column of such cells, by which a header is told;
         None where there is none.
@@ -66,23 +76,38 @@ def rows_of(path: Path, data: bytes, *, is_value: Callable[[str], bool], tells: 
     FormatError, with the line, for quotes that do not end.
     """
     lines = [Line(number, 0, text) for number, text in enumerate(data.splitlines(), 1) if not is_blank(text)]
-    lines = [line for line in lines if line.text.lstrip()[:1] not in COMMENTS]
+    above = next((k for k, line in enumerate(lines) if not _is_comment(line)), len(lines))
+    comment = lines[above - 1] if above else None
+    lines = [line for line in lines if not _is_comment(line)]
     if not lines:
-        return []
+        return Table([], [])
     layout = laid_out_as_words(lines)  # at one separator, so that dates of a CSV file may have blanks
     refuse_broken(str(path), layout)
     rows = [
         Row(line.number, [cell.decode() for cell in cells], line.text.decode())
         for line, cells in zip(layout.lines, layout.rows, strict=True)
     ]
-    return rows[tells is not None and _has_header(rows, is_value, tells) :]
+    if tells is not None and _has_header(rows, is_value, tells):
+        one = all(len(row.cells) == 1 for row in rows[1:])  # whose name may have blanks
+        return Table(rows[1:], [" ".join(rows[0].cells)] if one else rows[0].cells, rows[0].line)
+    names = named_by(comment.text.decode(), len(rows[0].cells)) if comment else None
+    return Table(rows, names, comment.number) if comment and names else Table(rows, [])
+
+
+def _is_comment(line: Line) -> bool:
+    return line.text.lstrip()[:1] in COMMENTS
 
 
 def _has_header(rows: list[Row], is_value: Callable[[str], bool], tells: int) -> bool:
-    """Whether the first row has names, with letters at their beginnings, above a number or a time."""
+    """Whether the first row has names, with letters at their beginnings, above a number or a time.
+
+    Where words are vertices (``tells`` is 1), those in the column of ids say nothing; it is the first, or has its name.
+    """
     if len(rows) < 2:
         return False
-    names, below = (row.cells[tells:] for row in rows[:2])
+    ids = [place for place, name in enumerate(rows[0].cells) if says(name) == ID]
+    words = (ids[0] if len(ids) == 1 else 0) if tells else None
+    names, below = ([cell for k, cell in enumerate(row.cells) if k != words] for row in rows[:2])
     return all(name[:1].isalpha() and not is_value(name) for name in names) and any(map(is_value, below))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from csaw.engine.samples import UNKNOWN, Samples
 from csaw.engine.verify.walk_kernels import look_up
+from csaw.partition.base.read_only import thawed
 
 SPARSE = 8  # entries of the table for each vertex, at most
 
@@ -37,6 +38,7 @@ class DenseIds:
             dense[dense >= self.vertices] = UNKNOWN
             return dense
         out = np.empty(array.shape, np.int64)
-        rows = (array.reshape(-1, 1), out.reshape(-1, 1)) if array.ndim == 1 else (array, out)
+        held = thawed(array)
+        rows = (held.reshape(-1, 1), out.reshape(-1, 1)) if array.ndim == 1 else (held, out)
         look_up(rows[0], array.dtype.type(self.samples.fill), self.low, self.table, rows[1])
         return out

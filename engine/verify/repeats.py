@@ -22,6 +22,7 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.kernels import mix_rows, mix_runs
 from csaw.engine.verify.power import Result
 from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.read_only import thawed
 
 NAME = "reuse"
 DEVIATION = "instances that repeat another one"
@@ -164,5 +165,5 @@ def _hashes(layout: SampleLayout, arrays: Arrays) -> np.ndarray:
 
 def _words(array: np.ndarray) -> np.ndarray:
     """The same bits as integers."""
-    held = np.ascontiguousarray(array)
+    held = thawed(np.ascontiguousarray(array))
     return held.view(f"i{held.dtype.itemsize}")

@@ -22,6 +22,8 @@ PLAIN, PARTITIONED, WITH_COLUMNS = 2, 3, 4
 """Versions of stores as they are written: 3 with a partitioner, whose original ids do not rise, 4 with further edge
 columns, which earlier readers would leave out of the fingerprint. Version 1 had no checksums.
 """
+BLOCK = {"block": "XXH64, lower 32 bits", "block_bytes": 4096}
+"""What a checksum of a store is, and of how many bytes, as its attributes say it."""
 IDENTITY, STRING = "identity", "string"
 EDGE_IDS = "edge_ids"
 """The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there;
@@ -56,10 +58,8 @@ PARTS: dict[str, dict[str, type]] = {
 
 def sealed(attributes: Attributes, arrays: dict[str, str]) -> Attributes:
     """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
-    version = PARTITIONED if "partitioner" in attributes else PLAIN
-    version = WITH_COLUMNS if EDGE_COLUMNS in attributes else version
-    complete = {"csaw_kind": KIND, "format_version": version, **attributes}
-    complete["checksums"] = {"block": "XXH64, lower 32 bits", "block_bytes": 4096, "arrays": arrays}
+    complete = {"csaw_kind": KIND, "format_version": _version_of(attributes), **attributes}
+    complete["checksums"] = {**BLOCK, "arrays": arrays}
     return complete | {"digest": digest(complete)}
 
 
@@ -78,6 +78,13 @@ def checked(path: Path, attributes: Attributes) -> Attributes:
         _check_digest(path, attributes)
     _check_sense(path, attributes)
     return attributes
+
+
+def _version_of(attributes: Attributes) -> int:
+    """The version of a store with checksums that has these attributes."""
+    if EDGE_COLUMNS in attributes:
+        return WITH_COLUMNS
+    return PARTITIONED if "partitioner" in attributes else PLAIN
 
 
 def columns_of(attributes: Attributes) -> tuple[EdgeColumn, ...]:
@@ -146,13 +153,32 @@ def _check_sense(path: Path, attributes: Attributes) -> None:
             raise _wrong(path, name, f"{', '.join(parts)} with values of their types", attributes[name])
     if attributes.get("clusters", {}).get("count", 0) > MOST:
         raise _wrong(path, "clusters", f"at most {MOST:,}", attributes["clusters"])
-    _check_columns(path, attributes.get(EDGE_COLUMNS, []), attributes)
+    if EDGE_COLUMNS in attributes:
+        _check_columns(path, attributes[EDGE_COLUMNS], attributes)
+    _check_agreement(path, attributes)
     _check_partitions(path, attributes)
+
+
+def _check_agreement(path: Path, attributes: Attributes) -> None:
+    """Check that the version is that of a store with these attributes, that an order by time has times, and that
+    checksums are those that csaw computes.
+    """
+    version, wanted = attributes["format_version"], _version_of(attributes)
+    if wanted == PLAIN and "checksums" not in attributes:
+        wanted = 1
+    if version != wanted:
+        raise _wrong(path, "format_version", f"{wanted}, that of a store with these attributes", version)
+    if ORDERED in attributes and TIME_ORDER not in columns_of(attributes):
+        raise _wrong(path, ORDERED, "true, beside an edge column time of int64", attributes[ORDERED])
+    said = attributes.get("checksums", {})
+    for name, expected in BLOCK.items():
+        if said.get(name, expected) != expected:
+            raise _wrong(path, f"checksums.{name}", str(expected), said[name])
 
 
 def _check_columns(path: Path, listed: object, attributes: Attributes) -> None:
     of_column = {"name": str, "dtype": str, "units": str}
-    if not isinstance(listed, list) or not all(_has(one, of_column) for one in listed):
+    if not isinstance(listed, list) or not listed or not all(_has(one, of_column) for one in listed):
         raise _wrong(path, EDGE_COLUMNS, "a list of columns, each with name, dtype and units", listed)
     try:
         columns_of(attributes)

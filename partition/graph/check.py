@@ -61,10 +61,19 @@ class StoreCheck:
         yield Finding("rows", self.unsorted == 0, f"{self.unsorted:,} of {self.store.vertices:,} rows are not sorted")
         yield self._agrees("fingerprint", self.store.fingerprint, self.fingerprint.hexdigest())
         yield self._agrees("largest degree", self.store.max_degree, self.max_degree)
-        if (said := self.store.weight_range) is not None:
-            yield self._agrees("weights above 0", said, (self.above_0, self.heaviest))
+        yield from self._range_of_weights()
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
         yield from self._derived()
+
+    def _range_of_weights(self) -> Iterator[Finding]:
+        """Yield the finding on the least weight above 0 and the largest, which the choice of a selection method trusts.
+
+        A store says none where no weight is above 0; one of format version 1 never says any.
+        """
+        said = self.store.weight_range
+        found = (self.above_0, self.heaviest) if self.heaviest > 0 else None
+        if said is not None or (found is not None and self.store.attributes["format_version"] > 1):
+            yield self._agrees("weights above 0", said or "none", found or "none")
 
     def _derived(self) -> Iterator[Finding]:
         """Yield the findings on arrays that follow from others, of which the fingerprint has none."""

@@ -10,8 +10,10 @@ from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import EDGE_IDS
 from csaw.partition.graph.store import GraphStore
 
+STORE = arguments.instance(GraphStore, "an open graph store, as csaw.open_graph returns it")
 
-@reading({"e_id": arguments.maybe(arguments.ids)})
+
+@reading({"store": STORE, "e_id": arguments.maybe(arguments.ids)})
 def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarray:
     """Read the rows of the input that stored edges come from, as a table of attributes of edges has them.
 
@@ -28,6 +30,7 @@ def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarr
         int64, in the shape of ``e_id``, or [E].
 
     Raises:
+        OptionError: it is no open store, or positions are no integers.
         StoreError: the store does not keep the numbers, lacks these positions, or has a file that has changed.
     """
     store = store.stored

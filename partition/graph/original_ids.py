@@ -15,6 +15,7 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.quoting import quoted
+from csaw.partition.base.read_only import frozen
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import IDENTITY, STRING
 
@@ -97,10 +98,11 @@ class StoredIds:
 
     def vertex_ids(self) -> np.ndarray | None:
         """Original ids by dense id, int64, uint64, or ``str`` in an array of dtype object; None: they are the dense
-        ones. They ascend unless a partitioner numbered the vertices.
+        ones. They ascend unless a partitioner numbered the vertices. Numbers are a view of those that the graph holds,
+        which cannot be written.
         """
         ids = self.stored_ids()
-        return np.asarray(ids) if isinstance(ids, Words) else ids
+        return np.asarray(ids) if isinstance(ids, Words) else None if ids is None else frozen(ids)
 
     @reading({"dense": arguments.ids})
     def original_ids(self, dense: np.ndarray) -> np.ndarray:

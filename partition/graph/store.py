@@ -31,6 +31,7 @@ from csaw.partition.base import arguments
 from csaw.partition.base.python_names import kept, reading
 from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph import given_room
 from csaw.partition.graph.attributes import EDGE_IDS, WEIGHT_RANGE, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
@@ -157,6 +158,7 @@ class GraphStore(StoredIds, ShownGraph):
             raise StoreError(f"{array.path}: expected {wanted}, found others; {AGAIN}")
         return offsets
 
+    @reading(given_room.PART)
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
         """Fill arrays with the edges of a partition.
 
@@ -166,8 +168,10 @@ class GraphStore(StoredIds, ShownGraph):
             weights_out: room for the weights, float32 [edges of the partition]; None, they are not read.
 
         Raises:
+            OptionError: there is no such partition, or an array is of another size or type.
             StoreError: a file has changed.
         """
+        given_room.require_part(self, number, indices_out, weights_out)
         self.read_part(number, 0, indices_out, weights_out)
 
     def read_part(
@@ -292,6 +296,7 @@ class GraphStore(StoredIds, ShownGraph):
     def release(self) -> None:
         """Free memory that holds edges, which can be made again; a store on disk holds none."""
 
+    @reading({"columns": given_room.columns})
     def load(self, columns: Collection[EdgeColumn] = ()) -> Graph:
         """Load the whole graph into memory, with its weights.
 
@@ -302,8 +307,10 @@ class GraphStore(StoredIds, ShownGraph):
             A Graph, which has the arrays ``indptr``, ``indices``, ``weights`` and ``columns``.
 
         Raises:
+            OptionError: the graph has no such column.
             StoreError: a file has changed.
         """
+        given_room.require_columns(self, columns)
         arrays = {INDICES: np.empty(self.edges, self.id_dtype)}
         for column in (*((WEIGHT,) if self.weighted else ()), *columns):
             arrays[column.array] = np.empty(self.edges, column.dtype)

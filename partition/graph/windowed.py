@@ -16,7 +16,7 @@ import numpy as np
 from csaw.partition.arrays.chunk_files import AGAIN
 from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.attributes import ORDERED, Attributes
+from csaw.partition.graph.attributes import Attributes
 from csaw.partition.graph.cuts import offsets_within
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
 from csaw.partition.graph.parts import Partition
@@ -55,7 +55,8 @@ class Windowed(View):
     """The edges of ``store``, which has times, whose time is in ``window``, among all of its vertices.
 
     Its fingerprint and its identity are those of the store with the window, not of a store that was made of these edges
-    alone; it has no order by time. It holds 8 bytes a vertex in memory, until they are released.
+    alone. The order of its rows by time is found from the times whenever it is read. It holds 8 bytes a vertex in
+    memory, until they are released.
 
     Raises:
         StoreError: a file of the store has changed.
@@ -101,14 +102,13 @@ class Windowed(View):
 
     def _attributes(self) -> Attributes:
         store, window = self.store, [int(one) for one in self.window]
-        each = sum(size for name, size in store.edge_items.items() if name != TIME_ORDER.array)
+        each = sum(store.edge_items.values())
         partitions = []
         for part, counts in zip(store.partitions, self.counts, strict=True):
             nbytes = OFFSET_BYTES * (part.last_vertex - part.first_vertex + 1) + each * counts[-1]
             first_edge = int(self.indptr[part.first_vertex])
             partitions.append([part.first_vertex, part.last_vertex, first_edge, counts[-1], nbytes])
-        kept = {name: value for name, value in store.attributes.items() if name != ORDERED}
-        return kept | {
+        return store.attributes | {
             "edges": int(self.indptr[-1]),
             "max_degree": int(np.diff(self.indptr).max(initial=0)),
             "fingerprint": hashlib.sha256(f"{store.fingerprint} {window}".encode()).hexdigest()[:32],
@@ -125,6 +125,9 @@ class Windowed(View):
         return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
 
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+        if TIME_ORDER.array in arrays:
+            self._read_order(number, arrays[TIME_ORDER.array], first)
+            arrays = {name: array for name, array in arrays.items() if name != TIME_ORDER.array}
         count = next((array.size for array in arrays.values()), 0)
         part, counts, done = self.store.partitions[number], self.counts[number], 0
         begin = max(bisect_right(counts, first) - 1, 0)
@@ -142,6 +145,24 @@ class Windowed(View):
                 found = times if name == TIME.array else self._read(part, name, out.dtype, piece * self.piece)
                 np.take(found, kept, out=out[done : done + kept.size])
             done += kept.size
+
+    def _read_order(self, number: int, out: np.ndarray, first: int) -> None:
+        """Fill ``out`` with places by time, of edges of a partition from number ``first`` on: rows of a piece of edges
+        at a time, of which all times are read.
+        """
+        from csaw.partition.graph.time_order import time_order  # brings Numba
+
+        offsets, done = self.read_offsets(number), 0
+        row = int(np.searchsorted(offsets, first, side="right")) - 1
+        while done < out.size:
+            begin = int(offsets[row])
+            last = max(row + 1, int(np.searchsorted(offsets, begin + self.piece, side="right")) - 1)
+            rows = offsets[row : last + 1] - begin
+            times = np.empty(int(rows[-1]), TIME.dtype)
+            self.read_edges(number, {TIME.array: times}, begin)
+            found = time_order(rows, times)[first + done - begin :][: out.size - done]
+            out[done : done + found.size] = found
+            done, row = done + found.size, last
 
     def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
         return _read(self.store, part, name, dtype, first, self.piece)

@@ -38,7 +38,7 @@ def write(
 
     def held(key: str, value: Any) -> Any:
         if isinstance(value, np.ndarray):
-            return value.tolist() if key in LISTS else torch.from_numpy(np.ascontiguousarray(value))
+            return value.tolist() if key in LISTS else torch.from_numpy(np.require(value, requirements=["C", "W"]))
         return int(value) if isinstance(value, int | np.integer) else list(value)
 
     sink = _Sink(file)

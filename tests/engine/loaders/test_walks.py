@@ -229,6 +229,36 @@ def test_walks_of_different_lengths_make_no_pairs():
         SkipGrams(window=2)([torch.tensor([1, 2, 3]), torch.tensor([4, 5])])
 
 
+NEGATIVE = {
+    "with -1": [(-1, 3), (3, -1), (-1, -5), (-5, 7), (3, 7)],
+    "without -1": [(2, 3), (3, 2), (2, -5), (-5, 7), (3, 7)],
+    "of 64 bits": [(-1, 2**40), (2**40, -1), (-1, -(2**40)), (-(2**40), 7), (2**40, 7)],
+}
+
+
+@pytest.mark.parametrize("kind", NEGATIVE)
+@pytest.mark.parametrize("stored", [True, False])
+def test_negative_ids_are_no_ends_of_walks(tmp_path, kind, stored):
+    graph = csaw.partition(NEGATIVE[kind], tmp_path / "g.zarr", directed=True)
+    place = [tmp_path / "w.zarr"] if stored else []
+    samples = csaw.sample(graph, *place, walk_length=4, num_walks=9, seed=1)
+    with pytest.raises(OptionError, match="expected ids from 0 on, .* negative ones; pass graph= .* ids=.dense"):
+        WalkDataset(samples)
+    walks = torch.stack(list(WalkDataset(samples, graph=graph)))
+    found = [[graph.vertex_ids()[v] for v in walk if v >= 0] for walk in walks.tolist()]
+    assert found == [samples.walk(number).tolist() for number in range(len(samples))]
+    pairs = SkipGrams(window=1)(walks)
+    assert pairs.center.numel() == 2 * int(samples.lengths[:].sum())
+    dense = csaw.sample(graph, walk_length=4, num_walks=9, seed=1, ids="dense")
+    assert torch.equal(torch.stack(list(WalkDataset(dense))), walks)
+
+
+@pytest.mark.parametrize("walks", [torch.tensor([[1, -5]]), [torch.tensor([1, 2]), torch.tensor([-2, 1])]])
+def test_skip_grams_drop_no_negative_id_silently(walks):
+    with pytest.raises(OptionError, match="walks: expected vertices from 0 on, and -1 where .* found -[25]; .* graph="):
+        SkipGrams(window=1)(walks)
+
+
 def test_a_stream_says_that_it_cannot_be_pickled(store):
     with pytest.raises(TypeError, match="a stream cannot be pickled or copied: it holds threads"):
         pickle.dumps(csaw.stream(store, walk_length=3, device="cpu"))

@@ -45,6 +45,37 @@ def test_samples_of_a_window_are_those_of_its_edges(window, where, how):
     assert all(np.array_equal(found[name][:], wanted[name][:]) for name in names)
 
 
+@pytest.mark.parametrize("where", [{}, {"memory": 64 << 20, "residency": "disk"}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"algo": "temporal", "walk_length": 9},
+        {"algo": "temporal", "walk_length": 9, "direction": "backward", "time_order": "strict"},
+        {"algo": "temporal", "walk_length": 9, "start_time": 20},
+        {"algo": "neighbor", "fanout": "9,9", "time_strategy": "last", "start_time": 50},
+        {"algo": "minibatch", "fanout": "9,9", "time_strategy": "uniform", "start_time": 50},
+        {"algo": "labor", "fanout": "9,9", "time_strategy": "uniform", "start_time": 50},
+    ],
+)
+def test_samples_in_time_of_a_window_are_those_of_its_edges(window, where, how):
+    view, alone = window
+    wish = {"sources": "random:8", "device": "cpu"} | where | how
+    found, wanted = csaw.sample(view, **wish), csaw.sample(alone, **wish)
+    assert sorted(found.arrays) == sorted(wanted.arrays)
+    assert all(np.array_equal(found[name][:], wanted[name][:]) for name in wanted.arrays)
+
+
+def test_what_evaluate_gives_is_sampled_in_time(tmp_path):
+    events = [(1, 2, 5), (2, 3, 7), (3, 1, 9), (1, 3, 11), (2, 1, 12), (3, 2, 30)]
+    (tmp_path / "e.txt").write_text("".join(f"{a} {b} {t}\n" for a, b, t in events))
+    stored = csaw.partition(tmp_path / "e.txt", tmp_path / "g.zarr", time_column=3)
+    for graph in (stored, csaw.graph([(a, b) for a, b, _ in events], time=[t for _, _, t in events])):
+        found = csaw.evaluate(graph, measures="degree", between=(7, 12)).store
+        walks = csaw.sample(found, algo="temporal", walk_length=4, start="edge", instances=50, seed=1)
+        times = walks["times"][:]
+        assert set(times[times != -(2**63)].tolist()) == {7, 9, 11, 12}
+
+
 @pytest.mark.parametrize("how", [{}, {"virtual": True}])
 def test_a_sample_of_a_window_is_not_stored(tmp_path, window, how):
     with pytest.raises(OptionError, match="expected a whole graph, found a window of it"):

@@ -3,13 +3,16 @@
 import bz2
 import gzip
 import lzma
+from itertools import permutations
 
 import numpy as np
 import pyarrow
 import pytest
 
 import csaw
+from csaw.engine.sources.given_sources import read_sources
 from csaw.engine.sources.source_rows import plain_integers
+from csaw.engine.sources.source_times import Asked
 from csaw.partition.errors import FormatError
 
 EVENTS = {
@@ -151,3 +154,94 @@ def test_integers_alone_are_read_at_once(text, numbers):
 @pytest.mark.parametrize(("text", "whole"), [(b"3\n\n4\n", True), (b"3 4\n", False), (b"3 4\n5\n\n6 7\n", False)])
 def test_of_seeds_each_line_must_have_one(text, whole):
     assert (plain_integers(text, one_a_line=True) is not None) == whole
+
+
+IN_TIME = csaw.graph([(10, 11), (11, 12), (10, 12)], edge_columns={"time": [5, 4, 3]})
+PLAIN = csaw.graph([(10, 11), (11, 12), (12, 10), (2, 7)])
+WORDS = csaw.graph([("ann", "bob"), ("bob", "ann"), ("cy", "ann")])
+NAMES = {"id": ("id", "Vertex_ID", "node", "seeds"), "label": ("y", "label", "CLASS"), "time": ("t", "time", "date")}
+
+
+def read(tmp_path, text, graph, are_seeds=True, times=Asked.NEVER):
+    """What a file has: for each source the original id, its label and its time."""
+    path = tmp_path / "s.txt"
+    path.write_text(text)
+    found = read_sources(str(path), graph, are_seeds=are_seeds, times=times)
+    arrays = [graph.original_ids(found.ids), found.labels, found.times]
+    return [one.tolist() for one in arrays if one is not None]
+
+
+@pytest.mark.parametrize("mark", ["", "# ", "%"])
+@pytest.mark.parametrize("separator", ["\t", ",", " "])
+@pytest.mark.parametrize("order", list(permutations(NAMES)))
+def test_names_say_which_column_is_which(tmp_path, order, separator, mark):
+    rows = [{"id": 10, "label": 7, "time": 3}, {"id": 12, "label": 5, "time": 4}]
+    lines = [separator.join(str(row[name]) for name in order) for row in rows]
+    for names in zip(*NAMES.values(), strict=False):
+        head = mark + separator.join(dict(zip(NAMES, names, strict=True))[name] for name in order)
+        text = "\n".join([head, *lines])
+        assert read(tmp_path, text, IN_TIME, times=Asked.EACH) == [[10, 12], [7.0, 5.0], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("label id\n2 10\n7 12\n", [[10, 12], [2.0, 7.0]]),
+        ("weight vertex\n2 10\n7 12\n", [[10, 12], [2.0, 7.0]]),
+        ("y,what\n2,10\n7,12\n", [[10, 12], [2.0, 7.0]]),
+        ("a b\n10 2\n12 7\n", [[10, 12], [2.0, 7.0]]),
+        ("# what is y\n10 2\n", [[10], [2.0]]),
+        ("# label\n10 2\n", [[10], [2.0]]),
+        ("# y id\n\n# more\n10 2\n", [[10], [2.0]]),
+        ("vertex id\n10\n12\n", [[10, 12]]),
+    ],
+)
+def test_names_that_say_nothing_are_those_of_what_is_left(tmp_path, text, wanted):
+    assert read(tmp_path, text, PLAIN) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "time id\n2 10\n",
+            "expected columns of ids, labels, found the names 'time', 'id', of which 'time' is that of",
+        ),
+        ("id node\n10 11\n", "'id' and 'node' say the same; leave these columns alone, below 'id label', in any order"),
+        ("source target\n10 11\n", "which are those of the ends of edges"),
+        ("label\n10\n", "expected one column of ids, found the names 'label', of which 'label' is that of labels"),
+        ("id label split\n10 2 1\n", "which are 3; leave these columns alone"),
+    ],
+)
+def test_names_that_contradict_what_is_read_are_refused(tmp_path, text, said):
+    with pytest.raises(FormatError, match=f"s.txt:1: .*{said}"):
+        read(tmp_path, text, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "are_seeds", "said"),
+    [
+        ("id label\n10 4\n", Asked.EACH, False, "columns of ids, times, .* 'label' is that of labels"),
+        ("id label\n10 4\n", Asked.EACH, True, "columns of ids, times, .* 'label' is that of labels"),
+        ("a,id,b\n4,10,1\n", Asked.EACH, True, "'a' and 'b' may each be that of any of these"),
+        ("id time\n10 4\n", Asked.SAME, False, "expected one column of ids, .* which are 2; leave this column alone"),
+        ("time\n10\n", Asked.SAME, False, "expected one column of ids, .* 'time' is that of times"),
+    ],
+)
+def test_names_of_times_are_those_that_are_asked_for(tmp_path, text, times, are_seeds, said):
+    with pytest.raises(FormatError, match=f"s.txt:1: .*{said}"):
+        read(tmp_path, text, IN_TIME, are_seeds, times)
+
+
+@pytest.mark.parametrize(
+    "text", ["id label\n10 2\n", "vertex,weight\n10,2\n", "# id y\n10 2\n", "a b\n10 2\n", "y\n2\n"]
+)
+def test_walks_take_no_labels_for_vertices(tmp_path, text):
+    with pytest.raises(FormatError, match=r"s.txt:1: expected one column of ids, .* below 'id'"):
+        read(tmp_path, text, PLAIN, are_seeds=False)
+    assert read(tmp_path, "ids\n10 2\n", PLAIN, are_seeds=False) == [[10, 2]]
+
+
+def test_names_are_read_where_ids_are_words(tmp_path):
+    for text in ("label id\n2 ann\n7 cy\n", "id,y\nann,2\ncy,7\n", "# y id\n2 ann\n7 cy\n"):
+        assert read(tmp_path, text, WORDS) == [["ann", "cy"], [2.0, 7.0]]

@@ -10,12 +10,14 @@ import pytest
 from helpers.graphs import random_store
 
 import csaw
+from csaw.engine import prepare
+from csaw.engine.plan.methods import Method
 from csaw.engine.verify import verify_graph
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.arrays.arrays import growing_array
 from csaw.partition.arrays.nodes import digest, write_group
 from csaw.partition.base.parallel import Backlog
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import numbering
 from csaw.partition.graph.about import about
 from csaw.partition.graph.write import write_graph
@@ -83,6 +85,62 @@ def test_an_order_by_time_that_is_not_that_of_the_times_fails(store):
     assert failed(store) == set()
     replaced(store, "partitions/00001/time_order", lambda order: np.zeros_like(order))
     assert failed(store) == {"time order"}
+
+
+def weighted(path, weights):
+    write_graph(path, np.array([0, 3, 4, 4, 4]), np.array([1, 2, 3, 0]), np.array(weights), directed=True)
+    return path
+
+
+@pytest.mark.parametrize("weights", [[1e30, 1e-8, 2e-8, 1], [1, 2, 3, 4], [0, 1, 0, 0]])
+def test_weights_above_0_whose_range_is_not_said_fail_and_are_drawn_as_any_may_be(tmp_path, weights):
+    path = weighted(tmp_path / "g.zarr", weights)
+    assert failed(path) == set()
+    edited(path, lambda said: said.pop("weight_range"))
+    assert failed(path) == {"weights above 0"}
+    assert prepare(path, "neighbor", fanout=2, device="cpu").plan.request.select is Method.KEYS
+    with pytest.raises(OptionError, match="--select its .* weights are 0 to inf, too far apart"):
+        prepare(path, "neighbor", fanout=2, select="its", device="cpu")
+
+
+def test_weights_of_0_have_no_range(tmp_path):
+    path = weighted(tmp_path / "g.zarr", [0, 0, 0, 0])
+    assert failed(path) == set()
+    edited(path, lambda said: said.update(weight_range=[1.0, 2.0]))
+    assert failed(path) == {"weights above 0"}
+    unweighted = random_store(tmp_path / "r.zarr", vertices=60, edges=400, weighted=False).path
+    assert failed(unweighted) == set()
+    edited(unweighted, lambda said: said.update(weight_range=[1.0, 2.0]))
+    assert failed(unweighted) == {"weights above 0"}
+
+
+A_TIME = [{"name": "time", "dtype": "float64", "units": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({"time_ordered": True}, "time_ordered: expected true, beside an edge column time of int64, found True"),
+        ({"time_ordered": False}, "time_ordered: expected true"),
+        ({"time_ordered": True, "edge_columns": A_TIME, "format_version": 4}, "time_ordered: expected true"),
+        ({"edge_columns": []}, "edge_columns: expected a list of columns"),
+        ({"edge_columns": [], "format_version": 4}, "edge_columns: expected a list of columns"),
+        ({"edge_columns": A_TIME}, "format_version: expected 4"),
+        ({"partitioner": {"method": "lp"}}, "format_version: expected 3"),
+        ({"format_version": 3}, "format_version: expected 2"),
+        ({"format_version": 4}, "format_version: expected 2"),
+        ({"format_version": 1}, "format_version: expected 2"),
+        ({"checksums": {"arrays": {}, "block_bytes": 5}}, "checksums.block_bytes: expected 4096, found 5"),
+        ({"checksums": {"arrays": {}, "block": "CRC32"}}, "checksums.block: expected XXH64"),
+    ],
+)
+def test_attributes_that_contradict_each_other_are_refused(tmp_path, change, wrong):
+    path = random_store(tmp_path / "g.zarr", vertices=9, edges=20).path
+    edited(path, lambda said: said.update(change))
+    with pytest.raises(StoreError, match=f"zarr.json: {wrong}"):
+        open_graph(path)
+    with pytest.raises(StoreError, match=wrong):
+        csaw.verify(path)
 
 
 @pytest.mark.parametrize("degree", [2**62, 10_000])

@@ -10,8 +10,9 @@ import csaw
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import StoreError
 from csaw.partition.graph import windowed
-from csaw.partition.graph.edge_columns import TIME, EdgeColumn
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 from csaw.partition.graph.in_memory import InMemory
+from csaw.partition.graph.time_order import time_order
 from csaw.partition.graph.views import Recut, Split
 from csaw.partition.graph.windowed import LEAST_TIME, Window, Windowed
 
@@ -122,16 +123,38 @@ def test_ids_and_clusters_are_those_of_the_store(tmp_path):
     assert Windowed(words, Window(2, 2)).vertex_ids().tolist() == ["a", "b", "c"]
 
 
-def test_a_window_has_a_name_of_its_own_in_the_cache_and_no_order_by_time(tmp_path):
+def test_a_window_has_a_name_of_its_own_in_the_cache(tmp_path):
     store = events_store(tmp_path / "g.zarr", TIED, 5)
     views = [Windowed(store, Window(*window)) for window in [(3, 3), (LEAST_TIME, 3), (LEAST_TIME, 4), (LEAST_TIME, 9)]]
     assert len({one.identity for one in (store, *views)}) == 5
     assert len({one.fingerprint for one in (store, *views)}) == 5
     again = Windowed(open_graph(store.path), Window(3, 3))
     assert (again.identity, again.fingerprint) == (views[0].identity, views[0].fingerprint)
-    assert store.time is not None
-    assert views[0].time is None
-    assert [column.name for column in views[0].edge_columns] == ["time"]
+    assert views[0].time == store.time is not None
+    assert views[0].edge_columns == store.edge_columns
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("partitions", "compression"), [(1, None), (5, None), (3, "lz4")])
+def test_the_order_by_time_is_that_of_a_graph_of_these_edges(tmp_path, window, partitions, compression):
+    store = stored(tmp_path / "g.zarr", partitions, compression)
+    indptr, arrays = filtered(store, *window)
+    expected, rng = time_order(indptr, arrays["edge_time"]), np.random.default_rng(2)
+    for view in (Windowed(store, Window(*window)), Recut(Windowed(store, Window(*window)), [(0, 0)])):
+        for part in view.partitions:
+            ends = np.sort(rng.integers(0, part.edges + 1, (9, 2)), axis=1).tolist()
+            for first, end in [(0, part.edges), (0, 0), (part.edges, part.edges), *ends]:
+                found = {
+                    TIME_ORDER.array: np.empty(end - first, np.uint32),
+                    TIME.array: np.empty(end - first, np.int64),
+                }
+                view.read_edges(part.number, found, first)
+                span = slice(part.first_edge + first, part.first_edge + end)
+                assert np.array_equal(found[TIME_ORDER.array], expected[span])
+                assert np.array_equal(found[TIME.array], arrays["edge_time"][span])
+                alone = {TIME_ORDER.array: np.empty(end - first, np.uint32)}
+                view.read_edges(part.number, alone, first)
+                assert np.array_equal(alone[TIME_ORDER.array], expected[span])
 
 
 @pytest.mark.parametrize(("vertices", "edges"), [(1, 0), (5, 0), (1, 9)])
