@@ -168,8 +168,6 @@ class Walk(Algorithm):
         if "edge_bias" in vars(cls) and "bias_range" not in vars(cls):
             cls.bias_range = None  # that of its base bounds another bias
 
-    static_factor: ClassVar[str] = ""
-    """The text of what stands in place of the weight, where the bias of a walk is split: see plan/factors.py."""
     expected_steps: ClassVar[Callable | None] = None
     """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a
     limit, or an estimate; infinite if

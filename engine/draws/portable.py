@@ -95,7 +95,7 @@ def halved(x):
 
 @njit
 def power(x, y):
-    """x^y with C's values at zeros, infinities and NaN (1 for x = 1 whatever y is); NaN for a negative finite x where y
+    """x^y with C's values at zeros, infinities and NaN (1 for x = 1 whatever y is), NaN for a negative finite x where y
     is no integer. By multiplication for small integers y.
     """
     x, y = float(x), float(y)
@@ -110,25 +110,14 @@ def power(x, y):
     if y == 0.5 and x >= 0.0:
         return math.sqrt(x)
     if x == 1.0:
-        return 1.0
-    if x < 0.0:
-        return power_below_zero(x, y)
-    return power_by_logarithm(x, y)
-
-
-@njit
-def power_below_zero(x, y):
-    """x^y for a negative x: the sign is that of an odd integer y."""
-    if abs(y) >= LARGEST_ODD:
-        return power_by_logarithm(-x, y)  # every such number is even, infinity with them
-    if y != math.floor(y):
-        return power_by_logarithm(-x, y) if x == -math.inf else math.nan
-    return -power_by_logarithm(-x, y) if int(y) & 1 else power_by_logarithm(-x, y)
-
-
-@njit
-def power_by_logarithm(x, y):
-    """x^y for x from 0 on."""
+        return x
     if x == 0.0:
         return math.nan if math.isnan(y) else (0.0 if y > 0.0 else math.inf)
-    return 1.0 if x == 1.0 else exponential(y * logarithm(x))
+    sign = 1.0
+    if x < 0.0 and abs(y) < LARGEST_ODD:  # every larger number is even, infinity with them
+        if y != math.floor(y):
+            x = math.inf if x == -math.inf else math.nan
+        elif int(y) & 1:
+            sign = -1.0
+    x = abs(x)
+    return sign if x == 1.0 and abs(y) == math.inf else sign * exponential(y * logarithm(x))

@@ -82,8 +82,6 @@ class Needs:
 
     weighted: bool
     """Whether weights count: those of the graph, which a rejection walk may not read, or factors in their place."""
-    symmetric_weights: bool
-    """Whether the edge back weighs what an edge does."""
     second_order: bool
     """Whether a bias asks if an edge exists: a step then reads the previous vertex's row beside its own."""
     asks_members: bool
@@ -174,7 +172,6 @@ def find_needs(
     }
     return Needs(
         weighted=weighted,
-        symmetric_weights=not (store.directed or store.stored.one_sided_weights),
         second_order=second_order,
         reads_path="path" in bias.reads | others_read,
         asks_members=second_order or others_ask,

@@ -93,7 +93,7 @@ def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None
     if select is Method.REJECTION:
         low, high, back = bounds(algorithm)
         times = " of the weight" if weighted and "weight" in bias.reads else ""
-        times = f" of {algorithm.static_factor}" if algorithm.static_factor else times
+        times = f" of {factor}" if (factor := getattr(algorithm, "static_factor", "")) else times  # see factors.py
         span = f"{low:g} to {high:g}" if low < high else f"{high:g}"
         way_back = f", {back:g} on the way back" if back != high else ""
         draws = "1 draw" if high == low else f"at most {high / low:.3g} draws" if low > 0 else ""

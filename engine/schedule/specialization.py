@@ -76,7 +76,7 @@ class Specialization:
         constants: Constants = {
             "UNDIRECTED": undirected,
             "SIMPLE": not self.store.multigraph,
-            "SYMMETRIC_WEIGHTS": self.needs.symmetric_weights,
+            "SYMMETRIC_WEIGHTS": undirected and not self.store.stored.one_sided_weights,
             "WEIGHTED": self.weighted,
             "HAS_UPDATE": self.others["update"] is not None,
             "HAS_DEAD_END": self.others["dead_end"] is not None,

@@ -55,21 +55,6 @@ __device__ inline double halved(double x)
     return series * __longlong_as_double((1023ll - (int)steps) << 52);
 }
 
-// x^y for x from 0 on.
-__device__ inline double power_by_logarithm(double x, double y)
-{
-    if (x == 0.0) return y != y ? y : (y > 0.0 ? 0.0 : PORTABLE_INFINITY);
-    return x == 1.0 ? 1.0 : csaw_exponential(y * csaw_logarithm(x));
-}
-
-// x^y for a negative x: the sign is that of an odd integer y.
-__device__ inline double power_below_zero(double x, double y)
-{
-    if (fabs(y) >= LARGEST_ODD) return power_by_logarithm(-x, y);  // every such number is even, infinity with them
-    if (!(y == floor(y))) return x == -PORTABLE_INFINITY ? power_by_logarithm(-x, y) : PORTABLE_INFINITY - PORTABLE_INFINITY;
-    return ((long long)y & 1) ? -power_by_logarithm(-x, y) : power_by_logarithm(-x, y);
-}
-
 extern "C" __device__ double csaw_power(double x, double y)
 {
     if (y == floor(y) && fabs(y) <= LARGEST_INTEGER_POWER) {
@@ -81,6 +66,13 @@ extern "C" __device__ double csaw_power(double x, double y)
         return y >= 0.0 ? result : (result != 0.0 ? 1.0 / result : PORTABLE_INFINITY);
     }
     if (y == 0.5 && x >= 0.0) return sqrt(x);
-    if (x == 1.0) return 1.0;
-    return x < 0.0 ? power_below_zero(x, y) : power_by_logarithm(x, y);
+    if (x == 1.0) return x;
+    if (x == 0.0) return y != y ? y : (y > 0.0 ? 0.0 : PORTABLE_INFINITY);
+    double sign = 1.0;
+    if (x < 0.0 && fabs(y) < LARGEST_ODD) {  // every larger number is even, infinity with them
+        if (y != floor(y)) x = x == -PORTABLE_INFINITY ? x : PORTABLE_INFINITY - PORTABLE_INFINITY;
+        else if ((long long)y & 1) sign = -1.0;
+    }
+    x = fabs(x);
+    return x == 1.0 && fabs(y) == PORTABLE_INFINITY ? sign : sign * csaw_exponential(y * csaw_logarithm(x));
 }

@@ -26,7 +26,7 @@ class Asks(Walk):
         return e.dst if e.is_neighbor(e.dst, e.src) else -1
 """
 ASKS = "asks_members"
-OF_WEIGHTS = {"weighted", "symmetric_weights"}  # see the test of them
+OF_WEIGHTS = {"weighted"}  # see the test of them
 NEAR = "1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.25"
 TABLE = "weights alias_tables"
 APART = "return_apart row_weights weighs_members single_weights"
@@ -111,8 +111,9 @@ def test_every_fact_is_true_in_some_row_of_the_table():
 
 def test_weights_count_where_they_are_read(store):
     def found(algo="deepwalk", **options):
-        needs = prepare(store, algo, device="cpu", **options).plan.needs
-        return needs.weighted, needs.symmetric_weights
+        job = prepare(store, algo, device="cpu", **options)
+        constants = Specialization(job.plan, job.store, job.algorithm).constants()
+        return job.plan.needs.weighted, constants["SYMMETRIC_WEIGHTS"]
 
     assert found() == (True, True)
     assert found(weighted=False) == (False, True)
