@@ -20,7 +20,10 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     pairs = [item.partition("=") for item in value]
     if bad := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
         raise click.BadParameter(f"expected NAME=VALUE, found {bad[0]!r}")
-    own = {name.replace("-", "_"): text for name, _, text in pairs}
+    own: dict[str, str] = {}
+    for name, _, text in pairs:
+        if own.setdefault(name.replace("-", "_"), text) != text:
+            raise click.BadParameter(f"{name}={own[name.replace('-', '_')]} and {name}={text}; give one of them")
     if taken := sorted(own.keys() & run_options().keys()):
         raise click.BadParameter(
             f"--{taken[0].replace('_', '-')} is an option of csaw itself; give it without --option"
@@ -122,7 +125,8 @@ def sample(
     from csaw.engine.samples.place import check_place, partial_of
 
     spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
-    wanted = own | dict(given({k: v for k, v in options.items() if k not in own}))
+    wanted = own | dict(given(options))
+    _check_own(own, options)
     graph, place = _places(graph, out, virtual_from)
     partial_of(Path(place))  # refuses a path that ends in no name, in a dry run too
     if not dry_run and shard is None:
@@ -147,6 +151,29 @@ def sample(
             return
         results = _commit(job, place, overwrite) if virtual else _run(job, place, shard, resume, overwrite, shown)
     report_run(results, place, as_json, _as_undirected(graph, directed))
+
+
+def _check_own(own: Options, options: Options) -> None:
+    """UsageError where an option has one value by its name in --option, and another one by itself."""
+    context = click.get_current_context()
+    params = {param.name: param for param in context.command.get_params(context)}
+    for name, value in given({name: options[name] for name in own.keys() & options.keys()}):
+        try:
+            same = params[name].type_cast_value(context, own[name]) == value
+        except click.UsageError:  # of what is no value at all
+            same = False
+        if not same:
+            by_itself = _as_given(params[name], value)
+            raise click.UsageError(
+                f"--option {name}={own[name]} and {by_itself} contradict each other; give one of them"
+            )
+
+
+def _as_given(param: click.Parameter, value: object) -> str:
+    """An option with its value, as the command line has it."""
+    if isinstance(value, bool):
+        return (param.opts if value or not param.secondary_opts else param.secondary_opts)[0]
+    return f"{param.opts[0]} {','.join(map(str, value)) if isinstance(value, tuple) else value}"
 
 
 def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, directed: bool | None) -> None:

@@ -75,6 +75,10 @@ class KeptArray(Array):
         super().__init__(array.shape, array.dtype)
         self.array = frozen(array)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the array, which NumPy would make one that can be written."""
+        return KeptArray, (self.array,)
+
     def _range(self, start: int, stop: int) -> np.ndarray:
         return self.array[start:stop]
 

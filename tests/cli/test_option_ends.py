@@ -142,3 +142,40 @@ def test_a_group_of_zarr_without_attributes_is_called_no_store(csaw, tmp_path):
     (tmp_path / "foreign" / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
     said = "is no store of csaw: its zarr.json has no attributes; make one with csaw partition"
     assert said in csaw("info", str(tmp_path / "foreign"))[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--option", "walk_length=3", "--walk-length", "4"], "--option walk_length=3 and --walk-length 4 contradict"),
+        (["--walk-length", "4", "--option", "walk-length=3"], "--option walk_length=3 and --walk-length 4 contradict"),
+        (["--option", "walk_length=x", "--walk-length", "4"], "--option walk_length=x and --walk-length 4 contradict"),
+        (["--option", "walk-length=3", "--option", "walk_length=4"], "walk_length=3 and walk_length=4; give one of"),
+        (
+            ["--algo", "neighbor", "--option", "fanout=2,3", "--fanout", "3,2"],
+            "--option fanout=2,3 and --fanout 3,2 contradict each other; give one of them",
+        ),
+        (["--algo", "neighbor", "--option", "replace=no", "--replace"], "replace=no and --replace contradict"),
+        (["--algo", "node2vec", "--option", "p=.25", "--p", "0.5"], "--option p=.25 and --p 0.5 contradict"),
+        (["--algo", "snowball", "--option", "depth=none", "--depth", "2"], "--option depth=none and --depth 2 contra"),
+    ],
+)
+def test_an_option_has_one_value(csaw, options, said):
+    code, printed = csaw(*SAMPLE, *options)
+    assert code == 2
+    assert said in printed
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--option", "walk_length=4", "--walk-length", "4"],
+        ["--option", "walk-length=4", "--option", "walk_length=4"],
+        ["--algo", "neighbor", "--option", "fanout=2,3", "--fanout", "2,3"],
+        ["--algo", "neighbor", "--option", "replace=true", "--replace", "--fanout", "2"],
+        ["--algo", "node2vec", "--option", "p=.50", "--p", "0.5"],
+    ],
+)
+def test_the_same_value_may_be_said_twice(csaw, options):
+    code, printed = csaw(*SAMPLE, *options)
+    assert code == 0, printed

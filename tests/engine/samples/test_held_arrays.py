@@ -1,5 +1,7 @@
 """What csaw holds in memory is handed out as views that cannot be written, or as copies: nobody changes it unseen."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -88,6 +90,15 @@ def test_exports_and_loaders_take_views_without_a_warning(tmp_path, algo, option
         for value in samples.pyg().values():
             if isinstance(value, np.ndarray):
                 torch.from_numpy(value)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_of_samples_hand_out_views_too(copied):
+    samples = copied(csaw.sample(csaw.graph([(f"v{a}", f"v{b}") for a, b in EDGES]), walk_length=4, seed=1))
+    assert not samples.walks[:].flags.writeable
+    assert samples.labels()[0] == "v11"
+    with pytest.raises(ValueError, match="read-only"):
+        samples.walks[:][:] = 0
 
 
 def test_kernels_are_not_compiled_anew_for_views():
