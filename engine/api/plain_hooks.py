@@ -12,6 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from itertools import pairwise
 from types import FunctionType
 
@@ -149,6 +150,17 @@ def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callabl
             scope[name] = _plain(value, where, known)
     known[function] = copy
     return copy
+
+
+def plain_text(source: str) -> ast.Module:
+    """The text of a compiled hook, with the functions that it calls, as plain Python computes what it does."""
+    tree = ast.parse(source)
+    imports = [one for each in tree.body if isinstance(each, ast.Import) for one in each.names]
+    scope: Scope = {one.asname or one.name: import_module(one.name) for one in imports}
+    for each in (one for one in tree.body if isinstance(one, ast.ImportFrom)):
+        scope |= {one.asname or one.name: getattr(import_module(str(each.module)), one.name) for one in each.names}
+    plain: ast.Module = ast.fix_missing_locations(_Plain(scope).visit(tree))
+    return plain
 
 
 def _is_whole(node: ast.expr) -> bool:

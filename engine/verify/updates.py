@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.plain_hooks import ENGINE
+from csaw.engine.api.plain_hooks import ENGINE, plain_text
+from csaw.engine.api.user_code import users_code
 from csaw.engine.draws.addresses import UPDATE_DRAWS
 from csaw.engine.draws.random import below_wide, draw64, fraction, hook_word
 from csaw.engine.verify.checks import Subject
@@ -25,7 +26,11 @@ def update_of(subject: Subject) -> Update:
 
     def after(instance: int, slot: int, depth: int, source: int, prev: int, src: int, dst: int) -> int:
         own = np.uint64(draw64(seed, np.uint64(instance), np.uint64(slot), UPDATE_DRAWS))
-        to = update(params, None, own, instance, depth, source, prev, src, dst, 1.0)
+        try:
+            to = update(params, None, own, instance, depth, source, prev, src, dst, 1.0)
+        except Exception:  # of what compiled code computes otherwise, such as a shift by less than 0
+            with users_code(f"{subject.algorithm.name()}.update failed:"):
+                raise
         return int(to) if to >= 0 else -1
 
     return after
@@ -66,5 +71,6 @@ def _plain_update(subject: Subject) -> Callable[..., Any]:
         "fraction": fraction,
         "below_wide": below_wide,
     }
-    exec(f"import math\nimport numpy as np\n{hook.source}", scope)  # noqa: S102 - the user's own code, as with --algo FILE
+    text = plain_text(f"import math\nimport numpy as np\n{hook.source}")
+    exec(compile(text, "<update>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
     return scope["update"]

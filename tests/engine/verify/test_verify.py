@@ -28,7 +28,7 @@ from csaw.engine.verify.statistics import Choices, chi_square, fit
 from csaw.engine.verify.tables import Laws
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays.nodes import digest, write_group
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 
 ROUNDS = 60
 verifying = importlib.import_module("csaw.engine.verify")  # ``engine`` has the function of this name
@@ -479,5 +479,43 @@ def test_walkers_that_never_move_end_an_instance(tmp_path):
     store = graphs.store_of(tmp_path / "g", [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)], directed=True)
     algo = f"{tmp_path}/mine.py:Stuck"
     sample(store, tmp_path / "s", algo, instances=50, frontier_size=2, walk_length=9, device="cpu")
+    report = verify(tmp_path / "s", algo=algo)
+    assert report.ok, [check for check in report.checks if not check.ok]
+
+UPDATES = """
+import math
+from math import sqrt as root
+from csaw.engine.algorithms.snowball import Snowball
+
+def halved(x):
+    return 1 / (x % 3)
+
+class Remainder(Snowball):
+    def update(self, e):
+        return -1 if e.dst % e.depth == 1 else e.dst
+
+class Quotient(Snowball):
+    def update(self, e):
+        return e.dst if halved(e.dst) > 0.5 else -1
+
+class Root(Snowball):
+    def update(self, e):
+        return e.dst if math.sqrt(3 - e.dst) > 1 or root(1 - e.dst) > 2 else -1
+
+class Shift(Snowball):
+    def update(self, e):
+        return e.dst if 1 >> (e.dst - 3) >= 0 else -1
+"""
+
+
+@pytest.mark.parametrize("name", ["Remainder", "Quotient", "Root", "Shift"])
+def test_updates_that_divide_by_nothing_are_followed_as_they_are_drawn(tmp_path, store, name):
+    (tmp_path / "mine.py").write_text(UPDATES)
+    algo = f"{tmp_path}/mine.py:{name}"
+    sample(store, tmp_path / "s", algo, neighbor_size=3, depth=3, instances=40, device="cpu")
+    if name == "Shift":  # which means another thing to each compiler
+        with pytest.raises(OptionError, match="shift.update failed: .*ValueError: negative shift count"):
+            verify(tmp_path / "s", algo=algo)
+        return
     report = verify(tmp_path / "s", algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
