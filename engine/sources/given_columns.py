@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Record
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.given_arrays import array_of
 
@@ -52,7 +52,7 @@ def recalled(request: Record, given: object, store: GraphStore, of: object) -> V
     if wrong:
         state = "not given" if given is None else "missing or other numbers"
         raise OptionError(
-            f"{of} was drawn with columns of data of vertices, which it does not keep: {', '.join(wrong)}: "
+            f"{of} was drawn with columns of data of vertices, which it does not keep: {', '.join(map(shown, wrong))}: "
             f"{state}; give the same ones with --columns"
         )
     return found
@@ -91,12 +91,13 @@ def _order(ids: object, store: GraphStore, flag: str) -> np.ndarray:
 def _checked(name: object, given: object, store: GraphStore, flag: str) -> np.ndarray:
     if not isinstance(name, str) or not name:
         raise OptionError(f"{flag}: expected a name for each column, found {quoted(name)}")
-    column = array_of(f"{flag}: {name}", given)
+    what = f"{flag}: {shown(name)}"
+    column = array_of(what, given)
     if column.dtype.kind not in "iu" and column.dtype not in (np.float32, np.float64):
-        raise OptionError(f"{flag}: {name}: expected integers, float32 or float64, found {column.dtype}")
+        raise OptionError(f"{what}: expected integers, float32 or float64, found {column.dtype}")
     if column.shape != (store.vertices,):
         raise OptionError(
-            f"{flag}: {name}: expected a number for each of the {store.vertices:,} vertices, found an "
+            f"{what}: expected a number for each of the {store.vertices:,} vertices, found an "
             f"array of the shape {column.shape}"
         )
     bad = unreadable(column)
@@ -104,7 +105,7 @@ def _checked(name: object, given: object, store: GraphStore, flag: str) -> np.nd
         integer = column.dtype.kind in "iu"
         wanted = "integers of at most 2^53, which 64-bit floats hold exactly" if integer else "finite numbers"
         raise OptionError(
-            f"{flag}: {name}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}; put a number for vertices "
+            f"{what}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}; put a number for vertices "
             f"that have none, {bad.size:,} in all, or leave the column out"
         )
     return column

@@ -235,3 +235,11 @@ def test_the_command_line_reads_a_file(tmp_path):
     done = CliRunner().invoke(verify_command, [out, "--columns", str(tmp_path / "rank.npy"), "--json"])
     assert json.loads(done.output)["ok"], done.output
     assert "rank (digest " in CliRunner().invoke(info, [out]).output
+
+
+@pytest.mark.parametrize("entries", [[1.0], ["a"] * 5, [np.inf] * 5, [2**60] * 5, [[1]] * 5])
+def test_a_long_name_is_not_echoed_whole(square, entries):
+    with pytest.raises(CsawError) as caught:
+        read_columns({"a" * 10_000: np.array(entries)}, square)
+    assert "(10,000 characters)" in str(caught.value)
+    assert len(str(caught.value)) < 1000

@@ -482,6 +482,7 @@ def test_walkers_that_never_move_end_an_instance(tmp_path):
     report = verify(tmp_path / "s", algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
 
+
 UPDATES = """
 import math
 from math import sqrt as root
