@@ -9,7 +9,8 @@ import linecache
 import re
 import textwrap
 from collections.abc import Callable, Iterator
-from types import FunctionType
+from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import NamedTuple
 
 from csaw.engine.api.hook_language import Scope, scope_of
@@ -123,7 +124,31 @@ def _found(what: Callable[..., object]) -> tuple[str, list[str]] | None:
     except (OSError, TypeError, SyntaxError):
         return None
     code = getattr(what, "__code__", None)
+    if code is not None and not any(_is_same(code, one) for one in _codes("".join(lines))):
+        raise OptionError(
+            f"{code.co_filename} has changed since Python has read {code.co_qualname} there, and says something else; "
+            "import it again, as a new process does"
+        )
     return (code.co_filename if code else inspect.getfile(what)), lines
+
+
+@lru_cache(16)
+def _codes(text: str) -> list[CodeType]:
+    """All compiled functions of a text."""
+    try:
+        found = [compile(text, "<text>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)]  # as cells of notebooks have it
+    except (SyntaxError, ValueError):
+        return []
+    for one in found:
+        found += [inside for inside in one.co_consts if isinstance(inside, CodeType)]
+    return found
+
+
+def _is_same(a: CodeType, b: CodeType) -> bool:
+    """Whether two functions stand in the same line and do the same."""
+    consts = ([repr(one) for one in code.co_consts if not isinstance(one, CodeType)] for code in (a, b))
+    names = ((code.co_name, code.co_firstlineno, code.co_names, code.co_varnames) for code in (a, b))
+    return next(names) == next(names) and next(consts) == next(consts) and a.co_code == b.co_code
 
 
 def _cell_of(kind: type) -> tuple[str, list[str]]:

@@ -42,7 +42,7 @@ class Array:
             row = int(first) + (len(self) if first < 0 else 0)
             if not 0 <= row < len(self):
                 raise IndexError(f"row {first} of {len(self)}")
-            return self._range(row, row + 1)[0][rest] if rest else self._range(row, row + 1)[0]
+            return self._range(row, row + 1)[(0, *rest)]
         if isinstance(first, slice):
             start, stop, step = first.indices(len(self))
             rows = np.arange(start, stop, step)

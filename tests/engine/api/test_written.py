@@ -384,3 +384,20 @@ def test_what_its_functions_read_is_that_of_their_definition(here, monkeypatch):
     monkeypatch.setattr(Closed, "edge_bias", made(50))
     with pytest.raises(OptionError, match="Closed.edge_bias was set after"):
         csaw.sample("g.zarr", algo=Closed, **GIVEN)
+
+
+@pytest.mark.parametrize("change", ["K * 2", "K * 3", "K * 2\n\n"])
+def test_a_file_that_was_edited_after_its_import_is_refused(here, monkeypatch, change):
+    """What was read then and what stands there now are two things; where they are the same, nothing is said."""
+    text = "from csaw.engine.algorithm import Walk\nK = 1\nclass Edited(Walk):\n    def edge_bias(self, e):\n"
+    (here / "edited_later.py").write_text(f"{text}        return 1 + e.dst % 2 * K * 2\n")
+    monkeypatch.syspath_prepend(here)
+    monkeypatch.delitem(sys.modules, "edited_later", raising=False)
+    kind = __import__("edited_later").Edited
+    csaw.sample("g.zarr", algo=kind, **GIVEN)
+    (here / "edited_later.py").write_text(f"{text}        return 1 + e.dst % 2 * {change}\n")
+    if change.startswith("K * 2"):
+        csaw.sample("g.zarr", algo=kind, **GIVEN)
+        return
+    with pytest.raises(OptionError, match="has changed since Python has read Edited.edge_bias there"):
+        csaw.sample("g.zarr", algo=kind, **GIVEN)
