@@ -141,6 +141,8 @@ class Portable(ast.NodeTransformer):
                 f"{self.where}: {ast.unparse(node)} cannot be used here; a hook may call functions of math, "
                 "and functions of your own that are imported by name, as in from mine import bias",
             )
+        if isinstance(owner, ModuleType) and owner is not math:
+            return number_node(value)  # as it is now: the text would stand for whatever it is later
         self.generic_visit(node)
         return node
 
@@ -161,9 +163,9 @@ class Portable(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         self.generic_visit(node)
-        if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
+        if not isinstance(node.op, ast.Pow):
             return node
-        return ast.Assign([node.target], call_of("csaw_power", ast.Name(node.target.id, ast.Load()), node.value))
+        return ast.Assign([node.target], call_of("csaw_power", read_again(node.target), node.value))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = self._library_function(node.func)
@@ -222,6 +224,29 @@ def is_truth(node: ast.expr) -> bool:
     return False
 
 
+def plain_number(value: object) -> bool | int | float | None:
+    """The number that a constant of the user's code is for Python's operators, also one of an IntEnum or of another
+    class of numbers; None for what is none.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int.__pos__(value)
+    return float.__pos__(value) if isinstance(value, float) else None
+
+
+def number_node(value: object) -> ast.expr:
+    """The expression of a number; one without a finite value is what a float overflows to."""
+    number = plain_number(value)
+    assert number is not None
+    infinite = ast.BinOp(ast.Constant(1e308), ast.Mult(), ast.Constant(10.0))
+    if math.isnan(number):
+        return ast.BinOp(infinite, ast.Sub(), infinite)
+    if math.isinf(number):
+        return infinite if number > 0 else ast.UnaryOp(ast.USub(), infinite)
+    return ast.Constant(number)
+
+
 def _has_state(value: object) -> bool:
     """Whether a value is, or is of, a module of random numbers."""
     owner = value if isinstance(value, ModuleType) else getattr(value, "__self__", value)
@@ -232,6 +257,11 @@ def _has_state(value: object) -> bool:
 def call_of(name: str, *arguments: ast.expr) -> ast.Call:
     """Return the call of the function ``name`` with these arguments."""
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def read_again(target: ast.expr) -> ast.expr:
+    """The expression that reads what an assignment writes."""
+    return ast.parse(ast.unparse(target), mode="eval").body
 
 
 def scope_of(function: Callable) -> Scope:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.expression import no_field
-from csaw.engine.api.hook_language import call_of
+from csaw.engine.api.hook_language import call_of, plain_number
 from csaw.engine.api.hook_place import HookError
-from csaw.engine.api.hook_scope import plain_number
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from csaw.engine.api.assignments import require_values
-from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.engine.api.hook_language import PORTABLE, Portable, plain_number, refuse_foreign, scope_of
 from csaw.engine.api.hook_place import placed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -30,17 +30,6 @@ def source_of(method: Callable) -> str:
         raise OptionError(
             f"expected a method written with def, in a file, found {name}, which has no source"
         ) from error
-
-
-def plain_number(value: object) -> bool | int | float | None:
-    """The number that a constant of the user's code is for Python's operators, also one of an IntEnum or of another
-    class of numbers; None for what is none.
-    """
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return int.__pos__(value)
-    return float.__pos__(value) if isinstance(value, float) else None
 
 
 class Own(ast.NodeTransformer):
@@ -71,7 +60,7 @@ class Surroundings:
         """
         scope = scope_of(function)
         stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        self.taken = stored | {a.arg for a in tree.args.args}
+        self.taken = stored | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
         read = {n.id for one in tree.body for n in ast.walk(one) if isinstance(n, ast.Name)} - self.taken
         read -= set(PORTABLE.values()) | {name for name in BUILTINS if name not in scope}
         taken, names = self.taken, {}

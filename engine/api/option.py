@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Self, TypeVar, cast
 
 from csaw.partition.base.arguments import BYTES, flag, maybe, real, text, texts, unboxed
+from csaw.partition.base.numerals import real_of, whole_of
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -70,13 +71,14 @@ def _single(value: OptionValue) -> OptionValue:
 
 
 def _number(value: object) -> float:
-    return float(_single(value))
+    single = _single(value)
+    return real_of(single) if isinstance(single, str) else float(single)
 
 
 def _whole(value: OptionValue) -> int:
     """An integer from text, or from a number that is one."""
     value = _single(value)
-    number = int(value)
+    number = whole_of(value) if isinstance(value, str) else int(value)
     if not isinstance(value, str) and number != value:
         raise ValueError
     return number

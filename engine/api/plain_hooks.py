@@ -19,7 +19,7 @@ from types import FunctionType
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.hook_language import Portable, Scope, call_of, scope_of
+from csaw.engine.api.hook_language import Portable, Scope, call_of, read_again, scope_of
 from csaw.engine.api.hook_rewriter import VALUES
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.user_code import users_code
@@ -182,11 +182,9 @@ class _Plain(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         self.generic_visit(node)
-        if type(node.op) not in DIVIDES or not isinstance(node.target, ast.Name):
+        if type(node.op) not in DIVIDES:
             return node
-        return ast.Assign(
-            [node.target], call_of(DIVIDES[type(node.op)], ast.Name(node.target.id, ast.Load()), node.value)
-        )
+        return ast.Assign([node.target], call_of(DIVIDES[type(node.op)], read_again(node.target), node.value))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)

@@ -88,8 +88,15 @@ def _said(value: object, within: tuple[object, ...] = ()) -> object:
     except (OptionError, SyntaxError):  # a lambda, whose lines are no statement of their own
         return None
     names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
-    read = {name: _said(one, (*within, value)) for name, one in scope_of(value).items() if name in names}
-    return ast.dump(tree), repr(value.__defaults__), {name: one for name, one in read.items() if one is not None}
+    scope = scope_of(value)
+    read = {name: _said(one, (*within, value)) for name, one in scope.items() if name in names}
+    of_modules = [
+        (ast.unparse(one), repr(number_of(getattr(scope.get(one.value.id), one.attr, None))))
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+    ]
+    known = {name: one for name, one in read.items() if one is not None}
+    return ast.dump(tree), repr(value.__defaults__), known, of_modules
 
 
 def text_of(kind: type[Algorithm]) -> str:

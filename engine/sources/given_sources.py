@@ -16,6 +16,7 @@ from csaw.engine.sources.source_names import ID, LABEL, TIME, places_of, refusal
 from csaw.engine.sources.source_rows import Table, plain_integers, rows_of, text_of
 from csaw.engine.sources.source_times import Asked, InStore, known_times
 from csaw.partition import GraphStore
+from csaw.partition.base.numerals import real_of, whole_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.attributes import STRING
@@ -86,7 +87,7 @@ def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: As
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
     """
-    if isinstance(given, str):
+    if isinstance(given, str | Path):
         return _from_file(Path(given), store, are_seeds, times)
     if isinstance(given, Mapping):
         return _from_mapping(given, store, are_seeds, times)
@@ -223,7 +224,7 @@ def _dense(path: Path, words: Iterable[tuple[int, str]], store: GraphStore) -> n
     """int64: the dense ids of original ones, given with their lines."""
     if store.id_kind == STRING:
         return np.asarray(store.dense_ids([word for _, word in words]), np.int64)
-    numbers = [_number(path, line, word, int, "a vertex id") for line, word in words]
+    numbers = [_number(path, line, word, whole_of, "a vertex id") for line, word in words]
     return np.asarray(store.dense_ids(numbers), np.int64)
 
 
@@ -247,7 +248,7 @@ def _time(units: str, word: str) -> int:
 
 def _label(word: str) -> float:
     """A label; ValueError where it is no finite number, or an integer that a 64-bit float does not hold."""
-    label = float(word)
+    label = real_of(word)
     if not np.isfinite(label) or (word.lstrip("+-").isdigit() and abs(int(word)) > EXACT):
         raise ValueError
     return label

@@ -429,6 +429,17 @@ class Inverted(Walk):
         is_odd = e.dst % 2 == 1
         return 3 + ~is_odd + (4 + ~even(e.dst)) * 0 + 2 + ~self.flag
 
+def placed(x, /, K):
+    return x + K
+
+class Placed(Walk):
+    def edge_bias(self, e):
+        values = [6, 4]
+        values[0] //= 3
+        values[1] **= 2
+        values[0] %= 0
+        return placed(e.dst % 2, 1) + values[0] + values[1] * 0
+
 class Enumerated(Walk):
     strength = Color.RED
     def edge_bias(self, e):
@@ -439,7 +450,7 @@ class Enumerated(Walk):
 @pytest.mark.parametrize(
     ("name", "odd", "even"),
     [("OneName", 51, 1), ("Closures", 52, 2), ("Defaults", 101, 100), ("Enumerated", 49.5, 0.5)]
-    + [("Arguments", 10, 3), ("Builtins", 10, 1), ("Locals", 103, 3), ("Inverted", 1, 2)],
+    + [("Arguments", 10, 3), ("Builtins", 10, 1), ("Locals", 103, 3), ("Inverted", 1, 2), ("Placed", 2, 1)],
 )
 def test_a_name_means_in_each_function_what_it_means_there(tmp_path, monkeypatch, name, odd, even):
     """Of several modules, of closures, and of arguments that are not given."""

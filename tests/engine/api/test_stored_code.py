@@ -306,3 +306,6 @@ def test_imports_are_those_beside_the_file_as_they_are_now(tmp_path, monkeypatch
     assert share("a", 9) == pytest.approx(10 / 11, abs=0.05)
     assert share("b", 0) == pytest.approx(0.5, abs=0.05)
     assert "mine" not in sys.modules
+    text = text.replace("from mine import K", "import mine").replace("K *", "mine.K *")
+    assert share("a", 0) == pytest.approx(0.5, abs=0.05)
+    assert share("a", 9) == pytest.approx(10 / 11, abs=0.05)  # no kernel of the number before is used

@@ -8,12 +8,13 @@ from itertools import permutations
 import numpy as np
 import pyarrow
 import pytest
+from helpers.graphs import random_store
 
 import csaw
 from csaw.engine.sources.given_sources import read_sources
 from csaw.engine.sources.source_rows import plain_integers
 from csaw.engine.sources.source_times import Asked
-from csaw.partition.errors import FormatError
+from csaw.partition.errors import FormatError, OptionError
 
 EVENTS = {
     "numbers": [("10", "11", "2026-11-25T20:15"), ("11", "12", "2026-11-26"), ("10", "12", "2026-11-25")],
@@ -245,3 +246,19 @@ def test_walks_take_no_labels_for_vertices(tmp_path, text):
 def test_names_are_read_where_ids_are_words(tmp_path):
     for text in ("label id\n2 ann\n7 cy\n", "id,y\nann,2\ncy,7\n", "# y id\n2 ann\n7 cy\n"):
         assert read(tmp_path, text, WORDS) == [["ann", "cy"], [2.0, 7.0]]
+
+
+@pytest.mark.parametrize("word", ["1_0", "\uff11", "\u0663", "1_0.0"])
+def test_only_digits_are_numbers(tmp_path, word):
+    """Python reads more than those."""
+    store = random_store(tmp_path / "g.zarr", vertices=20, edges=60)
+    (tmp_path / "s.txt").write_text(f"{word}\n")
+    with pytest.raises(FormatError, match=r"s.txt:1: expected a vertex id, found"):
+        csaw.sample(store, algo="deepwalk", sources=tmp_path / "s.txt", device="cpu")
+    (tmp_path / "s.txt").write_text(f"1 {word}\n")
+    with pytest.raises(FormatError, match=r"s.txt:1: expected a label, a finite number"):
+        csaw.sample(store, algo="minibatch", sources=tmp_path / "s.txt", device="cpu")
+    with pytest.raises(OptionError, match="walk_length: expected an integer"):
+        csaw.sample(store, algo="deepwalk", walk_length=word, device="cpu")
+    with pytest.raises(OptionError, match="p: expected a number"):
+        csaw.sample(store, algo="node2vec", p=word, device="cpu")
