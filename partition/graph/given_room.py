@@ -1,7 +1,8 @@
 """Readers of what a program gives to the methods of a graph store that read edges: columns, and arrays to fill."""
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -10,9 +11,17 @@ from csaw.partition.base.arguments import maybe, refused
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.parts import Partition
 
-if TYPE_CHECKING:
-    from csaw.partition.graph.store import GraphStore
+
+class Held(Protocol):
+    """What a graph store says of itself."""
+
+    path: Path
+    weighted: bool
+    id_dtype: np.dtype
+    edge_columns: tuple[EdgeColumn, ...]
+    partitions: list[Partition]
 
 
 def columns(name: str, value: object) -> tuple[EdgeColumn, ...]:
@@ -38,14 +47,14 @@ def room(name: str, value: object) -> np.ndarray:
 PART = {"number": arguments.whole(), "indices_out": room, "weights_out": maybe(room)}
 
 
-def require_columns(store: "GraphStore", wanted: Collection[EdgeColumn]) -> None:
+def require_columns(store: Held, wanted: Collection[EdgeColumn]) -> None:
     """OptionError for a column that a graph lacks."""
     if lacking := [one.text for one in wanted if one not in store.edge_columns]:
         has = ", ".join(one.text for one in store.edge_columns) or "none"
         raise OptionError(f"columns: expected edge columns of {store.path}, which has {has}, found {lacking[0]}")
 
 
-def require_part(store: "GraphStore", number: int, indices: np.ndarray, weights: np.ndarray | None) -> None:
+def require_part(store: Held, number: int, indices: np.ndarray, weights: np.ndarray | None) -> None:
     """OptionError unless a graph has a partition of this number, and there is room for what it has of its edges."""
     if number >= len(store.partitions):
         last = len(store.partitions) - 1
