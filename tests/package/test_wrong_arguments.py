@@ -128,12 +128,12 @@ def test_a_partition_is_a_number_of_one(graph, value):
 
 
 WRONG_ROOM = [
-    np.empty(2, np.uint32),
-    np.empty(7, np.uint32),
-    np.empty(6, np.int64),
-    np.empty(6, np.float32),
-    np.empty((6, 1), np.uint32),
-    np.empty(12, np.uint32)[::2],
+    np.zeros(2, np.uint32),
+    np.zeros(7, np.uint32),
+    np.zeros(6, np.int64),
+    np.zeros(6, np.float32),
+    np.zeros((6, 1), np.uint32),
+    np.zeros(12, np.uint32)[::2],
     np.frombuffer(bytes(24), np.uint32),
 ]
 
