@@ -133,7 +133,7 @@ WRONG_ROOM = [
     np.zeros(6, np.int64),
     np.zeros(6, np.float32),
     np.zeros((6, 1), np.uint32),
-    np.zeros(12, np.uint32)[::2],
+    np.arange(12, dtype=np.uint32)[::2],
     np.frombuffer(bytes(24), np.uint32),
 ]
 
