@@ -48,8 +48,9 @@ PART = {"number": arguments.whole(), "indices_out": room, "weights_out": maybe(r
 
 
 def require_columns(store: Held, wanted: Collection[EdgeColumn]) -> None:
-    """OptionError for a column that a graph lacks."""
-    if lacking := [one.text for one in wanted if one not in store.edge_columns]:
+    """OptionError for a column that a graph lacks; units are what they are there."""
+    known = {(one.array, one.dtype) for one in store.edge_columns}
+    if lacking := [one.text for one in wanted if (one.array, one.dtype) not in known]:
         has = ", ".join(one.text for one in store.edge_columns) or "none"
         raise OptionError(f"columns: expected edge columns of {store.path}, which has {has}, found {lacking[0]}")
 

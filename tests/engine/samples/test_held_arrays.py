@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 import csaw
 
@@ -75,7 +76,7 @@ def test_nobody_changes_a_graph_unseen(tmp_path, kind):
 
 @pytest.mark.parametrize(("algo", "options"), ALGORITHMS, ids=IDS)
 def test_exports_and_loaders_take_views_without_a_warning(tmp_path, algo, options):
-    torch = pytest.importorskip("torch")
+    torch = need_package("torch")
     from csaw.engine.loaders.walks import WalkDataset
 
     samples = csaw.sample(csaw.graph(EDGES), algo=algo, seed=1, **options)
