@@ -4,6 +4,7 @@ Python's would end in an error.
 x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
 x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
 x / y, and x < y, min(x, y) beside a float      of float64, to which integers beyond 2^53 are rounded
+x + y, x - y, x * y of integers                 modulo 2^64, as integers of 64 bits have it
 """
 
 import ast
@@ -89,13 +90,21 @@ def greatest(*values: Number) -> Number:
     return max(_alike(values))
 
 
-MADE_PLAIN = (quotient, floor_quotient, remainder, root, compared, least, greatest)
+def wrapped(x: Number) -> Number:
+    """The sum, difference or product of integers as compiled hooks have it; floats stay as they are."""
+    if type(x) is int and not -(2**63) <= x < 2**63:
+        return (x + 2**63) % 2**64 - 2**63
+    return x
+
+
+MADE_PLAIN = (wrapped, quotient, floor_quotient, remainder, root, compared, least, greatest)
 ENGINE: Scope = {
     "csaw_power": power,
     "csaw_exponential": exponential,
     "csaw_logarithm": logarithm,
     **{f"csaw_{function.__name__}": function for function in MADE_PLAIN},
 }
+WRAPS = (ast.Add, ast.Sub, ast.Mult)
 DIVIDES: dict[type[ast.operator], str] = {
     ast.Div: "csaw_quotient",
     ast.FloorDiv: "csaw_floor_quotient",
@@ -163,6 +172,24 @@ def plain_text(source: str) -> ast.Module:
     return plain
 
 
+def _is_real(node: ast.expr) -> bool:
+    """Whether it is a float for sure: a weight, a number with a point, and what is computed from them."""
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, float)
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name == "weight"
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult(), left=left, right=right):
+            return _is_real(left) or _is_real(right)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return _is_real(operand)
+        case ast.IfExp(body=body, orelse=other):
+            return _is_real(body) and _is_real(other)
+        case ast.Call(func=ast.Name(id="csaw_power" | "csaw_exponential" | "csaw_logarithm" | "csaw_quotient")):
+            return True
+    return False
+
+
 def _is_whole(node: ast.expr) -> bool:
     """Whether it is an integer for sure."""
     if isinstance(node, ast.Constant):
@@ -178,13 +205,19 @@ class _Plain(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return call_of(DIVIDES[type(node.op)], node.left, node.right) if type(node.op) in DIVIDES else node
+        if type(node.op) in DIVIDES:
+            return call_of(DIVIDES[type(node.op)], node.left, node.right)
+        wraps = isinstance(node.op, WRAPS) and not (_is_real(node.left) or _is_real(node.right))
+        return call_of("csaw_wrapped", node) if wraps else node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         self.generic_visit(node)
-        if type(node.op) not in DIVIDES:
+        if type(node.op) in DIVIDES:
+            return ast.Assign([node.target], call_of(DIVIDES[type(node.op)], read_again(node.target), node.value))
+        if not isinstance(node.op, WRAPS) or _is_real(node.value):
             return node
-        return ast.Assign([node.target], call_of(DIVIDES[type(node.op)], read_again(node.target), node.value))
+        found = ast.BinOp(read_again(node.target), node.op, node.value)
+        return ast.Assign([node.target], call_of("csaw_wrapped", found))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)

@@ -453,7 +453,14 @@ def test_sets_of_parallel_edges_are_left_to_the_tests_of_sets(tmp_path, doubled)
 
 
 @pytest.mark.parametrize(
-    "bias", ["e.x / 3 - 3002399751580330", "(e.x > 9007199254740993.0) + 0.001", "max(e.x, 1.5) - 9007199254740990"]
+    "bias",
+    [
+        "1 + (e.dst * 4611686018427387905 + e.x * 3) % 7",
+        "1 + (4611686018427387900 + e.dst) * 1000 % 17",
+        "e.x / 3 - 3002399751580330",
+        "(e.x > 9007199254740993.0) + 0.001",
+        "max(e.x, 1.5) - 9007199254740990",
+    ],
 )
 def test_large_integers_beside_floats_are_rounded_as_kernels_do(tmp_path, bias):
     """Where a float stands beside them, and in quotients, integers are float64, which has not all beyond 2^53."""
