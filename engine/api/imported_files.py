@@ -10,11 +10,13 @@ import hashlib
 import importlib
 import sys
 import sysconfig
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
+PATHS = threading.RLock()  # held while sys.path or sys.modules are others
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
 
 
@@ -25,28 +27,30 @@ def importing_beside(file: str | Path, text: bytes) -> Iterator[None]:
     Its own imports are read from their files as they are now, whatever has been imported by their names before, and
     stay out of ``sys.modules``: another file may have others of these names.
     """
-    own, wrote = own_imports(file, text), sys.dont_write_bytecode
-    before = {name: sys.modules.pop(name) for name in own if name in sys.modules}
-    importlib.invalidate_caches()
-    sys.dont_write_bytecode = True  # a text that is changed within a second would not be read again
-    try:
-        with _looking_beside(file):
-            yield
-    finally:
-        sys.dont_write_bytecode = wrote
-        for name in own:
-            sys.modules.pop(name, None)
-        sys.modules.update(before)
+    with PATHS:
+        own, wrote = own_imports(file, text), sys.dont_write_bytecode
+        before = {name: sys.modules.pop(name) for name in own if name in sys.modules}
+        importlib.invalidate_caches()
+        sys.dont_write_bytecode = True  # a text that is changed within a second would not be read again
+        try:
+            with _looking_beside(file):
+                yield
+        finally:
+            sys.dont_write_bytecode = wrote
+            for name in own:
+                sys.modules.pop(name, None)
+            sys.modules.update(before)
 
 
 @contextmanager
 def _looking_beside(file: str | Path) -> Iterator[None]:
-    before = list(sys.path)
-    sys.path[:] = [*before, str(Path(file).absolute().parent)]
-    try:
-        yield
-    finally:
-        sys.path[:] = before
+    with PATHS:
+        before = list(sys.path)
+        sys.path[:] = [*before, str(Path(file).absolute().parent)]
+        try:
+            yield
+        finally:
+            sys.path[:] = before
 
 
 def own_imports(file: str | Path, text: bytes) -> dict[str, Path]:

@@ -7,6 +7,7 @@ import inspect
 import py_compile
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -309,3 +310,17 @@ def test_imports_are_those_beside_the_file_as_they_are_now(tmp_path, monkeypatch
     text = text.replace("from mine import K", "import mine").replace("K *", "mine.K *")
     assert share("a", 0) == pytest.approx(0.5, abs=0.05)
     assert share("a", 9) == pytest.approx(10 / 11, abs=0.05)  # no kernel of the number before is used
+
+
+def test_threads_import_what_lies_beside_their_own_files(tmp_path):
+    """All at once, by the same names."""
+    for k in range(4):
+        (tmp_path / str(k)).mkdir()
+        (tmp_path / str(k) / "mine.py").write_text(f"K = {k}\n")
+        text = "from csaw.engine.algorithm import Walk\nfrom mine import K\nclass W(Walk):\n    number = K\n"
+        (tmp_path / str(k) / "own.py").write_text(text)
+    before = list(sys.path)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda k: registry.load(f"{tmp_path}/{k % 4}/own.py:W")[0].number, range(80)))
+    assert found == [k % 4 for k in range(80)]
+    assert sys.path == before
