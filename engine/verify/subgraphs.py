@@ -97,7 +97,9 @@ def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -
 
 
 def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Frontier entries by (key, depth), and how often each occurs; if ``once``, only the first visit of a vertex."""
+    """Frontier entries by (key, depth), and how often each occurs; if ``once``, only the first visit of a vertex, as
+    often as it is a source.
+    """
     on = group.then >= 0
     key = np.concatenate([group.source_key, (group.dst_key - group.dst + group.then)[on]])
     depth = np.concatenate([np.zeros(group.source_key.size, np.int64), group.depth[on] + 1])
@@ -107,7 +109,11 @@ def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndar
     fresh[1:] = (key[1:] != key[:-1]) | ((depth[1:] != depth[:-1]) & (not once))
     start = np.flatnonzero(fresh)
     times = np.diff(np.append(start, key.size))
-    return key[start], depth[start], np.ones_like(times) if once else times
+    if once:
+        sources, often = np.unique(group.source_key, return_counts=True)
+        times = np.ones_like(times)
+        times[np.searchsorted(key[start], sources)] = often
+    return key[start], depth[start], times
 
 
 def _find(keys: np.ndarray, depths: np.ndarray, key: np.ndarray, depth: np.ndarray) -> np.ndarray:

@@ -527,3 +527,30 @@ def test_updates_that_divide_by_nothing_are_followed_as_they_are_drawn(tmp_path,
         return
     report = verify(tmp_path / "s", algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
+
+AGAIN = """
+from csaw.engine.algorithms.forest_fire import ForestFire
+from csaw.engine.algorithms.snowball import Snowball
+
+class FireBack(ForestFire):
+    frontier_size = 7
+    revisits = True
+
+class BallBack(Snowball):
+    frontier_size = 9
+    revisits = True
+
+class Together(BallBack):
+    collective = True
+"""
+
+
+@pytest.mark.parametrize("name", ["FireBack", "BallBack", "Together"])
+def test_a_source_that_is_there_twice_selects_twice(tmp_path, name):
+    """Of instances with more sources than the graph has vertices."""
+    (tmp_path / "mine.py").write_text(AGAIN)
+    store = graphs.store_of(tmp_path / "g", graphs.SQUARE, directed=False)
+    algo = f"{tmp_path}/mine.py:{name}"
+    sample(store, tmp_path / "s", algo, instances=40, device="cpu", seed=34)
+    report = verify(tmp_path / "s", algo=algo)
+    assert report.ok, [check for check in report.checks if not check.ok]
