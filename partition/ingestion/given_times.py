@@ -34,7 +34,7 @@ def given_times(data: Foreign, time: ArrayLike | str | None) -> Mapping[str, Arr
     if time is None and not is_temporal:
         return {}
     name = "t" if time is None else time
-    found = next(iter(edge_columns_of(data, [f"time={name}"]).values())) if isinstance(name, str) else name
+    found = next(iter(edge_columns_of(data, [f"time={name}"], "time").values())) if isinstance(name, str) else name
     values = array_of("time", found)
     if values.dtype.kind == "O" and any(_is_date(one) for one in values.ravel().tolist()):
         values = _dates_of(values.ravel().tolist())

@@ -12,7 +12,9 @@ from csaw.partition.ingestion.ingest_options import texts
 from csaw.partition.ingestion.objects import TABLES, Edges, Foreign, library_of
 
 
-def edge_columns_of(data: Foreign, wanted: Mapping[str, ArrayLike] | Sequence[str]) -> Mapping[str, ArrayLike]:
+def edge_columns_of(
+    data: Foreign, wanted: Mapping[str, ArrayLike] | Sequence[str], argument: str = "edge_columns"
+) -> Mapping[str, ArrayLike]:
     """Find the edge columns of an object.
 
     Args:
@@ -20,6 +22,7 @@ def edge_columns_of(data: Foreign, wanted: Mapping[str, ArrayLike] | Sequence[st
         wanted: ``NAME``, ``NAME:DTYPE`` or ``NAME:DTYPE:UNITS``, each with ``=COLUMN`` behind it or without: the name
             of a table's column, or of an attribute of the edges (default: NAME). Arrays by name are returned as they
             are.
+        argument: what errors name.
 
     Returns:
         Values by texts without ``=COLUMN``, in the order of the object's edges.
@@ -31,7 +34,7 @@ def edge_columns_of(data: Foreign, wanted: Mapping[str, ArrayLike] | Sequence[st
         return wanted
     library = library_of(type(data)) or ""
     with foreign(f"graph: {type(data).__name__}"):
-        return {name: _values(data, library, column) for name, column in map(_named, texts(wanted))}
+        return {name: _values(data, library, column, argument) for name, column in map(_named, texts(wanted))}
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -40,16 +43,14 @@ def _named(text: str) -> tuple[str, str]:
     return name, column if is_said else name.partition(":")[0]
 
 
-def _values(data: Foreign, library: str, name: str) -> ArrayLike:
+def _values(data: Foreign, library: str, name: str, argument: str) -> ArrayLike:
     if library in TABLES:
         where, names, column = TABLES[library](data)
         return column(place_of(where, names, len(names), name, EDGE_COLUMN))
     if library not in ATTRIBUTES:
         what = data.name if isinstance(data, Edges) else type(data).__name__
-        raise OptionError(
-            f"edge_columns: {what}: its columns have no names; give arrays by name, as edge_columns="
-            f"{{{quoted(name)}: ...}}"
-        )
+        way = "the array itself" if argument == "time" else f"arrays by name, as {argument}={{{quoted(name)}: ...}}"
+        raise OptionError(f"{argument}: {what}: its columns have no names; give {way}")
     found = ATTRIBUTES[library](data, name)
     if found is None or (isinstance(found, list) and any(value is None for value in found)):
         raise OptionError(

@@ -528,6 +528,7 @@ def test_updates_that_divide_by_nothing_are_followed_as_they_are_drawn(tmp_path,
     report = verify(tmp_path / "s", algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
 
+
 AGAIN = """
 from csaw.engine.algorithms.forest_fire import ForestFire
 from csaw.engine.algorithms.snowball import Snowball

@@ -406,3 +406,11 @@ def test_real_torch():
     assert csaw.graph(data.Data(edge_index=edges, num_nodes=5, edge_weight=torch.ones(3))).vertices == 5
     with pytest.raises(OptionError, match="of one type of edges"):
         csaw.graph(data.HeteroData())
+
+
+@pytest.mark.parametrize("name", ["", "when", "time"])
+def test_a_time_by_name_of_edges_without_names_is_an_error_about_time(name):
+    with pytest.raises(OptionError, match="^time: list: its columns have no names; give the array itself"):
+        csaw.graph([(0, 1), (1, 2)], time=name)
+    with pytest.raises(OptionError, match=f"^edge_columns: .*edge_columns={{'{name}x': ...}}"):
+        csaw.graph([(0, 1), (1, 2)], edge_columns=[f"{name}x"])
