@@ -78,8 +78,9 @@ class Entries(Situations):
         most = self.algorithm.total or LARGEST
         for depth in count() if self.algorithm.is_unlimited else range(len(self.algorithm.sizes())):
             # The selections of a vertex that is in the frontier twice cannot be told apart. Where each enters once,
-            # sources may be there twice all the same.
-            frontier = sorted(v for v, times in held.items() if (once and depth > 0) or times == 1)
+            # sources may be there twice all the same, if edges may lead back.
+            alone = once and (depth > 0 or only_new)
+            frontier = sorted(v for v, times in held.items() if alone or times == 1)
             if not (once and self.algorithm.collective and len(frontier) < len(held)):
                 yield depth, frontier, visited if only_new else set(), found[depth]
             held = Counter(then for then in entering[depth] if then >= 0 and then not in visited)

@@ -63,7 +63,7 @@ def verify_traversal(subject: Subject, checks: Checks) -> None:
 
 def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
     algorithm = subject.traversal
-    visited = _frontier(group, algorithm.visited_once)
+    visited = _frontier(group, algorithm.visited_once, algorithm.only_new)
     entry_key, entry_depth, times = group.frontier or visited
     at = _find(entry_key, entry_depth, group.src_key, group.depth)
     wrong["depths"] += int((at < 0).sum())
@@ -96,9 +96,9 @@ def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -
     return upto + (group.source_counts - sources)[instance] >= algorithm.total
 
 
-def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _frontier(group: Group, once: bool, sets: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Frontier entries by (key, depth), and how often each occurs; if ``once``, only the first visit of a vertex, as
-    often as it is a source.
+    often as it is a source unless instances begin with ``sets``.
     """
     on = group.then >= 0
     key = np.concatenate([group.source_key, (group.dst_key - group.dst + group.then)[on]])
@@ -112,7 +112,7 @@ def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndar
     if once:
         sources, often = np.unique(group.source_key, return_counts=True)
         times = np.ones_like(times)
-        times[np.searchsorted(key[start], sources)] = often
+        times[np.searchsorted(key[start], sources)] = 1 if sets else often
     return key[start], depth[start], times
 
 
