@@ -7,6 +7,7 @@ the turn of its loop. A loop may have no turn, unless it is ``while True`` or ov
 import ast
 from collections.abc import Iterable, Sequence
 
+from csaw.engine.api.hook_language import stored_names
 from csaw.engine.api.hook_place import HookError
 
 Known = frozenset[str] | None
@@ -15,9 +16,8 @@ Known = frozenset[str] | None
 
 def require_values(function: ast.FunctionDef, where: str) -> None:
     """HookError about a variable of a hook, or of a function that it calls, that may be read before it has a value."""
-    stored = {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    _Reading(stored - given, where).body(function.body, frozenset())
+    _Reading(stored_names(function) - given, where).body(function.body, frozenset())
 
 
 class _Reading:
@@ -29,7 +29,7 @@ class _Reading:
         self.continues: list[Known] = []  # and where a turn of it ends before its last statement
 
     def body(self, statements: Sequence[ast.stmt], known: Known) -> Known:
-        """What is known behind some statements."""
+        """The variables that have a value behind some statements."""
         for statement in statements:
             if known is None:
                 return None
@@ -55,11 +55,11 @@ class _Reading:
             case ast.AugAssign(target=ast.Name(id=name)):
                 self._read(ast.Name(name, ast.Load()), known, statement)
         self._read(statement, known)
-        return known | _stored(statement)
+        return known | stored_names(statement)
 
     def _loop(self, loop: ast.For | ast.While, known: frozenset[str]) -> Known:
         self._read(loop.iter if isinstance(loop, ast.For) else loop.test, known)
-        inside = known | (_stored(loop.target) if isinstance(loop, ast.For) else frozenset())
+        inside = known | (stored_names(loop.target) if isinstance(loop, ast.For) else set())
         self.breaks.append(None)
         self.continues.append(None)
         behind = self.body(loop.body, inside)
@@ -83,15 +83,10 @@ class _Reading:
 
 
 def _both(a: Known, b: Known) -> Known:
-    """What is known where two ways meet."""
+    """The variables that have a value where two ways meet."""
     if a is None or b is None:
         return b if a is None else a
     return a & b
-
-
-def _stored(node: ast.AST) -> frozenset[str]:
-    names = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-    return frozenset(one.id for one in names)
 
 
 def _of_comprehensions(node: ast.AST | None) -> frozenset[str]:
@@ -99,7 +94,7 @@ def _of_comprehensions(node: ast.AST | None) -> frozenset[str]:
     if node is None:
         return frozenset()
     found: Iterable[ast.AST] = (one.target for one in ast.walk(node) if isinstance(one, ast.comprehension))
-    return frozenset().union(*map(_stored, found))
+    return frozenset().union(*map(stored_names, found))
 
 
 def _is_endless(loop: ast.For | ast.While) -> bool:

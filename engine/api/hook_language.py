@@ -113,8 +113,7 @@ class Portable(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite what it computes, where variables hide what the module calls so; decorators and types are left."""
-        names = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-        local = {one.id for one in names} | {one.arg for one in node.args.args}
+        local = stored_names(node) | {one.arg for one in node.args.args}
         node.args.defaults = [self.visit(one) for one in node.args.defaults]
         self.scope = {name: value for name, value in self.scope.items() if name not in local}
         node.body = [self.visit(one) for one in node.body]
@@ -206,6 +205,11 @@ class Portable(ast.NodeTransformer):
             known = value is pow or getattr(value, "__module__", None) == "math"
             return value.__name__ if value is not None and known else None
         return None
+
+
+def stored_names(tree: ast.AST) -> set[str]:
+    """The names that are assigned anywhere in a piece of code."""
+    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def is_truth(node: ast.expr) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from csaw.engine.api.assignments import require_values
-from csaw.engine.api.hook_language import PORTABLE, Portable, plain_number, refuse_foreign, scope_of
+from csaw.engine.api.hook_language import PORTABLE, Portable, plain_number, refuse_foreign, scope_of, stored_names
 from csaw.engine.api.hook_place import placed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -59,8 +59,7 @@ class Surroundings:
         written before.
         """
         scope = scope_of(function)
-        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        self.taken = stored | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
+        self.taken = stored_names(tree) | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
         read = {n.id for one in tree.body for n in ast.walk(one) if isinstance(n, ast.Name)} - self.taken
         read -= set(PORTABLE.values()) | {name for name in BUILTINS if name not in scope}
         taken, names = self.taken, {}
@@ -111,7 +110,7 @@ class Surroundings:
         return f"{CALLED}{ast.unparse(ast.fix_missing_locations(tree))}\n"
 
     def _default(self, value: object, name: str) -> ast.expr:
-        """What an argument is where it is not given: a value of the moment when Python read the function."""
+        """The value of an argument that is not given, of the moment when Python read the function."""
         if (number := plain_number(value)) is None or not abs(number) < math.inf:
             raise OptionError(f"{self.where}: expected a finite number as the default of an argument of {name}")
         return ast.Constant(number)

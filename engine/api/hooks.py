@@ -23,7 +23,7 @@ from typing import TypeVar
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.assignments import require_values
-from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of, stored_names
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Columns, Rewriter, numeric
 from csaw.engine.api.hook_scope import INLINED, Surroundings, source_of
@@ -207,8 +207,7 @@ def written_out(
 
 def _refuse_shadows(tree: ast.FunctionDef, where: str, arguments: tuple[str, ...]) -> None:
     """OptionError if a variable of the hook has the name of one of its arguments or of an engine function."""
-    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for name in sorted(stored & {*arguments, *PORTABLE.values(), *ENGINE, TURN}):
+    for name in sorted(stored_names(tree) & {*arguments, *PORTABLE.values(), *ENGINE, TURN}):
         raise OptionError(f"{where}: a variable cannot be called {name} here; choose another name")
 
 

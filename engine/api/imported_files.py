@@ -1,5 +1,4 @@
-"""What a user's file of an algorithm or a measure is, as a digest: its text, and that of the user's own files which it
-imports.
+"""The digest of a user's file of an algorithm or a measure: of its text, and of the user's own files that it imports.
 
 Imports are read from the text, for nothing of the file may run before its digest is compared. Installed packages and
 Python's own modules are no part of it.
@@ -105,7 +104,7 @@ def _with_parents(name: str) -> Iterator[str]:
 
 
 def _found(name: str) -> ModuleSpec | None:
-    """What Python would import by a name without a dot, whether or not it has done so; nothing runs."""
+    """The module that Python would import by a name without a dot, whether or not it has done so; nothing runs."""
     specs = (finder.find_spec(name, None) for finder in sys.meta_path if hasattr(finder, "find_spec"))
     return next((one for one in specs if one is not None), None)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
-from csaw.engine.api.hook_language import Scope, scope_of
+from csaw.engine.api.hook_language import Scope, plain_number, scope_of, stored_names
 from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import OptionError
 
@@ -107,7 +107,7 @@ def number_of(value: object) -> bool | int | float | None:
     """The number that a value is, also one of NumPy; None for anything else."""
     if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
         value = value.item()  # type: ignore[attr-defined]
-    return value if isinstance(value, bool | int | float) else None
+    return plain_number(value)
 
 
 def _function(value: object) -> FunctionType | None:
@@ -189,8 +189,7 @@ def _is_inside(tree: ast.FunctionDef | ast.Lambda, spot: Spot) -> bool:
 
 def _made(tree: ast.AST) -> set[str]:
     """The names that are assigned, defined or imported anywhere in a piece of code."""
-    names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    names |= {
+    names = stored_names(tree) | {
         one.name for one in ast.walk(tree) if isinstance(one, (ast.FunctionDef, ast.ClassDef)) and one is not tree
     }
     imported = [alias for one in ast.walk(tree) if isinstance(one, ast.Import | ast.ImportFrom) for alias in one.names]

@@ -21,7 +21,7 @@ from csaw.engine.plan.intervals import (
     Unbounded,
     alike,
     any_of,
-    exactly,
+    checked,
     greatest,
     least,
     of_one,
@@ -152,13 +152,13 @@ class Reading:
     def _value(self, node: ast.expr, known: Environment) -> Interval:
         match node:
             case ast.Constant(value=bool() | int() | float() as value):
-                return exactly(+value, +value)
+                return checked(+value, +value)
             case ast.Name(id=name) if name in known:
                 return known[name]
             case ast.Subscript(value=ast.Name(id="params"), slice=ast.Constant(value=int() as number)):
-                return exactly(+self.params[number], +self.params[number])  # of a truth 0 or 1
+                return checked(+self.params[number], +self.params[number])  # of a truth 0 or 1
             case ast.Attribute(value=ast.Name(id=owner), attr="pi" | "e" | "tau" | "inf" as name) if owner in self.math:
-                return exactly(getattr(math, name), getattr(math, name))
+                return checked(getattr(math, name), getattr(math, name))
             case ast.IfExp():
                 ways = [node.body if truth else node.orelse for truth in self._value(node.test, known).truths]
                 return any_of([self._value(way, known) for way in ways])

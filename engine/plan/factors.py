@@ -15,7 +15,7 @@ from typing import Any
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
-from csaw.engine.api.hook_language import scope_of
+from csaw.engine.api.hook_language import scope_of, stored_names
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.plan.bias_bounds import Reading
 from csaw.engine.plan.intervals import MOST, Interval, Unbounded
@@ -88,7 +88,7 @@ def _parts(method: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...
     ):
         return None
     view = tree.args.args[1].arg
-    local = {one.id for each in before for one in ast.walk(each) if isinstance(one, ast.Name)} & _stored(tree)
+    local = {one.id for each in before for one in ast.walk(each) if isinstance(one, ast.Name)} & stored_names(tree)
     terms = list(_terms(last.value, divides=False))
     static = [one for one in terms if _is_static(one[0], view, local)]
     dynamic = [one for one in terms if one not in static]
@@ -105,10 +105,6 @@ def _terms(node: ast.expr, divides: bool) -> "list[tuple[ast.expr, bool]]":
         other = divides != isinstance(node.op, ast.Div)
         return [*_terms(node.left, divides), *_terms(node.right, other)]
     return [(node, divides)]
-
-
-def _stored(tree: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def _reads(node: ast.AST, view: str) -> set[str]:

@@ -43,8 +43,8 @@ class Interval:
         if other is None:
             return self
         vertex = self.vertex if self.vertex == other.vertex else ""
-        low, high = min(self.low, other.low), max(self.high, other.high)
-        return Interval(low, high, vertex) if self.whole and other.whole else Interval(_below(low), _above(high))
+        whole = _of_all(min(self.low, other.low), max(self.high, other.high), (self, other))
+        return replace(whole, vertex=vertex)
 
 
 def _below(number: Number) -> float:
@@ -66,12 +66,12 @@ def any_of(values: Sequence[Interval]) -> Interval:
 
 
 def least(values: Sequence[Interval]) -> Interval:
-    """What ``min`` of a number of each may be."""
+    """The interval of ``min`` of a number of each."""
     return _of_all(min(one.low for one in values), min(one.high for one in values), values)
 
 
 def greatest(values: Sequence[Interval]) -> Interval:
-    """What ``max`` of a number of each may be."""
+    """The interval of ``max`` of a number of each."""
     return _of_all(max(one.low for one in values), max(one.high for one in values), values)
 
 
@@ -84,17 +84,12 @@ def truth(truths: set[bool]) -> Interval:
     return Interval(int(min(truths)), int(max(truths)))
 
 
-def _checked(low: Number, high: Number) -> Interval:
+def checked(low: Number, high: Number) -> Interval:
     """An interval; Unbounded for what is no finite number, and for integers beyond 64 bits."""
     too_large = any(isinstance(one, int) and abs(one) > 2 * MOST - 1 for one in (low, high))
     if too_large or not (math.isfinite(low) and math.isfinite(high)):
         raise Unbounded
     return Interval(low, high)
-
-
-def exactly(low: Number, high: Number) -> Interval:
-    """The interval of a constant's or an option's bounds."""
-    return _checked(low, high)
 
 
 def alike(a: Interval, b: Interval) -> tuple[Interval, Interval]:
@@ -107,7 +102,7 @@ def alike(a: Interval, b: Interval) -> tuple[Interval, Interval]:
 def of_one(op: ast.unaryop, a: Interval) -> Interval:
     """The interval of a sign or of not."""
     if isinstance(op, ast.USub):
-        return _checked(-a.high, -a.low)
+        return checked(-a.high, -a.low)
     if isinstance(op, ast.Not):
         return truth({not one for one in a.truths})
     if isinstance(op, ast.UAdd):
@@ -120,15 +115,15 @@ def _corners(of: Callable[[Number, Number], Number], a: Interval, b: Interval) -
     found = [of(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     if any(map(math.isnan, found)):
         raise Unbounded
-    return _checked(min(found), max(found))
+    return checked(min(found), max(found))
 
 
 def of_two(op: ast.operator, a: Interval, b: Interval) -> Interval:
     """The interval of an operation on two numbers. Unbounded for those that are not known here."""
     if isinstance(op, ast.Add):
-        return _checked(a.low + b.low, a.high + b.high)
+        return checked(a.low + b.low, a.high + b.high)
     if isinstance(op, ast.Sub):
-        return _checked(a.low - b.high, a.high - b.low)
+        return checked(a.low - b.high, a.high - b.low)
     if isinstance(op, ast.Mult):
         return _corners(lambda x, y: x * y, a, b)
     if isinstance(op, ast.Div) and not b.low <= 0 <= b.high:
@@ -140,7 +135,7 @@ def of_two(op: ast.operator, a: Interval, b: Interval) -> Interval:
 
 def _roomy(low: float, high: float) -> Interval:
     """An interval with some room, for functions whose last bits are not proven."""
-    return _checked(low - ROOM * abs(low), high + ROOM * abs(high))
+    return checked(low - ROOM * abs(low), high + ROOM * abs(high))
 
 
 def _power(a: Interval, b: Interval) -> Interval:
@@ -154,19 +149,19 @@ def _logarithm(a: Interval) -> Interval:
     if a.low <= 0:
         raise Unbounded
     low, high = math.log(a.low), math.log(a.high)
-    return _checked(low - ROOM * (1.0 + abs(low)), high + ROOM * (1.0 + abs(high)))
+    return checked(low - ROOM * (1.0 + abs(low)), high + ROOM * (1.0 + abs(high)))
 
 
 def _root(a: Interval) -> Interval:
     if a.low < 0:
         raise Unbounded
-    return _checked(math.sqrt(a.low), math.sqrt(a.high))
+    return checked(math.sqrt(a.low), math.sqrt(a.high))
 
 
 def _absolute(a: Interval) -> Interval:
     if a.low >= 0:
-        return _checked(a.low, a.high)
-    return _checked(-a.high, -a.low) if a.high <= 0 else _checked(0 * a.low, max(-a.low, a.high))
+        return checked(a.low, a.high)
+    return checked(-a.high, -a.low) if a.high <= 0 else checked(0 * a.low, max(-a.low, a.high))
 
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., Interval]]] = {

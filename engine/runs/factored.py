@@ -1,6 +1,5 @@
 """A graph whose weights are the static factors of a bias, computed while they are read: plan/factors.py says which."""
 
-import logging
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -22,7 +21,6 @@ from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.views import View
 
-log = logging.getLogger(__name__)
 PIECE = 1 << 20  # edges whose factors a thread computes at a time
 HEADER = """\
 # Written by csaw; delete at will.
@@ -129,7 +127,7 @@ class Factored(View):
 
 
 def _attributes(store: GraphStore, factors: Factors) -> Attributes:
-    """Those of the graph, with weights and their bytes."""
+    """The attributes of the graph, with weights and their bytes."""
     more = 0 if store.weighted else WEIGHT.dtype.itemsize
     rows = [[p.first_vertex, p.last_vertex, p.first_edge, p.edges, p.nbytes + more * p.edges] for p in store.partitions]
     kept = {name: value for name, value in store.attributes.items() if name != WEIGHT_RANGE}

@@ -7,7 +7,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import TIMES, named_ends, plain
 
 ID, LABEL, TIME = "ids", "labels", "times"
-"""What a column of a file of sources has."""
+"""The kinds of columns of a file of sources."""
 IDS = (
     *("id", "vertex", "vertexid", "node", "nodeid", "vid", "nid", "source", "sourceid", "src", "seed", "seedid"),
     *("ids", "vertices", "vertexids", "nodes", "nodeids", "sources", "sourceids", "seeds", "seedids"),
@@ -17,7 +17,7 @@ SAYS = dict.fromkeys(IDS, ID) | dict.fromkeys(LABELS, LABEL) | dict.fromkeys((*T
 
 
 def says(name: str) -> str | None:
-    """What the column of a name has; None for a name that does not say it."""
+    """The kind of column that a name stands for; None for a name that does not say it."""
     return SAYS.get(plain(name))
 
 

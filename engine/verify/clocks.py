@@ -98,7 +98,7 @@ def _movers(subject: Subject, group: Group) -> list[tuple[np.ndarray, np.ndarray
 
 
 def _further(subject: Subject) -> list[str]:
-    """What vertex_bias reads that a subgraph does not tell."""
+    """The fields that vertex_bias reads and a subgraph does not tell."""
     read = hooks.others(subject.algorithm, subject.weighted)["vertex_bias"]
     return [] if read is None else sorted(read.reads - OF_PLACE)
 

@@ -12,7 +12,7 @@ Values: TypeAlias = dict[str, Any]
 
 
 def json_value(value: object) -> bool | int | float | str:
-    """What JSON has for a scalar of NumPy and for a path, as ``default`` of ``json.dumps``.
+    """The value that JSON has for a scalar of NumPy and for a path, as ``default`` of ``json.dumps``.
 
     TypeError for anything else.
     """

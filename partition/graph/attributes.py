@@ -23,7 +23,7 @@ PLAIN, PARTITIONED, WITH_COLUMNS = 2, 3, 4
 columns, which earlier readers would leave out of the fingerprint. Version 1 had no checksums.
 """
 BLOCK = {"block": "XXH64, lower 32 bits", "block_bytes": 4096}
-"""What a checksum of a store is, and of how many bytes, as its attributes say it."""
+"""The kind of checksum of a store, and of how many bytes, as its attributes say it."""
 IDENTITY, STRING = "identity", "string"
 EDGE_IDS = "edge_ids"
 """The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there;

@@ -15,7 +15,7 @@ from csaw.partition.graph.parts import Partition
 
 
 class Held(Protocol):
-    """What a graph store says of itself."""
+    """A graph store, as it describes itself."""
 
     path: Path
     weighted: bool

@@ -3,6 +3,7 @@ file or another function draws what its text draws, its source is kept, and no s
 """
 
 import ast
+import enum
 import hashlib
 import itertools
 import json
@@ -401,3 +402,20 @@ def test_a_file_that_was_edited_after_its_import_is_refused(here, monkeypatch, c
         return
     with pytest.raises(OptionError, match="has changed since Python has read Edited.edge_bias there"):
         csaw.sample("g.zarr", algo=kind, **GIVEN)
+
+
+class Shade(enum.IntEnum):
+    DARK = 7
+
+
+DARK = Shade.DARK
+
+
+class Shaded(Walk):
+    def edge_bias(self, e):
+        return 1 + e.dst % 2 * DARK
+
+
+def test_a_number_of_an_enumeration_is_written_as_a_number(here):
+    csaw.sample("g.zarr", "s.zarr", Shaded, **GIVEN)
+    assert csaw.verify("s.zarr", algo=Shaded).ok
