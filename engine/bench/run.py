@@ -80,10 +80,14 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
         found = found or bool(rows)
         if rows and not context.quick:
             yield judged(name, rows, machine["device"])
+    if not found and context.only:
+        raise OptionError(
+            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name and runs on these graphs; "
+            "run without --only to see the names"
+        )
     if not found:
         raise OptionError(
-            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without "
-            "--only to see the names"
+            f"no work of {', '.join(wanted)} runs on these graphs; most need weights, as in rmat:scale=20,weights=1"
         )
 
 

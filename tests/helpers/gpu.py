@@ -83,7 +83,7 @@ MORE = [
     ("node2vec", {"p": 0.3, "q": 3.0, "layout": "csr"}),
     ("node2vec", {"p": 0.3, "q": 3.0, "layout": "table"}),
     ("node2vec", {"p": 1e9, "q": 1e9, "walk_length": 6}),
-    ("deepwalk", {"edge_bias": f"e.weight / e.dst_degree * {NEAR}", "walk_length": 8}),
+    ("deepwalk", {"edge_bias": f"e.weight / max(e.dst_degree, 1) * {NEAR}", "walk_length": 8}),
     ("deepwalk", {"edge_bias": f"(1 + e.dst_degree) ** -0.5 * {NEAR}", "walk_length": 8, "weighted": False}),
     ("node2vec", {"p": 1e-30, "q": 1e30, "walk_length": 6, "layout": "table"}),
     ("node2vec", {"p": 1e12, "q": 1e-12, "walk_length": 6, "weighted": False}),
