@@ -219,8 +219,8 @@ class Traversal(Algorithm):
     which this depth has selected is drawn again, as
     long as there is another one (NextDoor, EuroSys 2021, section 6.3)."""
     total: int | None = None
-    """Of collective traversals that visit a vertex once: an instance of at least as many vertices, its sources among
-    them, draws at no further depth.
+    """Of collective traversals that visit a vertex once: an instance that has at least as many vertices after a depth,
+    its sources among them, draws at no further depth. At the first depth, its sources always draw.
     """
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
     pool_size: int | None = None

@@ -40,6 +40,7 @@ class Entries(Situations):
         single = sources_each(subject.algorithm) == 1
         self.judged = "prev" not in subject.columns and (single or "source" not in subject.columns)
         self._possible = lru_cache(100_000)(self._row)
+        self.never = self.algorithm.geometric is not None and float(self.algorithm.geometric()) == 0.0
 
     def add(self, group: Any) -> None:
         """Add the first instances of a group, until its share of the budget is spent."""
@@ -52,7 +53,7 @@ class Entries(Situations):
             begun = group.sources[sources[i] : sources[i + 1]].tolist()
             depths = self._depths(begun, taken) if self.frontiers is None else self.frontiers.entries(i)
             for depth, frontier, visited, selected in depths:
-                if sizes[min(depth, len(sizes) - 1)] == 0:
+                if sizes[min(depth, len(sizes) - 1)] == 0 or (self.never and not selected):
                     continue  # nothing is drawn, and no bias is asked for
                 looks = 1 + len(selected) if self.algorithm.unique else 1
                 share -= looks * sum(1 + self.subject.view.degree(v) for v in frontier)

@@ -117,7 +117,7 @@ class FrontierPools:
             known = 0 if "depth" in self.reads else len(biases)
             biases = biases[:known] + [self._of_entry(instance, number, sources[0], e) for e in pool[known:]]
             chosen = self._chosen(instance, number, pool, biases)
-            if not chosen or met >= most:
+            if not chosen or (number and met >= most):
                 return
             first = edge
             while edge < end and depth_of[edge] == number:

@@ -84,7 +84,7 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
 
 def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -> np.ndarray:
     """Whether the instance of each frontier entry (key, depth) has so many vertices by this depth that it draws nothing
-    more; nothing is selected from its pool then.
+    more; nothing is selected from its pool then. Sources always select.
     """
     algorithm = subject.traversal
     if algorithm.total is None or group.frontier is not None:
@@ -93,7 +93,7 @@ def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -
     order = np.sort(instance * levels + depth)
     upto = np.searchsorted(order, instance * levels + depth, "right") - np.searchsorted(order, instance * levels)
     sources = np.bincount(instance[depth == 0], minlength=len(group.counts))
-    return upto + (group.source_counts - sources)[instance] >= algorithm.total
+    return (depth > 0) & (upto + (group.source_counts - sources)[instance] >= algorithm.total)
 
 
 def _frontier(group: Group, once: bool, sets: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

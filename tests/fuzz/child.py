@@ -62,7 +62,7 @@ def answer(question: Callable[[], Any], folder: Path) -> Any:
     def ask() -> None:
         print(json.dumps(question()))
 
-    out, error = folder / ".answer", folder / ".reason"
+    out, error = (folder / f".{os.getpid()}.{what}" for what in ("answer", "reason"))  # whole stores are of all workers
     code = forked(ask, out, error, SECONDS)
     text = out.read_text()
     out.unlink()

@@ -16,6 +16,7 @@ from csaw.partition.ingestion.text.shape import Shape
 
 SIZES = re.compile(rb"\s*\d+[\s,;]+\d+[\s,;]+\d+\s*$")
 MOST_UNEQUAL = 4  # rows of which one may have another number of cells
+MOST_UNEQUAL_LISTS = 16  # the same, where rows of three numbers may be sets of vertices, too
 
 
 def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: IngestOptions) -> None:
@@ -97,12 +98,14 @@ def _unequal(name: str, lines: list[Line], rows: list[list[bytes]], other: int) 
         )
     usual = _usual(sizes)
     counted = sizes[0] == 2 and rows[0][0] == b"%d" % (len(rows) - 1)  # of METIS, and of its hypergraphs
+    sets = usual == 3 and all(cell.isdigit() for row in rows for cell in row)
+    most = MOST_UNEQUAL_LISTS if sets else MOST_UNEQUAL
     few = (
         not counted
         and not like_lists(rows)
         and 1 < usual < 4
         and max(sizes) <= usual + 2
-        and MOST_UNEQUAL * sizes.count(usual) >= (MOST_UNEQUAL - 1) * len(sizes)
+        and most * sizes.count(usual) >= (most - 1) * len(sizes)
     )
     skip = f"--on-error skip to keep only rows of {usual} columns, or " if few else ""
     return FormatError(

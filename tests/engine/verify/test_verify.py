@@ -15,7 +15,6 @@ from helpers.laws import successive
 from helpers.remade import remade
 from scipy.stats import hypergeom
 
-import csaw
 from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.samples import UNKNOWN
@@ -28,7 +27,7 @@ from csaw.engine.verify.statistics import Choices, chi_square, fit
 from csaw.engine.verify.tables import Laws
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays.nodes import digest, write_group
-from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.errors import StoreError
 
 ROUNDS = 60
 verifying = importlib.import_module("csaw.engine.verify")  # ``engine`` has the function of this name
@@ -450,108 +449,3 @@ def test_sets_of_parallel_edges_are_left_to_the_tests_of_sets(tmp_path, doubled)
     report = verify(tmp_path / "s")
     assert report.ok
     assert not [check for check in report.checks if check.name.startswith("parallel")]
-
-
-@pytest.mark.parametrize(
-    "bias",
-    [
-        "1 + (e.dst * 4611686018427387905 + e.x * 3) % 7",
-        "1 + (4611686018427387900 + e.dst) * 1000 % 17",
-        "e.x / 3 - 3002399751580330",
-        "(e.x > 9007199254740993.0) + 0.001",
-        "max(e.x, 1.5) - 9007199254740990",
-    ],
-)
-def test_large_integers_beside_floats_are_rounded_as_kernels_do(tmp_path, bias):
-    """Where a float stands beside them, and in quotients, integers are float64, which has not all beyond 2^53."""
-    rows = "".join(f"0,{leaf},{2**53 + leaf}\n" for leaf in range(1, 6))
-    (tmp_path / "star.csv").write_text("src,dst,x\n" + rows)
-    store = csaw.partition(tmp_path / "star.csv", tmp_path / "g.zarr", edge_columns=["x"], weight_column="none")
-    sample(store, tmp_path / "s", "deepwalk", walk_length=1, num_walks=3000, sources=[0], edge_bias=bias, device="cpu")
-    assert failed(tmp_path / "s") == set()
-
-
-STUCK = """
-from csaw.engine.algorithms.multidimensional import Multidimensional
-
-class Stuck(Multidimensional):
-    def vertex_bias(self, v):
-        return v.id % 3
-"""
-
-
-def test_walkers_that_never_move_end_an_instance(tmp_path):
-    """Where ``vertex_bias`` is 0, as at a vertex without edges."""
-    (tmp_path / "mine.py").write_text(STUCK)
-    store = graphs.store_of(tmp_path / "g", [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)], directed=True)
-    algo = f"{tmp_path}/mine.py:Stuck"
-    sample(store, tmp_path / "s", algo, instances=50, frontier_size=2, walk_length=9, device="cpu")
-    report = verify(tmp_path / "s", algo=algo)
-    assert report.ok, [check for check in report.checks if not check.ok]
-
-
-UPDATES = """
-import math
-from math import sqrt as root
-from csaw.engine.algorithms.snowball import Snowball
-
-def halved(x):
-    return 1 / (x % 3)
-
-class Remainder(Snowball):
-    def update(self, e):
-        return -1 if e.dst % e.depth == 1 else e.dst
-
-class Quotient(Snowball):
-    def update(self, e):
-        return e.dst if halved(e.dst) > 0.5 else -1
-
-class Root(Snowball):
-    def update(self, e):
-        return e.dst if math.sqrt(3 - e.dst) > 1 or root(1 - e.dst) > 2 else -1
-
-class Shift(Snowball):
-    def update(self, e):
-        return e.dst if 1 >> (e.dst - 3) >= 0 else -1
-"""
-
-
-@pytest.mark.parametrize("name", ["Remainder", "Quotient", "Root", "Shift"])
-def test_updates_that_divide_by_nothing_are_followed_as_they_are_drawn(tmp_path, store, name):
-    (tmp_path / "mine.py").write_text(UPDATES)
-    algo = f"{tmp_path}/mine.py:{name}"
-    sample(store, tmp_path / "s", algo, neighbor_size=3, depth=3, instances=40, device="cpu")
-    if name == "Shift":  # which means another thing to each compiler
-        with pytest.raises(OptionError, match="shift.update failed: .*ValueError: negative shift count"):
-            verify(tmp_path / "s", algo=algo)
-        return
-    report = verify(tmp_path / "s", algo=algo)
-    assert report.ok, [check for check in report.checks if not check.ok]
-
-
-AGAIN = """
-from csaw.engine.algorithms.forest_fire import ForestFire
-from csaw.engine.algorithms.snowball import Snowball
-
-class FireBack(ForestFire):
-    frontier_size = 7
-    revisits = True
-
-class BallBack(Snowball):
-    frontier_size = 9
-    revisits = True
-
-class Together(BallBack):
-    collective = True
-"""
-
-
-@pytest.mark.parametrize("name", ["FireBack", "BallBack", "Together"])
-def test_a_source_that_is_there_twice_selects_twice(tmp_path, name):
-    """Of instances with more sources than the graph has vertices."""
-    (tmp_path / "mine.py").write_text(AGAIN)
-    store = graphs.store_of(tmp_path / "g", graphs.SQUARE, directed=False)
-    algo = f"{tmp_path}/mine.py:{name}"
-    sample(store, tmp_path / "s", algo, instances=40, device="cpu", seed=34)
-    report = verify(tmp_path / "s", algo=algo)
-    assert report.ok, [check for check in report.checks if not check.ok]

@@ -71,6 +71,9 @@ def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text,
     assert store.report["skipped"] == skipped
 
 
+SIXTEEN_ROWS = "".join(f"{v} {v + 1} 2\n" for v in range(16))
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "kept"),
     [
@@ -79,7 +82,10 @@ def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text,
         ("1 2 3\n2 3\n3 4 5\n3 4\n4 5\n", None, [(2, 3), (3, 4), (4, 5)]),
         ("7\n8\n1 2\n", None, [(1, 2)]),
         ("1 2\n2 3\n4 5 6\n3 4\n4 5\n", 2, [(1, 2), (2, 3), (3, 4), (4, 5)]),
-        ("1 2 3\n2 3 4\n4 5\n3 4 5\n4 5 6\n", 3, [(1, 2, 3.0), (2, 3, 4.0), (3, 4, 5.0), (4, 5, 6.0)]),
+        ("1 2 3\n2 3 4\n4 5\n3 4 5\n4 5 6\n", None, [(1, 2, 3.0), (2, 3, 4.0), (3, 4, 5.0), (4, 5, 6.0)]),
+        ("1 2 3.5\n2 3 4\n4 5\n3 4 5\n4 5 6\n", 3, [(1, 2, 3.5), (2, 3, 4.0), (3, 4, 5.0), (4, 5, 6.0)]),
+        (f"20 21 2\n4 5\n{SIXTEEN_ROWS}", 3, [*((v, v + 1, 2.0) for v in range(16)), (20, 21, 2.0)]),
+        ("1 2 3\n2 3 4\n4 5 6 7 8\n3 4 5\n", None, [(1, 2, 3.0), (2, 3, 4.0), (3, 4, 5.0)]),
     ],
 )
 def test_skipping_is_advised_where_few_rows_differ_and_says_which_are_kept(tmp_path, text, columns, kept):
