@@ -20,6 +20,7 @@ from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
+from csaw.partition.graph.attributes import Attributes, weight_range
 from csaw.partition.graph.store import GraphStore
 
 PARTITION_EDGES = 1 << 26
@@ -129,7 +130,7 @@ class DeviceRmat(GraphStore):
                 range_of.append(number)
         return rows or [(0, 0, 0, 0, 0)], range_of or [0]
 
-    def _attributes(self, spec: str, rows: list[tuple[int, int, int, int, int]]) -> dict:
+    def _attributes(self, spec: str, rows: list[tuple[int, int, int, int, int]]) -> Attributes:
         return {
             "vertices": self.originals.size,
             "edges": int(self.indptr[-1]),
@@ -142,7 +143,18 @@ class DeviceRmat(GraphStore):
             "fingerprint": f"on the device: {spec}",
             "report": {},
             "partitions": rows,
+            **self._weight_range(),
         }
+
+    def _weight_range(self) -> Attributes:
+        """The attribute with the least and the largest weight that an edge may have."""
+        kind = self.rmat.weights
+        if not kind:
+            return {}
+        if isinstance(kind, Integers):
+            return weight_range(max(kind.low, 1), kind.high)
+        ends = np.array([1 / 256, 1], np.float32)
+        return weight_range(*map(float, from_one_to_five(ends) if kind == 5 else ends))
 
     def _hold(self, number: int, keys: Array = None) -> None:
         """Bring the edges of a range into GPU memory, in place of those of another."""

@@ -37,6 +37,8 @@ def test_the_same_graph(tmp_path, monkeypatch, more, most_keys):
     assert (len(made.ranges) > 1) == (most_keys is not None and parsed.draws * (1 + parsed.undirected) > most_keys)
     assert len(made.partitions) > len(made.ranges)
     assert (made.vertices, made.edges) == (written.vertices, written.edges)
+    if written.weighted:
+        assert made.weight_range[0] <= written.weight_range[0] <= written.weight_range[1] <= made.weight_range[1]
     assert np.array_equal(made.read_indptr(), graph.indptr)
     indices, weights = np.empty(made.edges, np.uint32), np.empty(made.edges if made.weighted else 0, np.float32)
     for part in reversed(made.partitions):
