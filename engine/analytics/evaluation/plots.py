@@ -16,6 +16,7 @@ from csaw.partition.arrays import earlier_files
 from csaw.partition.arrays.replace import FILE
 from csaw.partition.arrays.replace import check as check_free
 from csaw.partition.base.plot_style import CSAW, INK, LIMIT, PEER, RC, following_the_reader
+from csaw.partition.base.quoting import printable
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def write(
     except OSError as error:
         raise StoreError(f"{folder}: {error.strerror}; name another folder with --plot") from error
     for name, files in places.items():
-        said = title.replace(FINDING, _sentence(name))
+        said = printable(title.replace(FINDING, _sentence(name)))
         for path, content in zip(files, _contents(lines[name], said, size), strict=True):
             with earlier_files.new_file(path) as file:
                 file.write(content)
@@ -104,12 +105,12 @@ def lines_of(graph: str, profile: Findings, samples: Sequence[Compared], names: 
 
     Of instances that were taken one by one, the first is drawn.
     """
-    found = {name: [(Path(graph).name, _shown(one, name))] for name, one in profile.items()}
+    found = {name: [(printable(Path(graph).name), _shown(one, name))] for name, one in profile.items()}
     for label, sample in zip(names, samples, strict=True):
         several = " (first instance)" if len(sample.findings) > 1 else ""
         for findings, _ in sample.findings[:1]:
             for name, one in findings.items():
-                found[name].append((label + several, one))
+                found[name].append((printable(label) + several, one))
     kept = {name: [(label, one) for label, one in lines if isinstance(one, Drawn)] for name, lines in found.items()}
     columns = {name for name, one in profile.items() if isinstance(one, Column)}
     return {name: lines for name, lines in kept.items() if len(lines) > (name in columns)}
@@ -168,13 +169,13 @@ def _figure(lines: Lines, title: str, size: tuple[float, float]) -> "Figure":
     drawn = [(label, _points(finding)) for label, finding in lines]
     x_label, y_label = drawn[0][1].labels
     axis.set(xlabel=_sentence(x_label), ylabel=_sentence(y_label))
-    axis.set_title(title, loc="left", fontweight="bold", wrap=True)
+    axis.set_title(_no_formula(title), loc="left", fontweight="bold", wrap=True)
     axis.set_xscale(**_scale(np.concatenate([line.x for _, line in drawn])))
     axis.set_yscale(**_scale(np.concatenate([line.y for _, line in drawn])))
     if axis.get_xscale() == "symlog":
         axis.locator_params(axis="x", numticks=TICKS)
     for number, (label, line) in enumerate(drawn):
-        _draw(axis, number, label, line)
+        _draw(axis, number, _no_formula(label), line)
     axis.grid(visible=True)
     if len(drawn) > 1:
         axis.legend(frameon=False, labelcolor="linecolor", handlelength=1.6)
@@ -192,6 +193,11 @@ def _draw(axis: "Axes", number: int, label: str, line: Points) -> None:
         kept = np.union1d(kept, x.size - 1)
         x, y = x[kept], y[kept]
     axis.plot(x, y, color=color, marker=marker, markersize=4, linewidth=1.5, label=label)
+
+
+def _no_formula(text: str) -> str:
+    """The text with dollars that begin no formula."""
+    return text.replace("$", r"\$")
 
 
 def _sentence(text: str) -> str:

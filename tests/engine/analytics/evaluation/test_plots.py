@@ -41,6 +41,17 @@ def test_a_plot_has_the_title_labels_and_size_that_were_asked_for(found, tmp_pat
     assert ">Degree by csaw</text>" not in (tmp_path / "bare" / "degree.svg").read_text()
 
 
+@pytest.mark.parametrize(
+    ("text", "drawn"), [("\udcff", r"\udcff"), ("a\tb\x1b", r"a\tb\x1b"), ("$^$ for $5", "$^$ for $5"), ("ж ∞", "ж ∞")]
+)
+def test_any_title_and_label_is_drawn_as_text(found, tmp_path, text, drawn):
+    """Of bytes that are not UTF-8, and of formulas that are none, too."""
+    lines = plots.lines_of("g.zarr", found.profile, found.samples, [text])
+    plots.write(lines, tmp_path, size=(3, 2), title=text, overwrite=False)
+    svg = (tmp_path / "degree.svg").read_text()
+    assert svg.count(f">{drawn}</text>") == 2  # the title and the line in the legend
+
+
 def test_the_csv_has_all_points_of_the_lines(found, tmp_path):
     found.plot(tmp_path)
     with (tmp_path / "degree.csv").open() as file:
