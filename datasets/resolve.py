@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from csaw.datasets.cached import cached, place_of
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
-from csaw.datasets.counts import difference_of, disagreement
 from csaw.partition.base import cache
 from csaw.partition.base.drafts import remove_folder
 from csaw.partition.base.python_names import kept
@@ -21,6 +20,11 @@ from csaw.partition.errors import CsawError, FormatError, OptionError, StoreErro
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from csaw.partition import GraphStore
+
 
 log = logging.getLogger("csaw")
 READING = 3  # version of how text becomes a graph: stores in the cache of another one are not used
@@ -284,3 +288,27 @@ def _fault(entry: Entry | ByHand, path: Path, folder: Path) -> str:
     except CsawError as error:
         return str(error)
     return ""
+
+
+# Comparison of a dataset's store with the published counts.
+
+
+def difference_of(entry: Entry | ByHand, store: "GraphStore", directed: bool | None = None) -> str:
+    """The difference of the open ``store`` from the published dataset; empty when there is none."""
+    difference = disagreement(entry, store, directed)
+    return f"{store.path}: {entry.name} has {difference}" if difference else ""
+
+
+def disagreement(entry: Entry | ByHand, store: "GraphStore", directed: bool | None = None) -> str:
+    """The difference of the counts of ``store`` from the published ones; empty when there is none.
+
+    ``directed``: where the edges were read in another way than they are published, so that their number is another.
+    """
+    edges = store.edges if entry.directed else (store.edges + store.report.get("self_loops", 0)) // 2
+    leaves_out = isinstance(entry, Entry) and entry.isolated and store.vertices < entry.vertices
+    found = {} if leaves_out else {"vertices": (store.vertices, entry.vertices)}
+    found |= {"edges": (edges, entry.edges)} if directed is None else {}
+    said = [
+        f"{n:,} {name} where {published:,} are published" for name, (n, published) in found.items() if n != published
+    ]
+    return ", ".join(said)

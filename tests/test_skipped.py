@@ -120,7 +120,7 @@ def test_real_graphs_that_are_named_but_not_there_are_a_failure(tmp_path, monkey
     assert need_data("irregular") == tmp_path / "irregular"
 
 
-@pytest.mark.parametrize("name", ["csaw", "csaw.engine.loaders", "csaw.engine.cluster.joined"])
+@pytest.mark.parametrize("name", ["csaw", "csaw.engine.loaders", "csaw.engine.cluster.dask_executor"])
 def test_a_part_of_the_project_is_not_optional(name):
     with pytest.raises(AssertionError, match="is not optional"):
         need_package(name)

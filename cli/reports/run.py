@@ -5,9 +5,9 @@ An option of ``csaw sample`` is named as its help names it.
 
 from collections.abc import Mapping
 
-from csaw.cli.reports.graphs import GRAPH
-from csaw.cli.reports.parameters import options_of
+from csaw.cli.reports.graphs import GRAPH, dated
 from csaw.cli.reports.sections import Facts, Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
+from csaw.engine.api.option import flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
 from csaw.engine.plan.parts import PARTS
 from csaw.engine.plan.residency import Residency
@@ -291,3 +291,19 @@ def sample_sections(sample: Facts) -> list[Section]:
         *run_sections(sample["results"]),
         *worker_sections(sample["results"]),
     ]
+
+
+# Options of an algorithm with the values that a run gives them.
+
+TIMES = ("start_time", "last_time")  # options of csaw's algorithms that are times
+
+
+def options_of(algorithm: object, parameters: Facts, units: str | None = None) -> Section:
+    """The options of an algorithm with their values, as a section; in time, where no weight counts, without a bias.
+
+    Times of a graph, which have these ``units``, are shown as its input has them, too.
+    """
+    unweighed = {"bias": "none"} if parameters.get("time_strategy") and parameters.get("bias") == "weight" else {}
+    times = {} if units is None else {name: dated(parameters[name], units) for name in TIMES if name in parameters}
+    shown = {**parameters, **unweighed, **times}
+    return f"Options of {algorithm}", [(flag_of(name), plain(value)) for name, value in shown.items()]

@@ -3,14 +3,14 @@
 All of it is checked here, before anything is planned.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
-from csaw.engine.api.misspelled import refuse_misspelled
-from csaw.engine.api.pool_rules import check_pool
+from csaw.engine.api.hook_place import placed
 from csaw.engine.api.user_code import users_code
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -297,3 +297,55 @@ def _refuse_other_rules(algorithm: MiniBatches) -> None:
     for name, wanted in (("epochs", 1), ("shuffle", False), ("drop_last", False)) if algorithm.draws_seeds else ():
         if getattr(algorithm, name) != wanted:
             _refuse(algorithm, name, f"{wanted!r} beside draws_seeds = True", getattr(algorithm, name))
+
+
+# Names of a user's own class that are nearly those of hooks and rules.
+
+ALIKE = 0.8  # how alike two names are where one of them is misspelled
+
+
+def refuse_misspelled(algorithm: Algorithm, names: Iterable[str]) -> None:
+    """OptionError about an attribute that nothing in its file reads and that is called nearly as one of ``names``."""
+    known, kind = {name for name in names if not name.startswith("_")}, type(algorithm)
+    own = (name for one in kind.__mro__ if one.__module__ == kind.__module__ for name in vars(one))
+    for name in (one for one in own if not one.startswith("_") and one not in known | algorithm.options().keys()):
+        alike = get_close_matches(name, known, 1, ALIKE)
+        if alike and f".{name}" not in algorithm.file_text:
+            raise OptionError(
+                f"{algorithm.name()}.{name}: nothing reads it; did you mean {alike[0]}? If not, choose another name"
+            )
+
+
+# Rules of a traversal that selects vertices by ``vertex_bias``: from a pool, or one of its walkers with clocks.
+
+MOST_PICKS = 1 << 24  # of a depth from a pool, with replacement
+POOL_STARTS = ("all", "random", "connected", "distinct")  # sources that a pool may begin with
+
+
+def check_pool(algorithm: Algorithm) -> None:
+    """OptionError, with the line of vertex_bias if the class has one, where nothing would call that, or a pool has what
+    it cannot use.
+    """
+    if not isinstance(algorithm, Traversal):
+        return
+    own, pooled = type(algorithm).vertex_bias is not Traversal.vertex_bias, algorithm.pool_size is not None
+    said = None
+    if own and not pooled and not algorithm.clocks:
+        said = (
+            "vertex_bias: only a Traversal with pool_size, from which it selects frontier_size vertices at each depth, "
+            "or with clocks = True calls it"
+        )
+    elif algorithm.clocks and getattr(algorithm, "walk_length", None) is None:
+        said = "walk_length: expected an integer beside clocks = True, the steps of an instance, found None"
+    elif algorithm.frontier_replace and not pooled:
+        said = "frontier_replace: expected False without pool_size, found True"
+    elif algorithm.frontier_replace and algorithm.frontier_size > MOST_PICKS:
+        said = (
+            f"frontier_size: expected at most {MOST_PICKS:,} beside frontier_replace, found {algorithm.frontier_size:,}"
+        )
+    elif pooled and algorithm.sources_from not in POOL_STARTS:
+        words = ", ".join(map(repr, POOL_STARTS))
+        said = f"sources_from: expected one of {words} beside pool_size, found {quoted(algorithm.sources_from)}"
+    if said:
+        error = OptionError(f"{algorithm.name()}.{said}")
+        raise placed(error, type(algorithm).vertex_bias) if own else error

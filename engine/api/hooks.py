@@ -22,11 +22,10 @@ from functools import cached_property
 from typing import TypeVar
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
-from csaw.engine.api.assignments import require_values
 from csaw.engine.api.hook_language import PORTABLE, Portable, refuse_foreign, scope_of, stored_names
 from csaw.engine.api.hook_place import placed
 from csaw.engine.api.hook_rewriter import MOST_SITES, TURN, VERTEX_HOOKS, Columns, Rewriter, numeric
-from csaw.engine.api.hook_scope import INLINED, Surroundings, source_of
+from csaw.engine.api.hook_scope import INLINED, Surroundings, require_values, source_of
 from csaw.partition.errors import OptionError
 
 AnyRewriter = TypeVar("AnyRewriter", bound=Rewriter)

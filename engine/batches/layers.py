@@ -12,18 +12,200 @@ place of q(u), sums that are integers are compared, and the weights are of the c
 drawn.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from csaw.engine.batches.incoming_bias import Columns
-from csaw.engine.batches.layer_edges import Candidates, Kept, Layer, LayerEdges
-from csaw.engine.batches.ordered import begins, counts, distinct
+from csaw.engine.batches.fixed import scaled, shifts
+from csaw.engine.batches.ordered import begins, counts, distinct, fresh, in_pieces
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.contracts import Array, IncomingBias
+from csaw.engine.plan.parts import LISTED_EDGES, RANGE
 from csaw.engine.schedule.backend import Backend
 from csaw.engine.schedule.flags import any_set
 from csaw.partition.errors import BiasError
+
+# The edges from the frontiers of a depth of layers: which vertices they lead to, with what chances, and which of them
+# lead to those that were drawn.
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The vertices that were drawn at a depth, in order of instance and draw, with the chance of each in a draw."""
+
+    local: Array
+    vertex: Array
+    probability: Array
+    candidate: Array | None = None  # the number of each among the candidates, where they are of a frontier
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The vertices that each instance may draw, in order of instance and vertex.
+
+    Each has an integer in proportion to its chance.
+    """
+
+    local: Array
+    vertex: Array
+    upto: Array  # running sums of the integers; they overflow, and their differences within an instance are right
+    sums: Array
+    begin: Array  # int64 [instances + 1]: the first candidate of each instance
+    total: Array  # int64 [instances]: the sum over each instance
+
+
+class Kept(NamedTuple):
+    """Edges to vertices of a layer, in order: arrays [n].
+
+    ``draw``: a draw of the layer that gave the vertex; ``times``: how many did.
+    """
+
+    local: Array
+    src: Array
+    dst: Array
+    bias: Array
+    draw: Array
+    times: Array
+
+
+class LayerEdges:
+    """The edges of the rows of a batch's frontier whose biases are above 0."""
+
+    def __init__(self, batch: Traversals) -> None:
+        self.batch, self.backend, self.xp = batch, batch.backend, batch.xp
+        self.instances, self.vertices = batch.instances, batch.backend.store.vertices
+        xp = self.xp
+        cell = xp.flatnonzero(batch.keys > 0.0)
+        entry = xp.repeat(xp.arange(batch.capacity.size), batch.capacity)[cell]
+        self._hold(entry, cell)
+
+    def _hold(self, entry: Array, cell: Array) -> None:
+        """Make these the edges.
+
+        ``entry``: numbers of the vertices of the frontier that they begin at; ``cell``: their places in the batch's
+        arrays.
+        """
+        batch = self.batch
+        self.local, self.src = batch.local[entry], batch.vertex[entry]
+        self.dst, self.bias = batch.out[cell].astype(np.int64), batch.keys[cell]
+
+    def candidates(self) -> Candidates:
+        """Return the vertices that the edges lead to, with the sums of the edges' biases.
+
+        The sums are integers of a scale for each instance.
+        """
+        xp = self.xp
+        owner, vertex, sums = self._sums()
+        upto = xp.cumsum(sums)
+        begin = begins(xp, owner, self.instances)
+        ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
+        return Candidates(owner, vertex, upto, sums, begin, xp.diff(ends))
+
+    def _sums(self) -> tuple[Array, Array, Array]:
+        """int64 [n]: the instances, in order; the different vertices of each, in order; and the sums of the biases of
+        edges to them, as integers.
+        """
+        xp = self.xp
+        largest = xp.zeros(self.instances, np.float64)
+        xp.maximum.at(largest, self.local, self.bias)
+        units = scaled(xp, self.bias, shifts(xp, largest, counts(xp, self.local, self.instances))[self.local])
+        key = self.local * self.vertices + self.dst
+        order = xp.argsort(key, kind="stable")
+        key, upto = key[order], xp.cumsum(units[order])
+        last = xp.flatnonzero(xp.concatenate([key[1:] != key[:-1], xp.ones(min(key.size, 1), bool)]))
+        key, upto = key[last], upto[last]
+        return key // self.vertices, key % self.vertices, xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
+
+    def to(self, layer: Layer) -> Kept:
+        """The edges that lead to vertices of the layer."""
+        kept, draw, times = self._matched(layer)
+        return Kept(self.local[kept], self.src[kept], self.dst[kept], self.bias[kept], draw, times)
+
+    def _matched(self, layer: Layer) -> tuple[Array, Array, Array]:
+        """int64 [n]: the edges that lead to vertices of the layer, in order; the first draw that gave each of these
+        vertices; and how many did.
+        """
+        xp = self.xp
+        drawn = layer.local * self.vertices + layer.vertex
+        order = xp.argsort(drawn, kind="stable")
+        begin = xp.flatnonzero(fresh(xp, drawn[order]))
+        drawn, times = drawn[order[begin]], xp.diff(xp.append(begin, order.size))
+        wanted = self.local * self.vertices + self.dst
+        at = xp.searchsorted(drawn, wanted)
+        kept = xp.flatnonzero(xp.append(drawn, -1)[at] == wanted)
+        at = at[kept]
+        return kept, order[begin[at]], times[at]
+
+
+# For each vertex of the graph, the sum of the biases of all edges to it: what layers of vertices of the whole graph
+# are drawn by. Biases become integers of one scale, that of the largest, so that the sums are the same in any order.
+# So there are two passes over the graph: one finds the largest bias, and one adds. A pass goes from range to range of
+# vertices, whose rows a streamed graph brings as for any frontier.
+
+
+class Columns:
+    """Sums in the making, of the rows of ``pending`` vertices next."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.xp = backend, backend.xp
+        self.vertices, self.dtype = backend.store.vertices, np.dtype(backend.store.id_dtype)
+        self.largest, self.shift, self.adding, self.done = 0.0, 0, False, False
+        self.sums = self.xp.zeros(self.vertices, np.int64)
+        self._begin(0)
+
+    def _begin(self, first: int) -> None:
+        self.first = first
+        self.pending = self.xp.arange(first, min(first + RANGE, self.vertices))
+
+    def advance(self) -> IncomingBias | None:
+        """Add up the rows that can be read; the sums once there are no more."""
+        while not self.done:
+            for vertices, degree in self._pieces(self._ready()):
+                self._weigh(vertices, degree)
+            if self.pending.size:
+                return None
+            self._next()
+        return IncomingBias(self.sums, self.xp.cumsum(self.sums))
+
+    def _ready(self) -> Array:
+        ready = self.pending
+        if not self.backend.streamed:
+            self.pending = ready[:0]
+            return ready
+        mask = self.backend.partitions.can_read(ready)
+        self.pending = ready[~mask]
+        return ready[mask]
+
+    def _pieces(self, vertices: Array) -> Iterator[tuple[Array, Array]]:
+        """Vertices with their degrees, so few at a time that their edges fit the memory."""
+        degree = self.backend.graph.degrees(vertices)
+        for some in in_pieces(self.xp, degree, LISTED_EDGES):
+            yield vertices[some], degree[some]
+
+    def _weigh(self, vertices: Array, degree: Array) -> None:
+        xp, upto = self.xp, self.xp.cumsum(degree)
+        total = int(upto[-1])
+        out, biases = xp.empty(total, self.dtype), xp.empty(total, np.float64)
+        self.backend.weigh_rows(vertices, upto - degree, xp.flatnonzero(degree), out, biases)
+        if self.adding:
+            self.backend.add_scaled(self.sums, out, biases, self.shift)
+        elif total:
+            self.largest = max(self.largest, float(biases.max()))
+
+    def _next(self) -> None:
+        """Go on with the next range, the next pass, or to the end."""
+        if self.first + RANGE < self.vertices:
+            return self._begin(self.first + RANGE)
+        if self.adding or self.largest == 0.0:
+            self.done = True
+            return None
+        self.adding = True
+        [self.shift] = shifts(np, np.array([self.largest]), np.array([self.backend.store.edges])).tolist()
+        return self._begin(0)
+
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
 LARGEST = float(np.finfo(np.float32).max)  # weight of an edge in a sample

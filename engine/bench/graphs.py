@@ -15,6 +15,17 @@ from csaw.partition import GraphStore, open_graph
 if TYPE_CHECKING:
     from csaw.engine.cuda.device import Device
 
+from itertools import pairwise
+
+from csaw.engine.plan.plan import Plan
+from csaw.partition.arrays.replace import GRAPH, Draft
+from csaw.partition.graph.clusters import Clusters, digest_of, make_clusters
+from csaw.partition.graph.cuts import cut_points
+from csaw.partition.graph.views import Coalesced, Recut
+from csaw.partition.graph.write import StoreWriter
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.partitioners import partitioned
+
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler", "gunrock": "Gunrock"}
 # from [1, 5); integers, as Gunrock's shortest paths have
 WEIGHTS: dict[str, int | Integers] = {"nextdoor": 5, "gunrock": Integers(0, 64)}
@@ -162,3 +173,87 @@ def _choose(n: np.ndarray | int, k: np.ndarray) -> np.ndarray:
     from scipy.special import comb
 
     return comb(n, k)
+
+
+# A graph in a given number of partitions, however it is stored: the papers use four, of which two fit. Or in those of
+# a partitioner, however its vertices are numbered.
+
+PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
+
+
+def in_partitions(store: GraphStore, count: int, folder: Path) -> GraphStore:
+    """The store with its partitions merged into ``count``, or a copy of it in ``folder`` that has ``count``."""
+    if len(store.partitions) == count:
+        return store
+    if len(store.partitions) > count:
+        return Coalesced(store, count)
+    return copied(store, count, folder)
+
+
+def copied(store: GraphStore, count: int, folder: Path) -> GraphStore:
+    """Copy the store to ``folder`` with ``count`` partitions, or fewer if a row is longer than one.
+
+    Holds one partition of the store at a time.
+    """
+    indptr = store.read_indptr()
+    cuts = cut_points(indptr, count)
+    with StoreWriter(folder / "parted.zarr", vertices=store.vertices, weighted=store.weighted) as writer:
+        for part in store.partitions:
+            indices = np.empty(part.edges, store.id_dtype)
+            weights = np.empty(part.edges, np.float32) if store.weighted else None
+            store.read_partition(part.number, indices, weights)
+            inner = cuts[(cuts > part.first_vertex) & (cuts < part.last_vertex)].tolist()
+            for a, b in pairwise([part.first_vertex, *inner, part.last_vertex]):
+                span = slice(indptr[a] - part.first_edge, indptr[b] - part.first_edge)
+                rows = indptr[a : b + 1] - indptr[a]
+                writer.extend(rows, indices[span], None if weights is None else weights[span])
+                if b in cuts:
+                    writer.end_partition()
+        return writer.finish(directed=store.directed, vertex_ids=None, report={})
+
+
+def by_partitioner(plain: GraphStore, partitioner: str, count: int, folder: Path) -> tuple[GraphStore, np.ndarray]:
+    """Copy a store, whose original ids are its dense ones, to ``folder`` in the ``count`` partitions of a partitioner.
+
+    Errors as of ``csaw partition --partitioner``. Returns the copy, and the number of each vertex there, int64 [V].
+    """
+    options = IngestOptions(partitioner=partitioner, partitions=count)
+    with Draft(folder / f"{partitioner}.zarr", GRAPH, overwrite=False) as draft:
+        made = partitioned(plain, draft, options, PARTITION_BYTES, None)
+    return made, np.argsort(made.original_ids(np.arange(made.vertices)))
+
+
+def room_for(plan: Plan, store: GraphStore, count: int) -> int:
+    """Bytes of memory of a plan for a streamed graph while ``count`` of the store's partitions are loaded."""
+    edge = plan.needs.edge
+    each = edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.piece
+    return plan.fixed_bytes + plan.batch_bytes + count * store.largest_partition * each
+
+
+# A graph with clusters of vertices, for ClusterGCN, where its store was made without.
+
+METHOD, SEED = "random", 0  # R-MAT graphs have no communities that another method could find
+MEMBERS = 160  # mean vertices of a cluster: ogbn-products in 15,000 clusters
+
+
+class Clustered(Recut):
+    """``store`` with random clusters of about MEMBERS vertices, and at least ``fewest`` where it has as many vertices.
+
+    Nothing is copied.
+    """
+
+    def __init__(self, store: GraphStore, fewest: int) -> None:
+        super().__init__(store, [(part.first_vertex, part.first_edge) for part in store.partitions])
+        count = min(max(fewest, store.vertices // MEMBERS), store.vertices)
+        self.numbers = make_clusters(store, count, METHOD, SEED)
+        self.clusters = Clusters(count, METHOD, SEED, digest_of(self.numbers))
+
+    def read_clusters(self) -> np.ndarray:
+        return self.numbers
+
+
+def in_clusters(store: GraphStore, fewest: int) -> GraphStore:
+    """The store itself if it has ``fewest`` clusters, or else a view of it with random ones."""
+    if store.clusters is not None and store.clusters.count >= fewest:
+        return store
+    return Clustered(store, fewest)

@@ -17,8 +17,7 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.bench.bench_row import Row, beside, rate_of
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.parted import room_for
+from csaw.engine.bench.graphs import Graph, room_for
 from csaw.engine.bench.work import Options, Work
 from csaw.engine.runs.job import Job, prepare
 from csaw.partition import GraphStore

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
-from csaw.engine.cluster.listening import address_in, require_listener
-from csaw.engine.cluster.tracker import silent_tracker
 from csaw.partition.base.interruptible import interruptible
 from csaw.partition.base.python_names import COMMAND_LINE
 from csaw.partition.base.quoting import quoted
@@ -23,8 +21,75 @@ from csaw.partition.errors import ClusterError, MissingDependencyError, OptionEr
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
+import json
+import os
+import socket
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+# Whether a scheduler listens at its address, asked before Dask is, which would try for half a minute in silence.
 
 log = logging.getLogger(__name__)
+SECONDS_TO_LISTEN = 10.0  # a scheduler that starts at the same time as csaw may need them
+SECONDS_TO_ANSWER = 3.0  # one attempt
+SECONDS_TO_WRITE = 1.0  # the file of a scheduler, which Dask does not write in one step
+PLAIN = ("tcp", "tls")  # other protocols of Dask are left to it
+SCHEDULERS_PORT = 8786
+
+
+def require_listener(address: str) -> None:
+    """Wait until something listens at the address of a scheduler, and say so where that takes time.
+
+    Raises:
+        ClusterError: nothing listens there after ``SECONDS_TO_LISTEN``, or this is no address.
+    """
+    until, told = time.monotonic() + SECONDS_TO_LISTEN, False
+    while reason := _silent(address):
+        if time.monotonic() > until:
+            raise ClusterError(
+                f"--cluster: no scheduler listens at {address} ({reason}); look whether it runs there, and run the "
+                "command again"
+            )
+        if not told:
+            log.warning("nothing listens at %s yet (%s); trying for %g seconds", address, reason, SECONDS_TO_LISTEN)
+        told = True
+        time.sleep(0.2)
+
+
+def _silent(address: str) -> str:
+    """Why nothing can be reached at an address; nothing where something listens, or where Dask alone could tell."""
+    if address.partition("://")[0] not in PLAIN:
+        return ""
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    try:
+        where = parse_host_port(parse_address(address)[1], SCHEDULERS_PORT)
+        socket.create_connection(where, timeout=SECONDS_TO_ANSWER).close()
+    except (ValueError, OverflowError) as error:
+        raise ClusterError(f"--cluster: expected an address such as tcp://host:8786, found {address}") from error
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def address_in(file: str) -> str:
+    """The address in the file of a scheduler, which may write it just now; ClusterError where it has none."""
+    until = time.monotonic() + SECONDS_TO_WRITE
+    while True:
+        try:
+            return str(json.loads(Path(file).read_text())["address"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"--cluster {file}: expected the file that dask scheduler --scheduler-file writes, with an "
+                    "address, found none in it"
+                ) from error
+        time.sleep(0.02)
+
+
 FORMS = "a scheduler's address such as tcp://host:8786, its file, local:N, slurm:N, lsf:N or mpi"
 JOBS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
 MOST_WORKERS = 10_000
@@ -194,3 +259,57 @@ def _library(name: str, package: str) -> ModuleType:
         raise MissingDependencyError(
             f"--cluster needs {name}, which cannot be imported here ({error}); pip install '{package}'"
         ) from error
+
+
+# Python's resource tracker beside a cluster on this machine: a process that remembers what workers share, and that
+# prints tracebacks once another one was killed. Where it dies, Python begins another, which knows nothing of what the
+# first one remembered and says so for each of it. Nothing of a run depends on it.
+
+BEGINS = (
+    "ensure_running",
+    "_ensure_running_and_write",
+)  # of the tracker: what begins its process, in Python 3.11 and in later ones
+STDERR = 2
+
+
+@contextmanager
+def silent_tracker() -> Iterator[None]:
+    """Let trackers that are begun inside the block write to nowhere, for as long as they live."""
+    tracker = getattr(resource_tracker, "_resource_tracker", None)
+    held = [name for name in BEGINS if hasattr(tracker, name)]
+    for name in held:
+        setattr(tracker, name, _silently(tracker, getattr(tracker, name)))
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for name in held[:1]:
+                getattr(
+                    tracker, name
+                )()  # one that died meanwhile is begun here, and not by what Python does at its end
+        for name in held:
+            delattr(tracker, name)
+
+
+def _silently(tracker: Any, begin: Callable[..., object]) -> Callable[..., object]:
+    def begun(*given: object) -> object:
+        if tracker._fd is not None and tracker._check_alive():
+            return begin(*given)
+        with warnings.catch_warnings(), _to_nowhere():
+            warnings.simplefilter("ignore", UserWarning)  # that it died
+            return begin(*given)
+
+    return begun
+
+
+@contextmanager
+def _to_nowhere() -> Iterator[None]:
+    """Let processes that are begun inside the block inherit a standard error that goes nowhere."""
+    kept, nowhere = os.dup(STDERR), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, STDERR)
+        yield
+    finally:
+        os.dup2(kept, STDERR)
+        os.close(kept)
+        os.close(nowhere)

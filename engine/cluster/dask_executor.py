@@ -1,14 +1,21 @@
 """The executor of a Dask cluster."""
 
+import logging
+import secrets
+import signal
+import threading
+import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from distributed import Client, Future, KilledWorker, get_worker
+from distributed import Client, Future, KilledWorker, Worker, WorkerPlugin, get_worker
 
-from csaw.engine.cluster.attendance import LOST, Attendance
-from csaw.engine.cluster.executor import Member, ResultLost, WorkerDied, seated
-from csaw.engine.cluster.joined import Joined, joined, seat_of
-from csaw.partition.errors import CsawError
+from csaw.engine.cluster.attendance import LOST, REMIND_SECONDS, Attendance
+from csaw.engine.cluster.executor import Member, ResultLost, Seat, WorkerDied, seated
+from csaw.engine.cluster.recipe import memory_of
+from csaw.engine.runs.job import DRAWS
+from csaw.partition.base.version import VERSION
+from csaw.partition.errors import ClusterError, CsawError
 
 
 class DaskExecutor(Attendance):
@@ -68,3 +75,102 @@ def _in_seat(function: Callable[..., object], *arguments: object) -> object:
     local = any(one.local for one in plugins.values())
     with seated(seat_of(worker, local), {name: one.member for name, one in plugins.items()}):
         return function(*arguments)
+
+
+# The workers of a cluster joined for one run: there, of this version of csaw, and with the run's own plugin, which
+# they drop at its end.
+
+log = logging.getLogger(__name__)
+SECONDS_TO_COME = 5.0  # for workers that start with the run, before a word
+
+
+class Joined(WorkerPlugin):
+    """The member of a run in a worker of Dask.
+
+    Ctrl-C is for the process that leads, which stops the workers: those on its machine do not hear it.
+    """
+
+    def __init__(self, member: Member, local: bool) -> None:
+        self.member, self.local = member, local
+
+    def setup(self, worker: Worker) -> None:
+        if self.local and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.member.setup(seat_of(worker, self.local))
+
+    def teardown(self, worker: Worker) -> None:
+        self.member.teardown()
+
+
+def seat_of(worker: Worker, local: bool) -> Seat:
+    """The seat of a worker; ``local``: whether it was started on this machine for the run."""
+    address, limit = worker.address, worker.memory_manager.memory_limit
+    return Seat(
+        worker=address if str(worker.name) == address else f"{worker.name} ({address})",
+        address=address,
+        number=worker.name if local and isinstance(worker.name, int) else None,
+        threads=worker.state.nthreads,
+        memory=memory_of(limit) if limit else None,
+    )
+
+
+@contextmanager
+def joined(client: Client, plugin: Joined) -> Iterator[str]:
+    """Register the plugin of a run with all workers, those that come later too, and yield the run's name.
+
+    At the end, also after Ctrl-C, workers drop it.
+
+    ClusterError where a worker has another csaw, and names the first one; or where the scheduler is lost.
+    """
+    name = f"csaw-{secrets.token_hex(8)}"
+    try:
+        _await_workers(client)
+        _check_versions(client)
+        client.register_plugin(plugin, name=name)
+    except ClusterError:
+        raise
+    except (OSError, TimeoutError, RuntimeError) as error:
+        raise ClusterError(
+            f"the scheduler {client.scheduler.address} was lost before any work began; look whether it runs, and run "
+            "the command again"
+        ) from error
+    try:
+        yield name
+    finally:
+        if client.status == "running":  # otherwise the scheduler is lost
+            with suppress(OSError, TimeoutError, RuntimeError, ValueError):
+                client.unregister_worker_plugin(name)
+
+
+def _await_workers(client: Client) -> None:
+    """Wait for a first worker, for as long as its job may wait in a queue."""
+    said = time.monotonic() + SECONDS_TO_COME
+    while not client.nthreads():
+        if time.monotonic() > said:
+            said = time.monotonic() + REMIND_SECONDS
+            log.info("%s has no worker yet; waiting for one", client.scheduler.address)
+        time.sleep(0.1)
+
+
+def _check_versions(client: Client) -> None:
+    wanted = (VERSION, DRAWS)
+    for address, found in client.run(_version_probe(), on_error="return").items():
+        if isinstance(found, BaseException):
+            raise ClusterError(f"worker {address} has no csaw ({found}); install csaw {VERSION} there")
+        if tuple(found) != wanted:
+            raise ClusterError(
+                f"worker {address} has csaw {found[0]}, whose draws are version {found[1]}; expected "
+                f"{wanted[0]} with draws of version {wanted[1]}, as here"
+            )
+
+
+def _version_probe() -> Callable[[], tuple[str, int]]:
+    """A function that workers without csaw can load: Dask sends what is defined inside of another one as it is."""
+
+    def said() -> tuple[str, int]:
+        from csaw.engine.runs import job
+        from csaw.partition.base import version
+
+        return version.VERSION, job.DRAWS
+
+    return said

@@ -4,24 +4,25 @@ partitions behind that.
 Kernels see whole arrays and do not know which rows are in memory; the scheduler sees to it that they read no others.
 """
 
-from collections.abc import Callable, Iterable
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
-from csaw.engine.cpu.kept_tables import KeptTables
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import Places
-from csaw.engine.cpu.reserved import Reserved
-from csaw.engine.cpu.single_rows import HostRows
-from csaw.engine.cpu.slots import Slots
+from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
+from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
+from csaw.engine.schedule.single_rows import SingleRows
 from csaw.engine.schedule.time_rules import TimeRules
 from csaw.partition import Partition
 from csaw.partition.base.stages import EDGES, tell
@@ -295,3 +296,170 @@ class HostGraph(Partitions):
         """Raise the first error that a kernel has noted in ``bads``."""
         for bad in bads:
             check_bias(self.store, bad)
+
+
+# Alias tables of a streamed graph, kept on disk once they are made: reading one again takes a fifth of the time of
+# making it.
+
+log = logging.getLogger(__name__)
+
+
+class KeptTables:
+    """``keep`` the columns of a partition, and ``read`` them later.
+
+    A partition is in it once it is kept; none is where no disk has room.
+    """
+
+    def __init__(self, folder: Path, threads: ThreadPoolExecutor) -> None:
+        self.file = ScratchFile(folder, threads.map)
+        self.full = False
+        self.places: dict[int, list[int]] = {}  # where each column of a partition begins
+
+    def __contains__(self, number: int) -> bool:
+        return number in self.places
+
+    def keep(self, number: int, columns: Iterable[np.ndarray]) -> None:
+        """Write a partition's columns; do nothing, and note why once, where there is no room for them."""
+        if self.full:
+            return
+        try:
+            self.places[number] = [self.file.append(column.view(np.uint8)) for column in columns]
+        except OSError as error:
+            self.full = True
+            log.info("alias tables cannot be kept on disk (%s): they are made anew for each load", error.strerror)
+
+    def read(self, number: int, columns: Iterable[np.ndarray]) -> None:
+        """Fill arrays with the columns of a partition that was kept. StoreError where the file has changed."""
+        for begin, column in zip(self.places[number], columns, strict=True):
+            self.file.read(begin, column.view(np.uint8))
+
+    def ahead(self, number: int) -> None:
+        """Ask the system to read a partition's columns into its page cache."""
+        for begin in self.places[number]:
+            self.file.ahead(begin)
+
+    def close(self) -> None:
+        """Remove the file."""
+        self.file.close()
+
+
+# Single rows in host memory, each at its own place in address space for the whole graph. The space is on small pages,
+# so that a row takes little more than its bytes.
+
+SLICE = 64  # rows of a task that makes tables: a task for each row took longer than the tables
+
+
+class HostRows(SingleRows):
+    """Single rows of a ``HostGraph``, which its ``places`` note.
+
+    The last entry of its ``loaded`` says whether there are any.
+    """
+
+    def sizes(self, vertices: np.ndarray) -> np.ndarray:
+        """Bytes of memory that the row of each vertex takes: whole pages, of every array."""
+        degrees, arrays = self.graph.degrees(vertices), self.graph.edge_arrays
+        return sum((degrees * each * array.item // PAGE + 2) * PAGE for array, each in arrays)
+
+    def bring(self, vertices: np.ndarray) -> None:
+        self.graph.slots.trim()
+        graph, begin = self.graph, self.graph.indptr[vertices]
+        arrays = {name: held.array for name, held in graph.stored.items()}
+        self.read_edges(begin, graph.degrees(vertices), begin, arrays)
+        if graph.table:
+            slices = [vertices[i : i + SLICE] for i in range(0, vertices.size, SLICE)]
+            bads = np.zeros((len(slices), 3), np.int64)
+            list(graph.threads.map(graph.build_table, slices, bads))
+            graph.check(bads)
+        graph.places.note(vertices)
+        graph.arrays.loaded[-1] = 1
+        graph.transfer_bytes += int(graph.degrees(vertices).sum()) * graph.edge_bytes
+
+    def forget(self) -> None:
+        graph = self.graph
+        graph.places.forget(self.vertices)
+        graph.arrays.loaded[-1] = 0
+        for array, each in graph.edge_arrays:
+            array.release(0, each * graph.slots.first)
+
+
+# Slots: fixed places for the partitions of a streamed graph, so that a partition is read into the memory of one
+# before it. To clear new pages takes longer than to read a partition into pages that are there
+# (docs/contributing/tuning.md).
+
+ALIGNED = HUGE // 4  # edges, of 4 bytes or a multiple of them: a slot begins where a huge page may begin
+
+
+class Slots:
+    """Slots for partitions of at most ``largest`` edges, behind the first ``edges`` places of each of ``arrays``.
+
+    ``arrays``: each with its number of elements of an edge; they have as many places as ``places`` says, so that each
+    partition can have a slot. A slot that is free keeps its memory, and so does one that a smaller partition is in, as
+    long as all slots together have memory for at most ``most`` edges.
+    """
+
+    def __init__(self, arrays: Sequence[tuple[Reserved, int]], edges: int, largest: int, most: int) -> None:
+        self.arrays, self.first, self.room, self.most = arrays, _aligned(edges), _aligned(largest), most
+        self.free: list[int] = []  # slots that a partition has left
+        self.of: dict[int, int] = {}  # the slot of each partition that has one
+        self.used: list[int] = []  # edges of the partition in each slot
+        self.filled: list[int] = []  # edges for which each slot has memory
+        for array, _ in arrays:
+            array.huge_pages(False)
+
+    @staticmethod
+    def places(edges: int, largest: int, count: int) -> int:
+        """Places that arrays must have."""
+        return _aligned(edges) + count * _aligned(largest)
+
+    def take(self, partition: int, edges: int) -> int:
+        """The place of the first edge of a slot for a partition of so many edges."""
+        if partition not in self.of:
+            slot = self._free()
+            self.of[partition], self.used[slot] = slot, edges
+            if edges > self.filled[slot]:
+                self._grow(slot, edges)
+            self.trim(self.most)
+        return self._begin(self.of[partition])
+
+    def give_back(self, partition: int) -> None:
+        """Free the slot of a partition."""
+        slot = self.of.pop(partition)
+        self.used[slot] = 0
+        self.free.append(slot)
+
+    def trim(self, most: int = 0) -> None:
+        """Give back memory that no partition uses, where most of it is first.
+
+        It ends when there is memory for at most ``most`` edges, or no more of it.
+        """
+        while sum(self.filled) > max(most, sum(self.used)):
+            slot = max(range(len(self.used)), key=lambda slot: self.filled[slot] - self.used[slot])
+            begin = self._begin(slot)
+            for array, each in self.arrays:
+                array.release(each * (begin + self.used[slot]), each * (begin + self.room))
+            self.filled[slot] = self.used[slot]
+
+    def _free(self) -> int:
+        """The free slot with most memory, or a new one."""
+        if self.free:
+            slot = max(self.free, key=self.filled.__getitem__)
+            self.free.remove(slot)
+            return slot
+        self.used.append(0)
+        self.filled.append(0)
+        return len(self.used) - 1
+
+    def _grow(self, slot: int, edges: int) -> None:
+        """Let a slot take memory for so many edges: in huge pages, but for the last one, which is not full."""
+        begin = self._begin(slot)
+        for array, each in self.arrays:
+            array.huge_pages(False, each * begin, each * (begin + self.room))
+            array.huge_pages(True, each * begin, each * (begin + edges))
+        self.filled[slot] = edges
+
+    def _begin(self, slot: int) -> int:
+        return self.first + slot * self.room
+
+
+def _aligned(edges: int) -> int:
+    return -(-edges // ALIGNED) * ALIGNED

@@ -1,19 +1,23 @@
 """Kernels specialized for one plan, a graph in host memory, and threads, with which batches on the CPU are drawn."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import math
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
+from typing import ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from csaw.engine.api.algorithm import Algorithm, Walk
+from csaw.engine.api.hook_place import code_of, placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.user_code import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cpu.graph import HostGraph
-from csaw.engine.cpu.hook_threads import HookThreads
-from csaw.engine.cpu.recycled import Recycled
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan.contracts import Store
@@ -26,6 +30,7 @@ from csaw.engine.schedule.specialization import WEIGHT, Constants
 from csaw.engine.schedule.time_rules import time_rules
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
+from csaw.partition.errors import CsawError, OptionError
 
 FIRST_WORD = "hook_word(seed, instance, depth, 0)"  # in the text of a hook
 LEAST_ROOM = 64 << 20  # bytes that a batch may take, however little memory is asked for: plans are estimates
@@ -175,3 +180,90 @@ class CpuRunner(BatchBackend):
         if not self.streamed:
             graph.load_all()
         return graph
+
+
+# Threads for kernels with a user's own hooks: what a hook raises there is an error that names it.
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+RAISED = (ArithmeticError, AssertionError, LookupError, ValueError)
+"""Errors of compiled hooks: csaw's kernels raise nothing."""
+OURS = "csaw.engine."
+
+
+class HookThreads(ThreadPoolExecutor):
+    """Threads that raise OptionError where one of the ``hooks`` of an ``algorithm``, by name, raises anything."""
+
+    def __init__(self, threads: int, algorithm: Algorithm, hooks: Sequence[str]) -> None:
+        super().__init__(threads)
+        self._algorithm, self._hooks = algorithm, hooks
+
+    def submit(self, work: Callable[Given, Made], /, *given: Given.args, **named: Given.kwargs) -> Future[Made]:
+        def told() -> Made:
+            try:
+                return work(*given, **named)
+            except CsawError:
+                raise
+            except RAISED as error:
+                raise raised_by(self._algorithm, self._hooks, error) from error
+
+        return super().submit(told)
+
+
+def raised_by(algorithm: Algorithm, hooks: Sequence[str], error: Exception) -> OptionError:
+    """The error for what a user's hook raised. Compiled code does not say which, nor where: with one, its line is
+    named, of several the file.
+    """
+    kind = type(algorithm)
+    own = [name for name in hooks if not getattr(getattr(kind, name, None), "__module__", OURS).startswith(OURS)]
+    which = " or ".join(f"{algorithm.name()}.{name}" for name in own or hooks)
+    said = OptionError(
+        f"{which} raised {type(error).__name__}: {error}; let it test an index, or another value, before it uses it"
+    )
+    if len(own) == 1:
+        return placed(said, getattr(kind, own[0]))
+    codes = filter(None, (code_of(getattr(kind, name)) for name in own))
+    files = sorted({Path(code.co_filename).name for code in codes})
+    return OptionError(f"{', '.join(files)}: {said}") if files else said
+
+
+# Memory of samples that nobody holds any more, used again: the system clears fresh memory first, which can take a
+# third of the time of short walks.
+
+LARGEST = 2  # of the memory of a block, in place of that asked for
+
+
+class Recycled:
+    """Hands out arrays, and keeps the memory of those that were dropped for the next ones.
+
+    It has no more blocks at a time than there were arrays, because one that fits nothing makes way for a new one.
+    """
+
+    def __init__(self) -> None:
+        self.spares: dict[int, np.ndarray] = {}  # by identity
+
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
+        """An array with any values in it. Its memory is used again once the array and all views of it are gone."""
+        count, kind = math.prod(shape), np.dtype(dtype)
+        block = self._block(max(count * kind.itemsize, 1))
+        # All views have this array as their base. Of an array NumPy would name the array's own base instead.
+        array = np.frombuffer(block.data, kind, count)
+        weakref.finalize(array, self._keep, block).atexit = False
+        return array.reshape(shape)
+
+    def filled(self, shape: tuple[int, ...], value: object, dtype: DTypeLike) -> np.ndarray:
+        """Such an array with ``value`` in it."""
+        array = self.empty(shape, dtype)
+        array[...] = value
+        return array
+
+    def _block(self, size: int) -> np.ndarray:
+        spares = sorted(self.spares.values(), key=lambda block: block.size)
+        fitting = [block for block in spares if size <= block.size <= LARGEST * size]
+        taken = (fitting[:1] or spares[-1:])[:1]
+        for block in taken:
+            del self.spares[id(block)]
+        return fitting[0] if fitting else np.empty(size, np.uint8)
+
+    def _keep(self, block: np.ndarray) -> None:
+        self.spares[id(block)] = block

@@ -1,19 +1,19 @@
 """Kernels specialized for one plan, and a graph in a GPU's memory or in its reach, with which batches are drawn."""
 
 import math
-from collections.abc import Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial, wraps
 from types import ModuleType
+from typing import TypeVar
 
 import cupy
 import numpy as np
+from cupy.cuda import nvrtc
 
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.user_code import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cuda import arrays
-from csaw.engine.cuda.busy import Busy
-from csaw.engine.cuda.compile_cupy import time_compiler
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.node import Node
@@ -25,7 +25,7 @@ from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
-from csaw.engine.cuda.streams import Streams
+from csaw.engine.cuda.streams import Busy, Streams
 from csaw.engine.cuda.transits import Transits
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.methods import Method
@@ -33,7 +33,7 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.time_rules import time_rules
-from csaw.partition.base.kernel_time import Stopwatch
+from csaw.partition.base.kernel_time import Stopwatch, compiles
 from csaw.partition.base.stages import LOADING, stage
 
 PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
@@ -186,3 +186,37 @@ class CudaRunner(BatchBackend):
             columns=self._columns(),
             rules=time_rules(self.algorithm),
         )
+
+
+# The time that CuPy's own kernels take to compile: each when it is first used, which is in the middle of sampling.
+
+NAME = "kernels of CuPy"
+
+
+def time_compiler() -> None:
+    """Count the time of NVRTC, CUDA's run-time compiler, as CuPy calls it in this process, as that of compiling.
+
+    CuPy has no listeners as Numba has, but it calls this one function of its public binding for every kernel that it
+    has not compiled before. The compiler's library is loaded here, too, before sampling is timed.
+    """
+    if not hasattr(nvrtc.compileProgram, "__wrapped__"):
+        nvrtc.getVersion()
+        nvrtc.compileProgram = timed(nvrtc.compileProgram, lambda: cupy.cuda.Device().synchronize())
+
+
+T = TypeVar("T")
+
+
+def timed(function: Callable[..., T], wait: Callable[[], None]) -> Callable[..., T]:
+    """``function``, whose calls count as compiling.
+
+    ``wait`` is called before: a device that still works then would do so in time that does not count.
+    """
+
+    @wraps(function)
+    def call(*arguments: object) -> T:
+        wait()
+        with compiles(NAME):
+            return function(*arguments)
+
+    return call

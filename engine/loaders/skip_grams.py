@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.others_arguments import READERS
-from csaw.engine.samples.dense import NOTHING
+from csaw.engine.samples.identifiers import NOTHING
 from csaw.partition.base.arguments import is_misread
 from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError

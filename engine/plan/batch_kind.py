@@ -6,13 +6,15 @@ The plan chooses one. A backend has a class for each kind that it draws, and a G
 from enum import StrEnum
 from typing import Any
 
-from csaw.engine.api.algorithm import Traversal
+from csaw.engine.api.algorithm import MiniBatches, Traversal
 from csaw.engine.api.termination import is_unlimited
-from csaw.engine.plan.hop_tables import in_tables, in_tables_of_times
 from csaw.engine.plan.limits import MemoryPlan, Shape
-from csaw.engine.plan.minibatches import drawn_whole
-from csaw.engine.plan.trees import tree_edges
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.selection import from_whole_rows
 from csaw.engine.samples.layouts.batches import Batches
+from csaw.engine.samples.layouts.hops import Hops
+from csaw.engine.samples.layouts.subgraphs import Subgraphs
 
 
 class BatchKind(StrEnum):
@@ -121,3 +123,119 @@ def _kind_in_time(shape: Shape, memory: MemoryPlan) -> BatchKind:
     if algorithm.collective:
         return BatchKind.POOLS_IN_TIME
     return BatchKind.HOP_TABLES_IN_TIME if in_tables_of_times(shape, memory) else BatchKind.IN_TIME
+
+
+# Traversals that a block of a GPU takes through all depths alone (trees.cu): which runs can, and the room that each
+# instance takes.
+
+TREE_EDGES = 1 << 15  # most edges of an instance that one block draws alone,
+POOL_EDGES = 1 << 12  # and if every pick is compared with all picks before it
+FIRE_SPREAD = 16  # room for a fire, as a multiple of the mean: of 10^5 fires none needs a second launch
+SPARE_EDGES = 64
+MOST_DEPTHS = 2**16 - 1
+
+
+def tree_edges(shape: Shape, memory: MemoryPlan) -> int:
+    """Edges to reserve for an instance that a block of a GPU takes through all depths; 0: draw depth by depth instead.
+
+    An estimate suffices: an instance that outgrows it is drawn again with more room.
+    """
+    if not (shape.on_gpu and _suits(shape, memory)):
+        return 0
+    traversal, needs = shape.traversal, shape.needs
+    chance = traversal.geometric() if traversal.geometric is not None else 0.0
+    width = expected = 0.0 if needs.everywhere else float(traversal.frontier_size)
+    for size in shape.sizes:
+        picks = size if traversal.geometric is None else chance / (1.0 - chance)
+        width = size if needs.in_pools else width * picks
+        expected += width
+    room = SPARE_EDGES + expected * (1 if traversal.geometric is None else FIRE_SPREAD)
+    return int(room) if room <= (POOL_EDGES if needs.in_pools else TREE_EDGES) else 0
+
+
+def _suits(shape: Shape, memory: MemoryPlan) -> bool:
+    """Whether trees.cu can draw this run's samples, with uniform picks."""
+    a, needs, sizes = shape.traversal, shape.needs, shape.sizes
+    if (
+        shape.request.select is not Method.UNIFORM
+        or not isinstance(shape.drawn_layout, Subgraphs)
+        or memory.residency.streams
+    ):
+        return False
+    if type(a).update is not Traversal.update or a.pool_size is not None:
+        return False
+    if a.is_unlimited or a.revisits or a.induced or shape.store.max_degree >= 2**32:
+        return False
+    if needs.everywhere and memory.residency is Residency.POOLED:
+        return False  # trees.cu searches offsets, and those of pieces have the piece's number in them
+    if not 0 < len(sizes) <= (1 if needs.everywhere else MOST_DEPTHS) or (a.geometric is None and min(sizes) < 0):
+        return False
+    once = a.each_edge_once and not shape.store.directed
+    return not (once and (a.visited_once or not needs.in_pools))
+
+
+# Neighbor samples stored hop by hop whose cells are each drawn from their parent alone.
+
+MOST_PICKS = (
+    64,
+    32,
+)  # distinct picks of a parent on the CPU, on a GPU: all are compared with each other, there by a warp
+
+
+def in_tables(shape: Shape, memory: MemoryPlan) -> bool:
+    """Whether each hop is drawn from the one before alone: picks are uniform, or on a GPU use alias tables or running
+    sums made beforehand.
+    """
+    if not isinstance(shape.drawn_layout, Hops) or memory.residency.streams or not from_whole_rows(shape.algorithm):
+        return False
+    select = shape.request.select
+    if shape.on_gpu and (select is Method.ALIAS or memory.graph_layout.has_sums):
+        return True
+    few = shape.algorithm.replace or max(shape.sizes, default=0) <= MOST_PICKS[shape.on_gpu]
+    return select is Method.UNIFORM and few
+
+
+def in_tables_of_times(shape: Shape, memory: MemoryPlan) -> bool:
+    """Whether each hop of a run in time is drawn from the one before and its times alone."""
+    if not isinstance(shape.drawn_layout, Hops) or memory.residency.streams:
+        return False
+    return max(shape.sizes, default=0) <= MOST_PICKS[shape.on_gpu]
+
+
+# Mini-batches that kernels take through all hops, and the nodes that their frontiers may have.
+
+MOST_CELLS = 1 << 31  # of all hops of a mini-batch on a GPU
+
+
+def frontiers(sizes: tuple[int, ...], seeds: int, most: int) -> list[int]:
+    """Return the most nodes of the frontier of each hop of a mini-batch of ``seeds`` seeds.
+
+    ``sizes``: neighbors of each, from 0 on. ``most``: nodes that a frontier has at most.
+    """
+    widths = [seeds]
+    for size in sizes[:-1]:
+        widths.append(min(widths[-1] * size, most))
+    return widths
+
+
+def drawn_whole(shape: Shape, memory: MemoryPlan) -> bool:
+    """Whether kernels take the mini-batches of a run through all hops.
+
+    On the CPU, with picks that are uniform or from running sums; on a GPU, with few uniform picks of each node.
+    """
+    if memory.residency.streams:
+        return False
+    uniform = shape.request.select is Method.UNIFORM
+    if not shape.on_gpu:
+        return uniform or memory.graph_layout.has_sums
+    return uniform and _fits_gpu(shape)
+
+
+def _fits_gpu(shape: Shape) -> bool:
+    a, sizes, most = shape.algorithm, shape.sizes, MOST_PICKS[True]
+    if not isinstance(a, MiniBatches) or not sizes:
+        return False
+    if not all(size >= 0 and (a.replace or size <= most) for size in sizes):
+        return False
+    widths = frontiers(sizes, a.seeds_per_batch, shape.store.vertices * (a.seeds_per_batch if a.disjoint else 1))
+    return sum(width * size for width, size in zip(widths, sizes, strict=True)) < MOST_CELLS

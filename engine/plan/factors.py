@@ -17,8 +17,7 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.hook_language import scope_of, stored_names
 from csaw.engine.api.hook_scope import source_of
-from csaw.engine.plan.bias_bounds import Reading
-from csaw.engine.plan.intervals import MOST, Interval, Unbounded
+from csaw.engine.plan.bias_bounds import MOST, Interval, Reading, Unbounded
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds, choose_select
 from csaw.partition.errors import OptionError

@@ -1,27 +1,28 @@
 """Samples without files: ``stream`` draws what ``sample`` would store, and hands it out batch by batch."""
 
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import NoReturn, Self
+from typing import NoReturn, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.engine.api.registry import Algo
+from csaw.engine.plan.contracts import Array
 from csaw.engine.runs.backends import backends_of
-from csaw.engine.runs.device_batches import DeviceIdentifiers, OnDevice
 from csaw.engine.runs.draw import JOB, AsStored, check_range
 from csaw.engine.runs.job import Job, prepare
 from csaw.engine.runs.one_way import AGAIN, of_batch, warn
-from csaw.engine.runs.parts import Parts
-from csaw.engine.samples.dense import NOTHING
+from csaw.engine.samples.identifiers import NOTHING, Identifiers
+from csaw.engine.samples.ids import all_ones
+from csaw.engine.samples.layouts import VERTEX, SampleLayout, kind_of
 from csaw.engine.samples.names import names_of
-from csaw.engine.schedule.backend import Backend
+from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.partition import GraphStore
@@ -31,6 +32,132 @@ from csaw.partition.base.notebook import html_facts, line
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.python_names import reading
 from csaw.partition.errors import ClosedError, OptionError
+
+# The instances that each of several processes draws.
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Parts(Sequence[tuple[int, int]]):
+    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last.
+
+    They are computed when asked for: a stream may have millions of epochs.
+
+    The instances first .. last - 1 are cut into epochs of ``each`` instances (default: None, one epoch of all), the
+    last of which may have fewer, and process ``rank`` of ``world`` has its share of each one, so that all processes are
+    in the same epoch.
+    """
+
+    first: int
+    last: int
+    each: int | None = None
+    rank: int = 0
+    world: int = 1
+
+    @classmethod
+    def of(cls, job: Job, rank: int, world: int) -> Self:
+        order = job.sources.order
+        return cls(0, job.plan.request.instances, None if order is None else order.batches_per_epoch, rank, world)
+
+    @property
+    def _starts(self) -> range:
+        return range(self.first, self.last, self.each or max(1, self.last - self.first))
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, number: int) -> Span: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Span]: ...
+
+    def __getitem__(self, number: int | slice) -> Span | list[Span]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        begin = self._starts[number]
+        size = min(self._starts.step, self.last - begin)
+        return begin + size * self.rank // self.world, begin + size * (self.rank + 1) // self.world
+
+    @property
+    def instances(self) -> int:
+        """Number of instances of all parts: every epoch but the last has as many."""
+        if not self._starts:
+            return 0
+        (start, end), (low, high) = self[0], self[-1]
+        return (len(self) - 1) * (end - start) + high - low
+
+
+# Finished batches in the memory of the GPU that drew them, with the ids of a sample store.
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """Arrays of a batch in the memory of a GPU."""
+
+    held: dict[str, Array]
+    layout: SampleLayout
+
+    def arrays(self, rows: slice) -> dict[str, Array]:
+        return self.held if rows == ALL else self.layout.rows(self.held, rows)
+
+    def on_device(self) -> dict[str, Array]:
+        return self.held
+
+
+class DeviceIdentifiers:
+    """The conversion of dense ids to those of a store, in the memory of the GPU that has drawn them.
+
+    The original ids are copied there once.
+    """
+
+    def __init__(self, identifiers: Identifiers) -> None:
+        self.identifiers = identifiers
+        self.tables: dict[int, Array] = {}
+
+    def of(self, arrays: dict[str, Array]) -> dict[str, Array]:
+        """The arrays of a batch, with the ids and element types of a store.
+
+        The device that holds them must be the current one.
+        """
+        return {name: self._converted(name, array) for name, array in arrays.items()}
+
+    def _converted(self, name: str, array: Array) -> Array:
+        if is_on_host(array):  # it had to make room on its device
+            return self.identifiers.converted(name, array)
+        table = self.identifiers.table_of(name)
+        if table is None:
+            return self._typed(name, array)
+        found = self._on_device_of(array, table)[array.clip(None, table.size - 1)]
+        found[array == array.dtype.type(all_ones(array.dtype))] = self.identifiers.fill
+        return found
+
+    def _typed(self, name: str, array: Array) -> Array:
+        """The same as ``Identifiers`` does on the host."""
+        dtype, fill = self.identifiers.type_of(name)
+        if kind_of(name) != VERTEX:
+            return array.astype(dtype, copy=False)
+        if array.dtype.itemsize == dtype.itemsize:
+            return array.view(dtype)
+        out = array.astype(dtype)
+        out[array == array.dtype.type(all_ones(array.dtype))] = fill
+        return out
+
+    def _on_device_of(self, array: Array, table: np.ndarray) -> Array:
+        """The table of original ids on the GPU that holds ``array``."""
+        device = array.device.id
+        if device not in self.tables:
+            from csaw.engine.cuda.memory import on_device
+
+            self.tables[device] = on_device(table)
+        return self.tables[device]
+
+
+def is_on_host(array: Array) -> bool:
+    """Whether an array is in host memory."""
+    return isinstance(array, np.ndarray)
+
 
 Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
 Finished = Generator[FinishedBatch, None, None]

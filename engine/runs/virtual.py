@@ -18,7 +18,6 @@ from csaw.engine.runs.job import DRAWS, Job, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.virtual_writer import SOURCES, size_of
 from csaw.engine.samples import check, files
-from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.format import VIRTUAL
 from csaw.engine.samples.kept import joined
@@ -27,6 +26,7 @@ from csaw.engine.samples.layouts.declared import SEED_TIME
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.samples import Samples
 from csaw.engine.samples.source import Source
+from csaw.engine.samples.stored import Rows
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES
 from csaw.engine.sources.source_times import InStore

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from csaw.engine.samples.check_numbers import check_names
-from csaw.engine.samples.dense import NOTHING
+from csaw.engine.samples.identifiers import NOTHING
 from csaw.partition.arrays.words import Words
 
 

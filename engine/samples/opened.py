@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.engine.samples.array import Array
-from csaw.engine.samples.dense import NOTHING, UNKNOWN, DenseNumbers
+from csaw.engine.samples.identifiers import NOTHING, UNKNOWN, DenseNumbers
 from csaw.engine.samples.layouts import Arrays, Sizes, Stored
 from csaw.engine.samples.names import names_of
 from csaw.engine.samples.source import Source

@@ -11,13 +11,10 @@ import numpy as np
 from csaw.engine.samples import check
 from csaw.engine.samples.array import Array
 from csaw.engine.samples.format import VIRTUAL
-from csaw.engine.samples.given import graph_store
-from csaw.engine.samples.hop_tables import HopTables
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.batches import Batches
 from csaw.engine.samples.layouts.layout import Instance, walk_of
 from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
-from csaw.engine.samples.notebook import ShownSamples
 from csaw.engine.samples.on_demand import PartOf
 from csaw.engine.samples.opened import require_instances
 from csaw.engine.samples.stored import StoredSource
@@ -33,6 +30,131 @@ if TYPE_CHECKING:
     from zarr import Group
 
     from csaw.partition.graph.store import GraphStore
+
+
+from contextlib import suppress
+
+from csaw.engine.samples.layouts.hops import Hops, hop_names
+from csaw.engine.samples.opened import OpenedSamples
+from csaw.partition.base.notebook import counted, html_facts, line
+from csaw.partition.base.quoting import near
+from csaw.partition.errors import CsawError
+
+# Readers of the arguments of functions that open samples, and read a part of them.
+
+
+def graph_store(name: str, value: object) -> object:
+    from csaw.partition.graph.store import GraphStore
+
+    return arguments.instance(GraphStore, "an open graph store")(name, value)
+
+
+PART = {"start": arguments.integer, "stop": maybe(arguments.integer)}
+READERS = {
+    "path": arguments.path("a sample store"),
+    "graph": maybe(arguments.path("the graph store")),
+    "algo": arguments.simple,
+}
+"""Readers of the arguments of what opens samples."""
+
+
+# Samples as Python and notebooks show them. Nothing is drawn for it, and no array is read.
+
+
+class ShownSamples(OpenedSamples):
+    """Gives samples their ``repr`` and their table in notebooks."""
+
+    def __repr__(self) -> str:
+        request = self.manifest.get("request", {})
+        steps, edges = _steps(self), _edges(self)
+        return line(
+            "csaw samples",
+            near(self.path),
+            [
+                counted(self.instances, *self.layout.words) + (f" of {steps}" if steps else ""),
+                f"{request.get('algorithm', '')}",
+                f"seed {request['seed']}" if "seed" in request else "",
+                "" if edges is None else counted(edges, "edge"),
+                "drawn when they are read" if self.is_virtual else "",
+            ],
+        )
+
+    def _repr_html_(self) -> str:
+        request, graph, edges = self.manifest.get("request", {}), self.manifest.get("graph", {}), _edges(self)
+        facts = [
+            (self.layout.words[1], f"{self.instances:,}"),
+            ("algorithm", request.get("algorithm", "")),
+            *request.get("parameters", {}).items(),
+            ("seed", request.get("seed", "")),
+            *([] if edges is None else [("edges", f"{edges:,}")]),
+            ("vertex ids", self.ids),
+            ("graph", graph.get("path", "in memory")),
+            *([("drawn", "when they are read")] if self.is_virtual else []),
+        ]
+        return html_facts(f"csaw samples {near(self.path)}", facts)
+
+
+def _steps(samples: OpenedSamples) -> str:
+    """The steps of walks with a limit, as they were asked for."""
+    steps = samples.manifest.get("request", {}).get("parameters", {}).get("walk_length")
+    return counted(steps, "step") if samples.layout.has_limit and steps is not None else ""
+
+
+def _edges(samples: OpenedSamples) -> int | None:
+    """The number of sampled edges, where it is known without reading the samples."""
+    with suppress(CsawError):  # of a damaged store, whose error comes when it is read
+        return None if samples.sizes is None else samples.sizes["edges"]
+    return None
+
+
+# Tables of neighbor samples, one for each hop, and whose child each of their columns is.
+
+
+class HopTables(OpenedSamples):
+    """Gives samples of layout ``hops`` their tables: hop 0 has the sources, hop k the vertices that were drawn for
+    those of hop k - 1.
+    """
+
+    @cached_property
+    def hops(self) -> list[Array]:
+        """The tables of hops, vertices [instances, width] each: hop 0 has the sources."""
+        return [self[name] for name in self.hop_names()]
+
+    def hop_names(self) -> list[str]:
+        return hop_names(self.arrays)
+
+    @reading({"hop": arguments.integer})
+    def parents(self, hop: int) -> np.ndarray:
+        """Return whose children the columns of a hop are.
+
+        It is the same for every instance: ``samples.hops[hop - 1][i][samples.parents(hop)]`` are the vertices from
+        which those of ``samples.hops[hop][i]`` were drawn, one for one. A column below one without a vertex has none
+        either.
+
+        Args:
+            hop: from 1 to the number of hops.
+
+        Returns:
+            For each column of ``hops[hop]``, that of ``hops[hop - 1]`` whose vertex it was drawn for; int64 [width of
+            the hop].
+
+        Raises:
+            OptionError: there is no such hop.
+            StoreError: the sample has another layout.
+        """
+        if not isinstance(self.layout, Hops):
+            raise StoreError(
+                f"{self.path} ({self.layout}) has no tables of hops, whose columns have parents; sample "
+                "with --algo neighbor"
+            )
+        last = len(self.hop_names()) - 1
+        if not 1 <= hop <= last:
+            raise OptionError(
+                f"{self.path}: expected a hop from 1 to {last}, found {hop}; hop 0 has the sources, which "
+                "have no parents"
+            )
+        above, width = (self.hops[k].shape[1] for k in (hop - 1, hop))
+        return np.arange(width) // max(width // max(above, 1), 1)
 
 
 class Samples(HopTables, ShownSamples):

@@ -12,8 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
-from csaw.engine.sources.source_names import ID, LABEL, TIME, places_of, refusal
-from csaw.engine.sources.source_rows import Table, plain_integers, rows_of, text_of
+from csaw.engine.sources.source_rows import ID, LABEL, TIME, Table, places_of, plain_integers, refusal, rows_of, text_of
 from csaw.engine.sources.source_times import Asked, InStore, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.numerals import real_of, whole_of

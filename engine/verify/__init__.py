@@ -20,9 +20,8 @@ from csaw.engine.sources.given_columns import recalled
 from csaw.engine.verify.asked import Asked
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_of
-from csaw.engine.verify.instance_chances import chance_of
+from csaw.engine.verify.instance_chances import Repeats, chance_of
 from csaw.engine.verify.redrawing import Redrawing
-from csaw.engine.verify.repeats import Repeats
 from csaw.partition import Graph, open_graph
 from csaw.partition.base.interruptible import heeding, interruptible
 from csaw.partition.base.parallel import processors

@@ -23,10 +23,9 @@ from csaw.engine.api.plain_hooks import plain_hook
 from csaw.engine.draws.addresses import FRONTIER_DRAWS
 from csaw.engine.draws.random import frontier_word
 from csaw.engine.verify.checks import Checks, Subject
-from csaw.engine.verify.groups import Group
+from csaw.engine.verify.groups import Group, update_of
 from csaw.engine.verify.kernels import arrivals
 from csaw.engine.verify.situations import Situations
-from csaw.engine.verify.updates import update_of
 
 BITS = 62  # of the sum of a pool's biases as integers
 UNREAD = {"prev": -1, "source": -1, "depth": 0, "instance": 0}  # what a bias gets that does not read it

@@ -15,13 +15,11 @@ from csaw.engine.draws.random import uniform_vertices
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import EDGES, TRANSITIONS
-from csaw.engine.verify.start_edges import StartLaw
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
-from csaw.engine.verify.time_laws import TimeLaws
+from csaw.engine.verify.time_laws import StartLaw, TimeLaws
 from csaw.engine.verify.time_rows import Rule, TimeRows, follow, standing
-from csaw.engine.verify.walk_pass import STEPS_KEPT, one_in
-from csaw.engine.verify.walk_tables import WalkTables
+from csaw.engine.verify.walk_pass import STEPS_KEPT, WalkTables, one_in
 from csaw.partition.base.interruptible import go_on
 from csaw.partition.base.stages import stage
 

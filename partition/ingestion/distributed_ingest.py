@@ -28,13 +28,19 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Numbered, Tally, budget_of, crew_of, memory_of
 from csaw.partition.ingestion.passes import (
     IDS,
+    MOST_RUNS,
+    UNIT_BYTES,
     Run,
+    Unit,
     build_partition,
+    bytes_of,
     count_degrees,
     deal_run,
     ends_of,
     leaves_alone,
     read_run,
+    tasks_of,
+    units_of,
 )
 from csaw.partition.ingestion.pipeline import Ingest, check_out, name_of, reader
 from csaw.partition.ingestion.run_files import full_disk_named, read_column, run_folder
@@ -43,7 +49,6 @@ from csaw.partition.ingestion.text.readers import Progress, reader_of
 from csaw.partition.ingestion.text.records import Record
 from csaw.partition.ingestion.text.several import Several, files_of
 from csaw.partition.ingestion.text.word_cells import Cells
-from csaw.partition.ingestion.units import MOST_RUNS, UNIT_BYTES, Unit, bytes_of, tasks_of, units_of
 from csaw.partition.ingestion.word_numbers import StringNumbering
 
 DEALT_ROWS = 1 << 23  # at a time: the more, the longer are the pieces of buckets that are read

@@ -7,10 +7,13 @@ count_degrees    of the rows of some buckets
 build_partition  the rows of a partition, out of all dealt runs, to its arrays
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,14 +26,69 @@ from csaw.partition.graph.csr import count_degrees as count
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
 from csaw.partition.ingestion.buckets import Buckets
 from csaw.partition.ingestion.id_kernels import rank_by_table
+from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import Job, Layout, budget_of, crew_of
 from csaw.partition.ingestion.reading import Reading
 from csaw.partition.ingestion.run_files import RunReader, RunWriter, read_column, run_folder, whole_folder
 from csaw.partition.ingestion.text.pieces import Piece
-from csaw.partition.ingestion.text.readers import opened
-from csaw.partition.ingestion.text.records import Record
-from csaw.partition.ingestion.units import Unit
+from csaw.partition.ingestion.text.readers import opened, reader_of
+from csaw.partition.ingestion.text.records import Record, Span
 from csaw.partition.ingestion.word_numbers import StringNumbering
+
+# An input cut into units, which tasks of an ingest read.
+
+UNIT_BYTES = 64 << 20  # of text in a task, at least
+MOST_RUNS = 256  # about; a task has a file of each open
+
+
+class Unit(NamedTuple):
+    """A span of file number ``file`` of the input, which is read at once; ``last``: whether the file ends with it."""
+
+    file: int
+    path: str
+    span: Span
+    last: bool
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the file that it covers."""
+        return (self.span.end or 0) - self.span.begin
+
+
+def units_of(files: Sequence[str], options: IngestOptions) -> list[Unit]:
+    """The input in units, in order: large files of plain text and of Parquet in spans, others whole."""
+    most = max(UNIT_BYTES, sum(map(bytes_of, files)) // MOST_RUNS)
+    units = []
+    for place, file in enumerate(files):
+        size = bytes_of(file)
+        pieces = -(-size // most) if size > most and reader_of(file).can_be_cut(file, options) else 1
+        ends = [size * k // pieces for k in range(pieces + 1)]
+        units += [Unit(place, file, Span(low, high), high == size) for low, high in pairwise(ends)]
+    return units
+
+
+def tasks_of(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units that one task reads: one that begins within a file is alone, since lines before it may have to be counted;
+    whole files come together.
+    """
+    most = max(UNIT_BYTES, sum(unit.bytes for unit in units) // MOST_RUNS)
+    tasks: list[list[Unit]] = []
+    room = 0
+    for unit in units:
+        size = unit.bytes
+        whole = unit.last and unit.span.begin == 0
+        if not whole or size > room or not tasks:
+            tasks.append([])
+            room = most if whole else 0
+        tasks[-1].append(unit)
+        room = max(0, room - size) if whole else 0
+    return tasks
+
+
+def bytes_of(file: str) -> int:
+    """The size of a file; 0 of anything else."""
+    return os.stat(file).st_size if os.path.isfile(file) else 0
+
 
 IDS = np.dtype(np.uint32)  # of the ids of a run
 

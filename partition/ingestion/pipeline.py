@@ -8,7 +8,8 @@ of vertices (about 30 bytes each) or of the id range, what the threads have in w
 each), and the interpreter with Numba (170 MiB): see docs/contributing/tuning.md.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -16,22 +17,34 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from csaw.partition.arrays.replace import GRAPH, Draft, check
-from csaw.partition.arrays.spool import Budget
+from csaw.partition.arrays.lock import lock_of
+from csaw.partition.arrays.replace import GRAPH, Draft, check, draft_of
+from csaw.partition.arrays.spool import Budget, Spool
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.plain_data import Record
-from csaw.partition.base.stages import NUMBERING, PARTITIONING, READING, REWRITING, SORTING, WRITING, course, stage
+from csaw.partition.base.stages import (
+    EDGES,
+    NUMBERING,
+    PARTITIONING,
+    READING,
+    REWRITING,
+    SORTING,
+    WRITING,
+    course,
+    stage,
+    tell,
+)
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.clusters import make_clusters
 from csaw.partition.graph.cuts import cut_points, partition_count
+from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.reciprocity import reciprocity
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.time_facts import time_facts
 from csaw.partition.graph.write import StoreWriter
-from csaw.partition.ingestion.buckets import cuts_of
-from csaw.partition.ingestion.by_range import by_range, remove_by_range
-from csaw.partition.ingestion.by_threads import ByThreads
+from csaw.partition.ingestion.buckets import Buckets, cuts_of
 from csaw.partition.ingestion.first_run import compiling_aside
+from csaw.partition.ingestion.ids import Unchanged
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import (
     AnyNumbering,
@@ -42,8 +55,9 @@ from csaw.partition.ingestion.job import (
     Tally,
     budget_of,
     crew_of,
+    memory_of,
 )
-from csaw.partition.ingestion.report import report_of
+from csaw.partition.ingestion.reading import Reading
 from csaw.partition.ingestion.text.pieces import Described, FileRows, InputRows, Piece
 from csaw.partition.ingestion.text.readers import Progress, opened
 from csaw.partition.ingestion.text.several import Several, files_of
@@ -265,3 +279,135 @@ class Ingest:
 def _of_all(draft: GraphStore) -> Record:
     """What the report says of all edges together: how many have their opposite, and when they are."""
     return {"reciprocity": reciprocity(draft)} | ({} if draft.time is None else {"times": time_facts(draft)})
+
+
+# The passes of an ingest by the threads of this process.
+
+PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
+MOST_PIECES = 1 << 12  # where the buckets begin in each takes 8 KiB
+
+
+class ByThreads:
+    """The passes by the threads of this process, which keeps columns in spools."""
+
+    def __init__(
+        self, rows: Iterable[Piece], crew: Crew, budget: Budget, job: Job, out: Draft, *, vertices: int | None = None
+    ) -> None:
+        self.rows, self.crew, self.budget, self.job, self.vertices = rows, crew, budget, job, vertices
+        self.reading, self.dealt = Reading(job, crew, budget), Spool(budget, crew.backlog())
+
+    def read(self) -> Numbered:
+        """Read all rows, and number their ids unless these are numbers of ``vertices`` already."""
+        self.reading.read(self.rows)
+        rows = self.reading.raw.rows
+        if self.vertices is not None or not rows:
+            given = Unchanged(self.vertices or 0)
+            return Numbered(rows, given, self.reading.sample(given))
+        with stage(NUMBERING):
+            numbering = self.reading.numbering()
+        return Numbered(rows, numbering, self.reading.sample(numbering))
+
+    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
+        """Deal the edges from one spool to another."""
+        self.buckets = Buckets(self.job, layout, numbering, self.crew)
+        piece_rows = max(min(PIECE_ROWS, memory_of(self.job.options) // 1024), layout.rows // MOST_PIECES)
+        self.buckets.deal(self.reading.raw, self.dealt, piece_rows)
+        return self.buckets.tally
+
+    def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
+        """Hand the rows to the writer, whose jobs the same threads do."""
+        done, total = 0, int(self.buckets.tally.degrees.sum())
+        for rows, facts, ends in self.buckets.rows(cuts, self.dealt):
+            weights, numbers = (rows.columns.get(column) for column in (WEIGHT, EDGE_ID))
+            further = {column.name: rows.columns[column] for column in self.job.edge_columns}
+            writer.extend(rows.indptr, rows.indices, weights, facts, numbers, further)
+            if ends:
+                writer.end_partition()
+            done += int(rows.indptr[-1])
+            tell(min(done, total), total, EDGES)
+
+    def close(self) -> None:
+        """Let go of the spools."""
+        self.reading.raw.close()
+        self.dealt.close()
+
+
+# The report of an ingest, which its store keeps.
+
+YEARS = (315_532_800, 4_102_444_800)  # 1980 and 2100, in seconds since 1970
+TIMES = [tuple(year * unit for year in YEARS) for unit in (1, 1000)]  # in seconds, in milliseconds
+
+
+def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, files: Sequence[str]) -> Record:
+    """Return what was read, and what has become of it in the store that ``writer`` writes, as plain data."""
+    vertices, degrees = tally.degrees.size, tally.degrees
+    merged = (int(degrees.sum()) - writer.edges) // job.directions
+    report: Record = dict(rows.counts)
+    if len(files) > 1:
+        report = {"files": len(files), "inputs": list(files)} | report
+    if read_as := getattr(rows, "read_as", None):
+        report["read_as"] = [read_as] if isinstance(read_as, str) else read_as
+    report |= {
+        "header_line": rows.shape.header_line,
+        "vertices": vertices,
+        "stored_edges": writer.edges,
+        "duplicates": merged,
+        "duplicates_policy": job.options.duplicates,
+        "self_loops": tally.loops,
+        "self_loops_dropped": job.drops_loops,
+        "dead_ends": int((degrees == 0).sum()),
+        "isolated": int(((degrees == 0) & ~tally.reached).sum()),
+        "warnings": [*rows.warnings, *_of_weights(job, writer), *_of_columns(job, merged)],
+        "weights": "repeats" if job.counts_repeats else "column" if job.weighted else "none",
+        **({"reversed": True} if job.options.reverse else {}),
+    }
+    found = {"vertices": vertices, "edges": rows.counts["edges"]}
+    report["header_disagrees"] = {
+        name: {"declared": count, "found": found[name]}
+        for name, count in rows.shape.declared.items()
+        if count != found[name]
+    }
+    return report
+
+
+def _of_weights(job: Job, writer: StoreWriter) -> list[str]:
+    """Return a warning about weights that are all equal or look like times, as a list of one line or none."""
+    lightest, heaviest = writer.facts.lightest, writer.facts.heaviest
+    if any(first <= lightest <= heaviest < last for first, last in TIMES) and not job.counts_repeats:
+        said = (
+            "as times since 1970 are; if they are times, name their column with --time-column, and pass --time-format "
+            "unix if they are seconds, unix-ms if milliseconds"
+        )
+        return [f"weights are {lightest:g} to {heaviest:g}, {said}"]
+    if lightest != heaviest:
+        return []
+    without = "--duplicates first" if job.counts_repeats else "--weight-column none"
+    said = f"sample with --unweighted, or leave the weights out with {without}: the law is the same, and less is read"
+    return [f"all weights are {writer.facts.lightest:g}; {said}"]
+
+
+def _of_columns(job: Job, merged: int) -> list[str]:
+    """Return a warning about numbers that are left out with repeated edges, as a list of one line or none."""
+    if not job.edge_columns or not merged:
+        return []
+    names = ", ".join(column.name for column in job.edge_columns)
+    one = merged == 1
+    said = f"{merged:,} repeated edge{'s are' if not one else ' is'}"
+    adds = job.options.policy == "sum"  # their weights count, and the first one's numbers are those of all
+    left = f"{said} added to the first of its kind, without" if adds else f"{said} left out, with"
+    return [f"{left} {'its' if one else 'their'} {names}; pass --duplicates keep to keep them all"]
+
+
+# The store in order of the ids that a partitioner makes another one of: it stands beside that one meanwhile.
+
+
+def by_range(out: Draft) -> Path:
+    """Where it is, while ``out`` is made of it."""
+    return out.path.with_name(f".{out.path.name}.csaw-by-range")
+
+
+def remove_by_range(out: Draft) -> None:
+    """Remove it, and what is begun of it. Nobody else makes one: the lock of ``out`` is held."""
+    for left in (by_range(out), draft_of(by_range(out))):
+        shutil.rmtree(left, ignore_errors=True)
+    lock_of(by_range(out)).unlink(missing_ok=True)

@@ -143,7 +143,7 @@ def test_a_scheduler_that_is_lost_before_work_begins_is_one_sentence():
     need_package("distributed")
     from types import SimpleNamespace
 
-    from csaw.engine.cluster import joined
+    from csaw.engine.cluster import dask_executor
     from csaw.partition.errors import ClusterError
 
     def lost():
@@ -152,6 +152,6 @@ def test_a_scheduler_that_is_lost_before_work_begins_is_one_sentence():
     client = SimpleNamespace(nthreads=lost, scheduler=SimpleNamespace(address="tcp://here:1"))
     with (
         pytest.raises(ClusterError, match="the scheduler tcp://here:1 was lost before any work began"),
-        joined.joined(client, None),
+        dask_executor.joined(client, None),
     ):
         pass

@@ -18,7 +18,7 @@ from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import BudgetError, CsawError, StoreError
-from csaw.partition.ingestion.text import inputs
+from csaw.partition.ingestion.text import blocks
 
 ROOT = Path(__file__).parents[2]
 LONG = "x" * 5000
@@ -61,7 +61,7 @@ def folder(tmp_path, monkeypatch):
     """The current folder, with a pipe, a folder and a sample."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(inputs, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(blocks, "WAIT_SECONDS", 0.1)
     os.mkfifo("pipe")
     os.mkdir("folder")
     return tmp_path

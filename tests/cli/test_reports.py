@@ -14,8 +14,7 @@ from click.testing import CliRunner
 from csaw.cli.console import CurrentStderr, say
 from csaw.cli.main import cli
 from csaw.cli.reports import sections as report
-from csaw.cli.reports.parameters import TIMES, options_of
-from csaw.cli.reports.run import plan_sections, run_sections
+from csaw.cli.reports.run import TIMES, options_of, plan_sections, run_sections
 from csaw.engine.api import registry
 from csaw.engine.plan.options import options
 from csaw.engine.plan.rates import Rates

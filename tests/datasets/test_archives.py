@@ -13,9 +13,8 @@ from helpers.file_server import left
 from csaw.datasets import catalog
 from csaw.datasets import resolve as module
 from csaw.datasets.catalog import Entry
-from csaw.datasets.counts import disagreement
 from csaw.datasets.download import download
-from csaw.datasets.resolve import on_disk, resolve
+from csaw.datasets.resolve import disagreement, on_disk, resolve
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import FormatError, StoreError
 

@@ -14,7 +14,7 @@ from helpers.graphs import random_store
 
 device_or_skip()
 
-from csaw.engine.cuda.compile_cupy import NAME  # it imports CuPy
+from csaw.engine.cuda.runner import NAME  # it imports CuPy
 
 CODE = """\
 import json, sys

@@ -23,8 +23,7 @@ from csaw.engine.cuda.backend import CudaBackend  # these import CuPy
 from csaw.engine.cuda.batches import layers, minibatches, trees
 from csaw.engine.cuda.transits import Transits
 from csaw.engine.plan import grouping, planning
-from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.plan.trees import tree_edges
+from csaw.engine.plan.batch_kind import BatchKind, tree_edges
 
 
 @pytest.mark.one_in(9)

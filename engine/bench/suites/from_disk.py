@@ -22,9 +22,8 @@ import numpy as np
 from csaw.engine.bench import shares
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.graphs import PARTITION_BYTES, Graph, copied
 from csaw.engine.bench.machine import forget
-from csaw.engine.bench.parted import PARTITION_BYTES, copied
 from csaw.engine.bench.work import Options, Work
 from csaw.engine.plan.options import Policy
 from csaw.engine.runs.execute import execute

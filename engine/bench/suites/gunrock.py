@@ -29,9 +29,8 @@ from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.spread import Range
 from csaw.engine.bench.bench_row import Row, Verdict, gap, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.graphs import Graph, given
+from csaw.engine.bench.graphs import Graph, by_partitioner, copied, given
 from csaw.engine.bench.networks import beside_one, network_of, spread_over, timed, timed_row, waiting, with_gpus
-from csaw.engine.bench.parted import by_partitioner, copied
 from csaw.engine.bench.suites.ranking import DAMPING, TOLERANCE
 from csaw.engine.bench.suites.scaling import counts
 from csaw.partition import GraphStore

@@ -20,9 +20,8 @@ hubs decide: R-MAT's usual stand-in has vertices of 300,000 edges, which product
 from collections.abc import Iterator
 
 from csaw.engine.bench.bench_row import Published, Row, Verdict, beside, measured
-from csaw.engine.bench.clustered import in_clusters
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.graphs import Graph, in_clusters
 from csaw.engine.bench.work import Work
 
 GRAPH, VERTICES, EDGES = "ogbn-products", 2_449_029, 123_718_280  # stored edges

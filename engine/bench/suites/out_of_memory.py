@@ -38,9 +38,8 @@ from csaw.engine.bench.bench_row import (
     ratio,
 )
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.graphs import Graph, in_partitions
 from csaw.engine.bench.machine import COPIES
-from csaw.engine.bench.parted import in_partitions
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE
 from csaw.engine.bench.suites.walks import SIZED, UNIFORM
 from csaw.engine.bench.work import Work

@@ -22,9 +22,8 @@ import numpy as np
 from csaw.engine.bench import training_child
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.graphs import PARTITION_BYTES, Graph, copied
 from csaw.engine.bench.machine import held_to
-from csaw.engine.bench.parted import PARTITION_BYTES, copied
 
 CLAIM = "waiting for samples takes less than 5 % of an epoch of GraphSAGE"
 

@@ -7,8 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from csaw.engine.batches.layer_edges import Layer, LayerEdges
-from csaw.engine.batches.layers import Layers
+from csaw.engine.batches.layers import Layer, LayerEdges, Layers
 from csaw.engine.batches.ordered import begins
 from csaw.engine.cpu.kernels.layers import add_up, match
 from csaw.engine.cpu.runner import CpuRunner

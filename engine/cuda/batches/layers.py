@@ -1,4 +1,4 @@
-"""Samples of layers on a GPU, whose edges are counted by bits: twin of engine/batches/layer_edges.py.
+"""Samples of layers on a GPU, whose edges are counted by bits: twin of engine/batches/layers.py.
 
 An instance has a bit for each vertex of the graph. How many bits are set before one is its vertex's place among the
 candidates, so sums are added without sorting the edges, and come in the order of the vertices. Where there are fewer
@@ -9,8 +9,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.batches.fixed import shifts
-from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
-from csaw.engine.batches.layers import LARGEST, Layer, Layers
+from csaw.engine.batches.layers import LARGEST, Candidates, Kept, Layer, LayerEdges, Layers
 from csaw.engine.batches.ordered import begins
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK

@@ -18,8 +18,7 @@ from csaw.engine import sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers
 from csaw.engine.batches.fixed import scaled
-from csaw.engine.batches.incoming_bias import Columns
-from csaw.engine.batches.layer_edges import LayerEdges
+from csaw.engine.batches.layers import Columns, LayerEdges
 from csaw.engine.cpu.batches import layers as host_layers
 from csaw.partition.errors import OptionError
 

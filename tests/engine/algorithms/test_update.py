@@ -8,7 +8,7 @@ from helpers.updates import CLASSES, NAMES
 
 from csaw.engine import sample
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify import updates
+from csaw.engine.verify import groups
 from csaw.partition.errors import CsawError
 
 
@@ -71,7 +71,7 @@ def test_vertices_that_update_leaves_out_do_not_go_on(tmp_path, store, mine):
 
 def test_verify_finds_a_frontier_that_update_does_not_give(tmp_path, store, mine, monkeypatch):
     drawn = sample(store, tmp_path / "a.zarr", f"{mine}:Jumps", seed=3, device="cpu")
-    monkeypatch.setattr(updates, "UPDATE_DRAWS", np.uint64(updates.UPDATE_DRAWS + np.uint64(1)))
+    monkeypatch.setattr(groups, "UPDATE_DRAWS", np.uint64(groups.UPDATE_DRAWS + np.uint64(1)))
     report = verify(drawn.path, algo=f"{mine}:Jumps")
     assert "depths" in [check.name for check in report.checks if not check.ok]
 

@@ -21,7 +21,7 @@ from csaw.engine.analytics.spread import (
     edge_bytes,
     place,
 )
-from csaw.engine.bench.parted import by_partitioner, copied
+from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.residency import Residency

@@ -10,7 +10,7 @@ from helpers.graphs import random_store
 
 from csaw.datasets.spec import Rmat
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.bench.parted import by_partitioner, copied
+from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.bench.suites import gunrock
 from csaw.engine.bench.suites.gunrock import (
     BFS,

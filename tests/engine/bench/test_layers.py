@@ -6,7 +6,7 @@ from helpers.bench import GRAPH, bench
 
 from csaw.datasets.generate import generate
 from csaw.engine.bench.bench_row import figure, measured
-from csaw.engine.bench.clustered import in_clusters
+from csaw.engine.bench.graphs import in_clusters
 from csaw.engine.bench.suites import layers
 
 

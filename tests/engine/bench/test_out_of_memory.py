@@ -8,8 +8,7 @@ from helpers.bench import GRAPH, bench, row
 from csaw.datasets.generate import generate
 from csaw.engine.bench import shares
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.parted import in_partitions
+from csaw.engine.bench.graphs import Graph, in_partitions
 from csaw.engine.bench.suites import from_disk
 from csaw.engine.bench.suites import out_of_memory as suite
 from csaw.engine.cuda.device import Device

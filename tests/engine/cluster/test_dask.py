@@ -22,7 +22,7 @@ from helpers.machine import need_system
 from helpers.small_samples import files_of
 
 from csaw.engine import prepare, sample
-from csaw.engine.cluster import attendance, tasks
+from csaw.engine.cluster import attendance, dask_run
 from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 from csaw.engine.cluster.recipe import Recipe
@@ -71,7 +71,7 @@ def cluster():
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
     monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", clusters.GROUP_BYTES)
-    monkeypatch.setattr(tasks, "UNIT_SECONDS", 0.2)
+    monkeypatch.setattr(dask_run, "UNIT_SECONDS", 0.2)
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +111,10 @@ def test_workers_write_the_bytes_of_one_machine(tmp_path, cluster, graph, family
 
 def test_a_worker_that_streams_its_graph_is_given_a_whole_batch(tmp_path, cluster, graph, monkeypatch):
     job = prepare(graph, "deepwalk", seed=5, **STREAMED)
-    batch, sizes, submit = job.plan.batch // job.plan.request.group_size, [], tasks.Tasks._submit
-    monkeypatch.setattr(tasks.Tasks, "_submit", lambda self, unit: sizes.append(len(unit.groups)) or submit(self, unit))
+    batch, sizes, submit = job.plan.batch // job.plan.request.group_size, [], dask_run.Tasks._submit
+    monkeypatch.setattr(
+        dask_run.Tasks, "_submit", lambda self, unit: sizes.append(len(unit.groups)) or submit(self, unit)
+    )
     sample(graph, tmp_path / "alone", "deepwalk", seed=5, **STREAMED)
     on(cluster, graph, tmp_path / "spread", "deepwalk", seed=5, **STREAMED)
     assert_same_files(tmp_path / "spread", tmp_path / "alone")
@@ -344,7 +346,7 @@ def test_a_disk_that_is_full_for_all_ends_the_run(tmp_path, cluster, graph):
 
 
 def test_a_slow_worker_is_overtaken(tmp_path, cluster, graph, monkeypatch):
-    monkeypatch.setattr(tasks, "SLOW_SECONDS", 0.5)
+    monkeypatch.setattr(dask_run, "SLOW_SECONDS", 0.5)
     worker = min(cluster.nthreads())
     sample(graph, tmp_path / "alone", "node2vec", **LONG)
     cluster.run(clusters.set_pace, 600.0, workers=[worker])

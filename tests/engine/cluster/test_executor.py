@@ -6,13 +6,12 @@ from helpers.graphs import random_store
 from helpers.small_samples import files_of
 
 from csaw.engine import execute
-from csaw.engine.cluster import tasks
+from csaw.engine.cluster import dask_run
 from csaw.engine.cluster.clusters import Cluster
-from csaw.engine.cluster.dask_run import plans_on, recipe_of
+from csaw.engine.cluster.dask_run import Tasks, plans_on, recipe_of
 from csaw.engine.cluster.drawer import Drawing
 from csaw.engine.cluster.executor import Member, member_of, seat
 from csaw.engine.cluster.task_map import Spread
-from csaw.engine.cluster.tasks import Tasks
 from csaw.engine.runs.job import manifest, stored_as
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import ClusterError, OptionError
@@ -72,7 +71,7 @@ def test_a_task_that_always_fails_is_tried_three_times():
 @pytest.fixture
 def small_groups(monkeypatch):
     monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 4000)
-    monkeypatch.setattr(tasks, "UNIT_SECONDS", 0.01)
+    monkeypatch.setattr(dask_run, "UNIT_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize("faults", [(), (None, None, DIED, LOST, BROKEN, None, DIED)])

@@ -8,7 +8,7 @@ from helpers.graphs import random_store
 from helpers.rates import pin_rates
 
 from csaw.engine import prepare
-from csaw.engine.cluster import dask_run, unstarted
+from csaw.engine.cluster import dask_run
 from csaw.engine.cluster.forecast import READING, SAMPLING, WRITING, of_all, shares
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.machine import INTERPRETER_BYTES
@@ -108,7 +108,7 @@ def test_jobs_are_planned_as_dask_jobqueue_is_configured(graph, tmp_path, monkey
     assert {plan.threads for plan in plans.values()} == {6}
     assert {plan.budget_bytes for plan in plans.values()} == {int((8 << 30) * 0.7) - INTERPRETER_BYTES}
     with config.set({"jobqueue.lsf": {"cores": 12}}):
-        workers, place = unstarted.of_jobs("lsf", 2)
+        workers, place = dask_run.of_jobs("lsf", 2)
     assert workers * place["threads"] == 24  # dask-jobqueue cuts a job up itself
     with config.set({"jobqueue.lsf": {}}):
-        assert unstarted.of_jobs("lsf", 2) == (2, {})
+        assert dask_run.of_jobs("lsf", 2) == (2, {})

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine.cluster import joined, listening
+from csaw.engine.cluster import clusters, dask_executor
 from csaw.engine.cluster.clusters import Cluster, require_scheduler
 from csaw.engine.cluster.dask_run import sample_on_cluster
 from csaw.partition.errors import ClusterError
@@ -15,7 +15,7 @@ from csaw.partition.errors import ClusterError
 
 @pytest.fixture
 def free_address(monkeypatch):
-    monkeypatch.setattr(listening, "SECONDS_TO_LISTEN", 0.05)
+    monkeypatch.setattr(clusters, "SECONDS_TO_LISTEN", 0.05)
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # held, not listened at, so that nobody else takes it
         yield f"tcp://127.0.0.1:{held.getsockname()[1]}"
@@ -38,7 +38,7 @@ def test_the_file_of_a_scheduler_that_has_ended_names_its_address(tmp_path, free
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no JSON"])
 def test_a_file_that_no_scheduler_wrote_is_refused_by_name(tmp_path, text, monkeypatch):
-    monkeypatch.setattr(listening, "SECONDS_TO_WRITE", 0.0)
+    monkeypatch.setattr(clusters, "SECONDS_TO_WRITE", 0.0)
     (tmp_path / "scheduler.json").write_text(text)
     with pytest.raises(ClusterError, match=r"scheduler\.json: expected the file that dask scheduler --scheduler-file"):
         require_scheduler(Cluster.of(str(tmp_path / "scheduler.json")))
@@ -56,10 +56,10 @@ def test_a_scheduler_that_listens_is_not_waited_for(caplog):
 
 
 def test_a_scheduler_without_workers_is_said(caplog, monkeypatch):
-    monkeypatch.setattr(joined, "SECONDS_TO_COME", -1.0)
+    monkeypatch.setattr(dask_executor, "SECONDS_TO_COME", -1.0)
     caplog.set_level("INFO")
     workers = iter([{}, {"tcp://worker:1": 1}])
-    joined._await_workers(
+    dask_executor._await_workers(
         SimpleNamespace(nthreads=lambda: next(workers), scheduler=SimpleNamespace(address="tcp://s:1"))
     )
     assert "tcp://s:1 has no worker yet; waiting for one" in caplog.text

@@ -28,7 +28,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.cluster.ingest import ingest_on_cluster
 from csaw.engine.measure import Measure
 from csaw.partition import IngestOptions, errors, ingest, open_graph
-from csaw.partition.ingestion import distributed_ingest, units
+from csaw.partition.ingestion import distributed_ingest, passes
 
 MEASURES = "triangles,hops,betweenness,degree,pagerank,core"
 WISH = {"betweenness_sources": 70, "hop_sources": 100, "hops": "sources", "refresh": True, "device": "cpu"}
@@ -47,7 +47,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
-    monkeypatch.setattr(units, "UNIT_BYTES", 20_000)
+    monkeypatch.setattr(passes, "UNIT_BYTES", 20_000)
     monkeypatch.setattr(distributed_ingest, "COUNTED_ENTRIES", 5000)
     monkeypatch.setattr(spread_network, "SOURCES", 16)
 

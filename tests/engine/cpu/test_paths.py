@@ -10,7 +10,7 @@ from helpers.invariance import assert_same
 
 from csaw.engine import execute, prepare
 from csaw.engine.cpu import scratch_file
-from csaw.engine.cpu.batches.queues import Queues
+from csaw.engine.cpu.batches.walks import Queues
 from csaw.engine.cpu.paths import Paths
 from csaw.engine.plan import planning
 from csaw.partition.errors import StoreError

@@ -4,7 +4,7 @@ before.
 
 import numpy as np
 
-from csaw.engine.cpu.recycled import Recycled
+from csaw.engine.cpu.runner import Recycled
 
 IDS = np.dtype(np.uint32)
 

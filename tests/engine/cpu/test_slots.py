@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from helpers.machine import need_system
 
+from csaw.engine.cpu.graph import Slots
 from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
-from csaw.engine.cpu.slots import Slots
 
 PAGES = Path("/proc/self/pagemap")
 EDGES, PARTS, MOST = 1_000_000, 12, 400_000

@@ -10,8 +10,7 @@ from csaw.engine.algorithms.deepwalk import Deepwalk
 from csaw.engine.algorithms.neighbor import Neighbor
 from csaw.engine.algorithms.temporal import Temporal
 from csaw.engine.api.hooks import Hook
-from csaw.engine.cpu.folding import names_of
-from csaw.engine.cpu.specialize import FILES, Kernels, _body, _parsed
+from csaw.engine.cpu.specialize import FILES, Kernels, _body, _parsed, names_of
 from csaw.engine.schedule.specialization import WEIGHT
 from csaw.engine.schedule.time_rules import OFF, neighbor_constants, time_constants
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER

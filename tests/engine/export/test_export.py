@@ -383,7 +383,7 @@ def test_pieces_come_in_order_and_few_wait_for_their_turn(tmp_path):
 def test_a_file_is_checked_once_however_many_threads_want_it(tmp_path, monkeypatch):
     checked = []
     monkeypatch.setattr(
-        "csaw.engine.samples.arrays.check_file", lambda path, name, sums, most=None: checked.append(name)
+        "csaw.engine.samples.stored.check_file", lambda path, name, sums, most=None: checked.append(name)
     )
     monkeypatch.setattr("csaw.engine.samples.ahead.PIECE", 1)
     export(stored(tmp_path, "walks"), tmp_path / "out.txt", threads=4)

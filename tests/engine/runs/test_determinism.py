@@ -12,7 +12,7 @@ from helpers.rates import pin_row_bytes
 from csaw.engine import execute, prepare
 from csaw.engine.algorithm import Walk
 from csaw.engine.api import registry
-from csaw.engine.cpu.single_rows import HostRows
+from csaw.engine.cpu.graph import HostRows
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.views import Coalesced
 

@@ -6,7 +6,7 @@ from helpers.graphs import random_store
 from csaw.engine import execute, open_samples, prepare
 from csaw.engine.plan import planning
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.schedule import pace
+from csaw.engine.schedule import batch_loop
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_a_group_of_which_a_part_was_kept_counts_as_a_whole_and_its_rate_is_that
     store = random_store(tmp_path / "g.zarr", vertices=300, directed=True)
     job = prepare(store, "forest-fire", device="cpu", depth=2, threads=4)
     whole = execute(job, tmp_path / "whole.zarr")
-    monkeypatch.setattr(pace, "KEEP_SECONDS", 0.0)
-    monkeypatch.setattr(pace, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(batch_loop, "KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(batch_loop, "FIRST_SECONDS", 0.0)
     keep, kept = GroupWriter.keep, []
 
     def keep_two(self, group, counts, arrays):

@@ -14,8 +14,7 @@ from helpers.invariance import bytes_of
 
 from csaw.engine import sample, stream
 from csaw.engine.cpu.batches.walks import Walks
-from csaw.engine.runs.device_batches import DeviceIdentifiers
-from csaw.engine.runs.parts import Parts
+from csaw.engine.runs.sample_stream import DeviceIdentifiers, Parts
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.partition.errors import BiasError, ClosedError, OptionError, StoreError
 
@@ -257,7 +256,7 @@ def test_ids_on_a_device_are_those_of_the_store(monkeypatch):
     class There(np.ndarray):
         device = type("Device", (), {"id": 0})
 
-    monkeypatch.setattr("csaw.engine.runs.device_batches.is_on_host", lambda array: False)
+    monkeypatch.setattr("csaw.engine.runs.sample_stream.is_on_host", lambda array: False)
     walks = np.array([[0, 3, 2**32 - 1], [1, 1, 2]], np.uint32)
     for vertices, dtype in ((4, np.int32), (2**31, np.int64)):  # without a table
         found = DeviceIdentifiers(Identifiers.choose(np.uint32, None, "original", vertices)).of({"walks": walks})

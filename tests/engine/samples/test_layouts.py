@@ -10,7 +10,7 @@ from helpers.graphs import random_store
 from helpers.small_samples import HOPS, RAGGED, SUBGRAPHS, some_walks
 
 from csaw.engine import draw_batches, open_samples, prepare, sample
-from csaw.engine.runs.device_batches import OnDevice
+from csaw.engine.runs.sample_stream import OnDevice
 from csaw.engine.samples.kept import KeptSource, joined
 from csaw.engine.samples.layouts import LAYOUTS
 from csaw.engine.samples.samples import Samples

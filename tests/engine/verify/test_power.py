@@ -13,7 +13,7 @@ from helpers.strayed import circles, strayed_walks
 from csaw.cli.commands.verify import verify as command
 from csaw.engine.algorithms.jump import Jump
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify import threads, walk_pass, walk_tables
+from csaw.engine.verify import threads, walk_pass
 from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.power import bounded_sum
@@ -69,7 +69,7 @@ def test_returns_that_are_too_frequent_at_hubs_alone_are_found_there(tmp_path):
 def counted_in_a_pass(monkeypatch):
     """Samples of any size are kept in part and counted in the rest, in many pieces."""
     monkeypatch.setattr(walk_pass, "STEPS_KEPT", 20_000)
-    monkeypatch.setattr(walk_tables, "ENTRIES", 10_000)
+    monkeypatch.setattr(walk_pass, "ENTRIES", 10_000)
 
 
 def test_a_fault_in_some_situations_is_found_by_counts_of_the_whole_sample(tmp_path, counted_in_a_pass):

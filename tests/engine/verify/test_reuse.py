@@ -9,7 +9,7 @@ from helpers.remade import chosen, remade
 
 import csaw
 from csaw.engine.stores import open_samples
-from csaw.engine.verify.repeats import bound
+from csaw.engine.verify.instance_chances import bound
 from csaw.partition.graph.write import write_graph
 
 COPIED = {

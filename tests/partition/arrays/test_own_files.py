@@ -10,7 +10,7 @@ from helpers.small_samples import SAID, files_of, some_walks
 
 from csaw.engine import prepare, sample
 from csaw.engine.runs.virtual_writer import GIVEN, commit_virtual
-from csaw.engine.samples import about
+from csaw.engine.samples import seal
 from csaw.engine.samples.layouts import LAYOUTS
 from csaw.engine.stores import open_samples
 from csaw.partition import IngestOptions, ingest
@@ -92,7 +92,7 @@ def test_a_finished_sample_is_looked_at_by_resume_whatever_stands_in_it(tmp_path
 
 def test_every_array_that_csaw_writes_is_its_own(tmp_path):
     known = {one.name for layout in LAYOUTS.values() for one in layout.arrays} | {"hop_0", "hop_12"}
-    known |= set(about.NAMES) | set(GIVEN)
+    known |= set(seal.NAMES) | set(GIVEN)
     assert all(re.fullmatch(SAMPLE_ARRAY, name) for name in known)
     assert all(name in known for name in SAMPLE_ARRAY.strip("()").split("|") if "\\" not in name)
 

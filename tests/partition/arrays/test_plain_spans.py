@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from csaw.partition.arrays import plain_spans
+from csaw.partition.arrays import loader
 from csaw.partition.arrays.checksums import sums_of
-from csaw.partition.arrays.plain_spans import PIECE, PlainSpan, read_plain
+from csaw.partition.arrays.loader import PIECE, PlainSpan, read_plain
 from csaw.partition.errors import StoreError
 
 ITEMS = 5 * PIECE // 4 + 1000  # of four bytes: five whole pieces and a part of one
@@ -32,7 +32,7 @@ def span(file, first, count, *, whole=False, limit=999, checked=True):
 
 @pytest.fixture(params=["compiled", "python"])
 def way(request, monkeypatch):
-    monkeypatch.setattr(plain_spans, "stays_little", lambda size, code: request.param == "python")
+    monkeypatch.setattr(loader, "stays_little", lambda size, code: request.param == "python")
 
 
 @pytest.mark.parametrize("spread_out", [False, True])

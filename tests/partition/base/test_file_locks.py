@@ -14,7 +14,7 @@ from helpers.graphs import random_store
 from helpers.no_locks import NO_LOCKS, without_locks
 
 from csaw.datasets import cached
-from csaw.datasets.part import Part
+from csaw.datasets.download import Part
 from csaw.engine.analytics import window_folder
 from csaw.engine.analytics.derived import KINDS, LEAST_MEMORY, derived_store
 from csaw.partition.arrays import lease, replace

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from csaw.cli.main import cli
 from csaw.partition.base import progress, stages
-from csaw.partition.base.progress_line import line, plain
+from csaw.partition.base.progress import line, plain
 from csaw.partition.base.stages import Stage, course, stage, step, tell, unseen
 
 WIDTHS = [40, 80, 200]

@@ -11,10 +11,10 @@ from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError
-from csaw.partition.ingestion import buckets, distributed_ingest, units
+from csaw.partition.ingestion import buckets, distributed_ingest, passes
 from csaw.partition.ingestion.distributed_ingest import ingest_spread
+from csaw.partition.ingestion.passes import tasks_of, units_of
 from csaw.partition.ingestion.text import blocks
-from csaw.partition.ingestion.units import tasks_of, units_of
 
 
 def work(function, arguments):
@@ -32,7 +32,7 @@ def many_tasks(monkeypatch):
         (blocks, "BLOCK", 512),
         (blocks, "PIECE", 100),
         (buckets, "BUCKET_ENTRIES", 60),
-        (units, "UNIT_BYTES", 1500),
+        (passes, "UNIT_BYTES", 1500),
         (distributed_ingest, "COUNTED_ENTRIES", 300),
         (distributed_ingest, "DEALT_ROWS", 90),
     ):

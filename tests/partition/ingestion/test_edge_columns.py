@@ -12,7 +12,7 @@ from csaw.cli.commands.partition import partition as partition_command
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays import spool
 from csaw.partition.errors import CsawError, FormatError, OptionError
-from csaw.partition.ingestion import buckets, by_threads, distributed_ingest, units
+from csaw.partition.ingestion import buckets, distributed_ingest, passes, pipeline
 from csaw.partition.ingestion.distributed_ingest import ingest_spread
 from csaw.partition.ingestion.text import blocks
 
@@ -28,8 +28,8 @@ def small_pieces(monkeypatch):
         (blocks, "BLOCK", 512),
         (blocks, "PIECE", 100),
         (buckets, "BUCKET_ENTRIES", 60),
-        (by_threads, "PIECE_ROWS", 150),
-        (units, "UNIT_BYTES", 1500),
+        (pipeline, "PIECE_ROWS", 150),
+        (passes, "UNIT_BYTES", 1500),
         (distributed_ingest, "COUNTED_ENTRIES", 300),
         (distributed_ingest, "DEALT_ROWS", 90),
     ):

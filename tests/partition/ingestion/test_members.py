@@ -11,7 +11,7 @@ import pytest
 from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
-from csaw.partition.ingestion.text import members, packed
+from csaw.partition.ingestion.text import blocks, members
 
 need_package("isal")
 
@@ -80,7 +80,7 @@ def test_members_are_the_text_of_the_file(tmp_path, sizes, name, threads, room):
     data, text = FILES[name]
     (tmp_path / "e.gz").write_bytes(data)
     with (tmp_path / "e.gz").open("rb") as file:
-        with packed.gzip_stream(file, str(tmp_path / "e.gz"), members.Unpackers(threads, room)) as stream:
+        with blocks.gzip_stream(file, str(tmp_path / "e.gz"), members.Unpackers(threads, room)) as stream:
             assert isinstance(stream.raw.stream, members.Members)
             assert stream.read() == text
             assert isinstance(stream.raw.stream, members.Members)  # zlib had nothing to say
@@ -93,7 +93,7 @@ def test_who_stops_early_leaves_no_thread(tmp_path, sizes, taken):
     (tmp_path / "e.gz").write_bytes(FILES["many of unequal sizes, some of them empty"][0])
     with (
         (tmp_path / "e.gz").open("rb") as file,
-        packed.gzip_stream(file, str(tmp_path / "e.gz"), members.Unpackers(4, 1000)) as stream,
+        blocks.gzip_stream(file, str(tmp_path / "e.gz"), members.Unpackers(4, 1000)) as stream,
     ):
         assert stream.read(taken) == LINES[:taken]
     assert set(threading.enumerate()) <= before
@@ -104,7 +104,7 @@ def test_half_of_the_threads_unpack_beside_those_that_parse(tmp_path, monkeypatc
     (tmp_path / "e.gz").write_bytes(in_members(cut(LINES, [300] * 99)))
     before, most = set(threading.enumerate()), 0
     with (tmp_path / "e.gz").open("rb") as file:
-        stream = members.Members(packed._isal(), file, members.Unpackers(8, 0))
+        stream = members.Members(blocks._isal(), file, members.Unpackers(8, 0))
         with stream:
             while stream.read(64):
                 most = max(most, len(set(threading.enumerate()) - before))
@@ -117,7 +117,7 @@ def test_members_wait_for_their_turn_in_the_room_there_is(tmp_path, monkeypatch)
     (tmp_path / "e.gz").write_bytes(in_members(cut(LINES, [1000] * 30)))
     most = 0
     with (tmp_path / "e.gz").open("rb") as file:
-        stream = members.Members(packed._isal(), file, members.Unpackers(4, 5000))
+        stream = members.Members(blocks._isal(), file, members.Unpackers(4, 5000))
         with stream:
             while got := stream.read(64):
                 most = max(most, stream.held)
@@ -128,7 +128,7 @@ def test_members_wait_for_their_turn_in_the_room_there_is(tmp_path, monkeypatch)
 def test_texts_of_small_members_wait_together(tmp_path):
     (tmp_path / "e.gz").write_bytes(in_members(cut(LINES * 20, [100] * 10**4)))
     with (tmp_path / "e.gz").open("rb") as file:
-        stream = members.Members(packed._isal(), file, members.Unpackers(2, 0))
+        stream = members.Members(blocks._isal(), file, members.Unpackers(2, 0))
         with stream:
             sizes = [stream.readinto(bytearray(1 << 22)) for _ in range(5)]
     assert sum(sizes) == len(LINES * 20)
@@ -152,12 +152,12 @@ class Wrong(io.RawIOBase):
 @pytest.mark.parametrize("text", [b"9 9\n", b"1 2\n3 4\n5 6\n7 8\n"])
 def test_what_zlib_does_not_find_is_an_error(tmp_path, text):
     (tmp_path / "e.gz").write_bytes(gzip.compress(b"1 2\n3 4\n5 6\n"))
-    stream = packed.FastGzip(packed._isal(), Wrong([text]), str(tmp_path / "e.gz"))
+    stream = blocks.FastGzip(blocks._isal(), Wrong([text]), str(tmp_path / "e.gz"))
     room = bytearray(100)
     assert stream.readinto(room) == len(text)
     with pytest.raises(OSError, match="zlib and ISA-L do not agree"):
         stream.readinto(room)
-    good = packed.FastGzip(packed._isal(), Wrong([b"1 2\n3"]), str(tmp_path / "e.gz"))
+    good = blocks.FastGzip(blocks._isal(), Wrong([b"1 2\n3"]), str(tmp_path / "e.gz"))
     assert (good.readinto(room), good.read()) == (5, b" 4\n5 6\n")
 
 

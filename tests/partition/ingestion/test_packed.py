@@ -9,7 +9,7 @@ from helpers.machine import need_package
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
-from csaw.partition.ingestion.text import members, packed
+from csaw.partition.ingestion.text import blocks, members
 
 TEXT = "".join(f"{k * 7919 % 10007} {k}\n" for k in range(300)).encode()
 
@@ -39,8 +39,8 @@ def both(tmp_path, monkeypatch):
         for disabled, threads in ((False, 3), (False, 1), (True, 1)):
             with monkeypatch.context() as patch, path.open("rb") as file:
                 if disabled:
-                    patch.setattr(packed, "_isal", lambda: None)
-                found.append(outcome(packed.gzip_stream(file, str(path), members.Unpackers(threads, 300))))
+                    patch.setattr(blocks, "_isal", lambda: None)
+                found.append(outcome(blocks.gzip_stream(file, str(path), members.Unpackers(threads, 300))))
         assert found[0] == found[1]
         return found[1:]
 
@@ -79,10 +79,10 @@ def test_every_cut_and_every_changed_byte_is_refused_alike(both):
 def test_isal_reads_files_and_zlib_what_comes_once(tmp_path):
     isal = need_package("isal")
     (tmp_path / "e.gz").write_bytes(WHOLE)
-    with (tmp_path / "e.gz").open("rb") as file, packed.gzip_stream(file, str(tmp_path / "e.gz")) as stream:
+    with (tmp_path / "e.gz").open("rb") as file, blocks.gzip_stream(file, str(tmp_path / "e.gz")) as stream:
         assert isinstance(stream.raw.stream, isal.igzip.IGzipFile)
         assert stream.read() == TEXT
-    with packed.gzip_stream(io.BufferedReader(io.BytesIO(WHOLE)), "-") as stream:
+    with blocks.gzip_stream(io.BufferedReader(io.BytesIO(WHOLE)), "-") as stream:
         assert type(stream) is gzip.GzipFile
 
 
@@ -96,6 +96,6 @@ def test_without_isal_a_graph_and_an_error_are_the_same(tmp_path, monkeypatch):
         with pytest.raises(CsawError, match="after [1-9][0-9]+ lines") as refused:
             ingest(tmp_path / "cut.gz", tmp_path / "c.zarr", IngestOptions())
         errors.append(str(refused.value))
-        monkeypatch.setattr(packed, "_isal", lambda: None)
+        monkeypatch.setattr(blocks, "_isal", lambda: None)
     assert (stores[0].fingerprint, stores[0].report) == (stores[1].fingerprint, stores[1].report)
     assert errors[0] == errors[1]

@@ -9,7 +9,7 @@ from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays import arrays
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import CsawError, OptionError
-from csaw.partition.ingestion import buckets, by_threads, ids, job
+from csaw.partition.ingestion import buckets, ids, job, pipeline
 from csaw.partition.ingestion.text import blocks
 
 THREADS = (1, 2, 5)
@@ -26,7 +26,7 @@ def small_pieces(monkeypatch):
         (ids, "MARKED_ROWS", 90),
         (ids, "SORTED_ROWS", 90),
         (ids, "TABLE_SLICE", 77),
-        (by_threads, "PIECE_ROWS", 150),
+        (pipeline, "PIECE_ROWS", 150),
         (job, "KEPT_SHARE", 0.001),
     ):
         monkeypatch.setattr(module, name, value)
@@ -90,7 +90,7 @@ def test_each_line_is_in_one_range_of_a_file_whatever_their_lengths(tmp_path, mo
 
 
 def test_a_file_that_becomes_shorter_is_refused(tmp_path, monkeypatch):
-    from csaw.partition.ingestion.text.ranges import Ranges
+    from csaw.partition.ingestion.text.rows import Ranges
 
     (tmp_path / "e").write_text("1 2\n" * 100)
     with (tmp_path / "e").open("rb") as file:
