@@ -6,8 +6,9 @@ these pages (see figures.py). PAGE has these blocks, whose text is generated; ev
     <!-- table RUN SUITE [of WORK; WORK; ...] -->  some or all works of a suite  <!-- end -->
     <!-- other runs -->  a line for each run with suites that have no table  <!-- end -->
 
-Runs are ``RUN.json``, and their plots ``RUN-SUITE.svg``, both in the folder that has PAGE's name. WORK may have ``*``
-for any text. A table names its command and machine, unless the table above it, under the same heading, is of that run.
+Runs are ``RUN.json``, and their plots ``RUN-SUITE.svg``, both in the folder that has PAGE's name. WORK is the name of a
+work, or ``NAME on GRAPH``, and may have ``*`` for any text. A table names its command and machine, unless the table
+above it, under the same heading, is of that run.
 """
 
 import re
@@ -72,15 +73,17 @@ def _beside(row: Row) -> str:
 def filled(page: str, folder: Path) -> str:
     """The page with every table generated again from the JSON in ``folder``."""
     before: re.Match | None = None
+    graphs = ""  # of the table before
 
     def part(found: re.Match) -> str:
-        nonlocal before
+        nonlocal before, graphs
         start, run, suite, works, end = found.groups()
         near = before is not None and before[2] == run and "\n#" not in page[before.end() : found.start()]
-        above = before[3] if before is not None and near else None
-        before = found
-        chosen = [work.strip() for work in (works or "*").split(";")]
-        return start + table(figures.read(folder, run), suite, f"{folder.name}/{run}-{suite}", chosen, above) + end
+        shown = [work.strip() for work in (works or "*").split(";")]
+        rows = figures.read(folder, run)
+        text = table(rows, suite, f"{folder.name}/{run}-{suite}", shown, graphs if near else None)
+        before, graphs = found, _graphs(_chosen(rows, suite, shown))
+        return start + text + end
 
     def others(found: re.Match) -> str:
         return found[1] + other_runs(page, folder) + found[2]
@@ -131,50 +134,53 @@ def pictures(rows: list[Row], suite: str, stem: str) -> dict[str, list[Row]]:
     }
 
 
-def table(
-    rows: list[Row], suite: str, stem: str, works: Sequence[str] = ("*",), above: str | None = None
-) -> str:
+def table(rows: list[Row], suite: str, stem: str, works: Sequence[str] = ("*",), above: str | None = None) -> str:
     """Write one suite of a run: its command, the machine, the graphs, a table, the verdict, links to the plots.
 
-    The names of plots begin with ``stem``. ``works``: those to show. ``above``: the suite of the table above this one,
+    The names of plots begin with ``stem``. ``works``: those to show. ``above``: the graphs of the table above this one,
     if it is of the same run, so that the command and the machine stand there.
     """
-    mine = [row for row in rows if row["suite"] == suite]
-    if not mine:
-        raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")
-    shown = _chosen(mine, works)
-    sizes = _sizes(shown)
+    shown = _chosen(rows, suite, works)
+    graphs = _graphs(shown)
     lines = []
     if above is None:
         limits = "; ".join(f"{row['work']}: {short(row['rate'], row['unit'])}" for row in measured(rows, suite=MACHINE))
-        lines = [f"    {rows[0]['command']}", "", f"{machine(rows[0])}, {rows[0]['date']}; {limits}. {sizes}".strip(), ""]
-    elif sizes and sizes != _sizes([row for row in rows if row["suite"] == above]):
-        lines = [sizes, ""]
+        about = f"{machine(rows[0])}, {rows[0]['date']}; {limits}."
+        lines = [f"    {rows[0]['command']}", "", f"{about} {graphs}".strip(), ""]
+    elif graphs not in ("", above):
+        lines = [graphs, ""]
     lines += [*_table(shown), *_gaps(shown)]
     said = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in exceeded(measured(shown))]
-    said += [f"Claim: {row['claim']}. It {HOLDS[row['holds']]}: {row['found']}." for row in mine if "claim" in row]
+    said += [
+        f"Claim: {row['claim']}. It {HOLDS[row['holds']]}: {row['found']}."
+        for row in rows
+        if row["suite"] == suite and "claim" in row
+    ]
     links = [f"[{plots.alternative(some, suite)}]({plot})" for plot, some in pictures(rows, suite, stem).items()]
     said += [f"Plot of all works: {', '.join(links)}."] if links else []
     return "\n".join([*lines, " ".join(said), ""])
 
 
-def _chosen(rows: list[Row], works: Sequence[str]) -> list[Row]:
-    """The rows of works that have one of these names."""
-    there = [row for row in rows if "work" in row]
-    for work in works:
-        if not any(fnmatchcase(row["work"], work) for row in there):
-            known = "; ".join(dict.fromkeys(row["work"] for row in there))
-            raise FormatError(f"no work {work!r} of the suite {rows[0]['suite']} in this run, which has: {known}")
-    return [row for row in there if any(fnmatchcase(row["work"], work) for work in works)]
+def _chosen(rows: list[Row], suite: str, works: Sequence[str]) -> list[Row]:
+    """The rows of a suite's works that have one of these names."""
+    if not any(row["suite"] == suite for row in rows):
+        raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")
+    rows = [row for row in rows if row["suite"] == suite and "work" in row]
+    names = [(row["work"], f"{row['work']} on {row.get('graph', '')}") for row in rows]
+    found = {work: [any(fnmatchcase(name, work) for name in both) for both in names] for work in works}
+    if missing := [work for work, matches in found.items() if not any(matches)]:
+        known = "; ".join(dict.fromkeys(name for name, _ in names))
+        raise FormatError(f"no work {missing[0]!r} of the suite {suite} in this run, which has: {known}")
+    return [row for row, *matches in zip(rows, *found.values(), strict=True) if any(matches)]
 
 
-def _sizes(rows: list[Row]) -> str:
+def _graphs(rows: list[Row]) -> str:
     """The graphs of rows with their sizes, as a sentence."""
-    graphs: dict[str, Row] = {}
+    first: dict[str, Row] = {}
     for row in measured(rows):
-        graphs.setdefault(row.get("graph", ""), row)
+        first.setdefault(row.get("graph", ""), row)
     size = "{graph}, {vertices:,} vertices, {stored_edges:,} stored edges"
-    said = [size.format(**row) if "vertices" in row else graph for graph, row in graphs.items() if graph]
+    said = [size.format(**row) if "vertices" in row else graph for graph, row in first.items() if graph]
     return f"{'Graphs' if len(said) > 1 else 'Graph'}: {'; '.join(said)}." if said else ""
 
 
@@ -190,12 +196,14 @@ def _table(rows: list[Row]) -> list[str]:
 
 
 def _gaps(rows: list[Row]) -> list[str]:
-    """The lines on works that were not measured, with the reasons."""
-    lines = []
-    for reason in dict.fromkeys(row["not_measured"] for row in rows if "not_measured" in row):
-        works = "; ".join(dict.fromkeys(row["work"] for row in rows if row.get("not_measured") == reason))
-        lines += [f"Not measured: {works}: {reason}.", ""]
-    return lines
+    """The paragraph on works that were not measured, with the reasons."""
+    several, works = len({row.get("graph") for row in rows if "graph" in row}) > 1, dict[str, list[str]]()
+    for row in rows:
+        if "not_measured" in row:
+            name = f"{row['work']} on {row['graph']}" if several and "graph" in row else row["work"]
+            works.setdefault(row["not_measured"], []).append(name)
+    said = [f"{'; '.join(dict.fromkeys(names))}: {reason}." for reason, names in works.items()]
+    return [f"Not measured: {' '.join(said)}", ""] if said else []
 
 
 def main(page: Path, *pages: Path) -> None:
