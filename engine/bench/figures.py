@@ -132,11 +132,14 @@ def _row(rows: list[Row], run: str, suite: str, work: str) -> Row:
 
 
 def _link(page: Path, tables: Path, run: str, suite: str) -> str:
-    """The place of a run's table on the page of tables, as a link of ``page``."""
-    before, mark, _ = tables.read_text().partition(f"\n<!-- table {run} {suite} -->\n")
-    if not mark:
+    """The place of a run's table on the page of tables, or of the list of other runs, as a link of ``page``."""
+    text = tables.read_text()
+    mark = re.search(rf"\n<!-- table {re.escape(run)} {re.escape(suite)}(?: of [^>]+)? -->\n", text)
+    if mark is None and measured(read(tables.with_suffix(""), run), suite=suite):
+        mark = re.search(r"\n<!-- other runs -->\n", text)
+    if mark is None:
         raise FormatError(f"{tables} has no table of the suite {suite} of {run}.json")
-    heading = re.findall(r"^#+ (.+)$", before, re.MULTILINE)[-1]
+    heading = re.findall(r"^#+ (.+)$", text[: mark.start()], re.MULTILINE)[-1]
     anchor = re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower())
     return f"{os.path.relpath(tables, page.parent)}#{anchor}"
 

@@ -77,9 +77,18 @@ def test_a_run_is_brought_in_step_with_its_suites(tmp_path, monkeypatch):
 
 
 def test_every_run_is_on_the_page():
-    assert {run for run, _ in report.parts(DOCS.read_text())} == set(RUNS)
-    for run, suite in report.parts(DOCS.read_text()):
+    page = DOCS.read_text()
+    tables, others = report.parts(page), report.other_parts(page, DOCS.with_suffix(""))
+    assert {run for run, _ in tables} | set(others) == set(RUNS)
+    assert report.OTHERS.search(page)
+    assert len(set(tables)) == len(tables), "a suite of a run has two tables"
+    for run, suite in tables:
         assert any(row["suite"] == suite for row in RUNS[run])
+
+
+def test_every_suite_that_was_measured_has_a_table():
+    tables = {suite for _, suite in report.parts(DOCS.read_text())}
+    assert {row["suite"] for rows in RUNS.values() for row in rows if "rate" in row} - {"machine"} <= tables
 
 
 @pytest.mark.parametrize("run", RUNS)

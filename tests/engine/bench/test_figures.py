@@ -186,6 +186,18 @@ def test_all_works_in_which_others_may_be_ahead_are_listed(place):
     assert found == ["ThunderRW", r"fast\*", "pandas, np.save"]
 
 
+def test_the_day_of_a_run_without_a_table_leads_to_the_list_of_runs(place):
+    tables, page = place
+    tables.write_text("# T\n\n## Other runs\n\n<!-- other runs -->\n<!-- end -->\n")
+    said = figures.filled("<!-- figure run walks: run --><!-- /figure -->", page, tables)
+    assert "[26 November 2026](more/tables.md#other-runs)" in said
+    with pytest.raises(FormatError, match=re.escape("has no table of the suite neighbors of run.json")):
+        figures.filled("<!-- figure run neighbors: run --><!-- /figure -->", page, tables)
+    tables.write_text("# T\n\n## Walks\n\n<!-- table run walks of a; b -->\n<!-- end -->\n")
+    said = figures.filled("<!-- figure run walks: run --><!-- /figure -->", page, tables)
+    assert "[26 November 2026](more/tables.md#walks)" in said
+
+
 def test_users_see_where_others_are_ahead():
     """performance.md lists every row of every run in which another program is faster than csaw."""
     page = ROOT / "docs" / "performance.md"

@@ -237,7 +237,71 @@ def test_a_figure_that_changes_changes_the_page(tmp_path):
         assert "Claim: they walk. It holds here: they do." in filled
         assert filled.endswith("<!-- end -->\n\nAlso by hand.\n")
         assert report.filled(filled, tmp_path) == filled
+    assert "| b walk |" not in report.filled(page.replace("walks -->", "walks of a* -->"), tmp_path)
+    with pytest.raises(FormatError, match="no work 'the walk' of the suite walks in this run, which has: a walk"):
+        report.filled(page.replace("walks -->", "walks of a walk; the walk -->"), tmp_path)
     with pytest.raises(FormatError, match="no row of the suite selection"):
         report.filled(page.replace("walks", "selection"), tmp_path)
     with pytest.raises(FormatError, match=r"other\.json does not exist"):
         report.filled(page.replace("run", "other"), tmp_path)
+
+
+ABOUT = {"suite": MACHINE, "command": "csaw bench", "device": "a CPU", "threads": 2, "csaw": "0", "load": 0.5}
+ABOUT |= {"date": "2026-11-21"}
+ROWS = [
+    ABOUT,
+    row("gathers", 3e8, suite=MACHINE),
+    *(row(work, 1e8, graph=graph, vertices=5, stored_edges=9) for graph in "gh" for work in ("a walk", "b walk")),
+    {"suite": "walks", "graph": "g", "work": "c walk", "not_measured": "it was late"},
+    {"suite": "walks", "claim": "they walk", "holds": False, "found": "they do not"},
+    row("pick", 2e8, suite="neighbors", graph="g", vertices=5, stored_edges=9),
+]
+
+
+def blocks(*marks):
+    return "\n\n".join(f"<!-- {mark} -->\n<!-- end -->" if mark[0] != "#" else mark for mark in marks) + "\n"
+
+
+def test_a_table_has_the_works_that_it_names(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(ROWS))
+    whole = report.filled(blocks("table run walks"), tmp_path)
+    assert "Graphs: g, 5 vertices, 9 stored edges; h, 5 vertices, 9 stored edges." in whole
+    assert [line.split(" | ")[:2] for line in whole.splitlines() if " walk |" in line] == [
+        ["| g", "a walk"],
+        ["| g", "b walk"],
+        ["| h", "a walk"],
+        ["| h", "b walk"],
+    ]
+    assert "Not measured: c walk on g: it was late." in whole
+    some = report.filled(blocks("table run walks of a*; ? walk on h"), tmp_path)
+    assert [line.split(" | ")[:2] for line in some.splitlines() if " walk |" in line] == [
+        ["| g", "a walk"],
+        ["| h", "a walk"],
+        ["| h", "b walk"],
+    ]
+    assert "Not measured" not in some
+    assert "[walks on a CPU: 4 figures, the highest 100 M edges/s (a walk)]" in some
+
+
+def test_a_table_below_another_of_its_run_does_not_repeat_the_machine(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(ROWS))
+    both = "table run walks of * on g", "table run neighbors"
+    near = report.filled(blocks(*both), tmp_path)
+    assert near.count("    csaw bench\n") == near.count("gathers: 300 M") == near.count("Graph: g") == 1
+    apart = report.filled(blocks(both[0], "## A heading", both[1]), tmp_path)
+    assert apart.count("    csaw bench\n") == apart.count("gathers: 300 M") == apart.count("Graph: g") == 2
+    others = report.filled(blocks("table run walks", both[1]), tmp_path)
+    assert others.count("    csaw bench\n") == 1
+    assert "Graph: g, 5 vertices, 9 stored edges.\n\n| work | rate" in others
+
+
+def test_runs_without_a_table_are_listed_with_plots_and_verdicts(tmp_path):
+    for name in ("late", "run"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(ROWS))
+    said = report.filled(blocks("table run walks", "other runs"), tmp_path)
+    folder = tmp_path.name
+    assert (
+        f"| [late]({folder}/late.json) | [walks]({folder}/late-walks.svg), does not hold here; "
+        f"[neighbors]({folder}/late-neighbors.svg) | a CPU, 21 November 2026 | `csaw bench` |\n"
+    ) in said
+    assert f"| [run]({folder}/run.json) | [neighbors]({folder}/run-neighbors.svg) | a CPU" in said
