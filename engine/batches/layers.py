@@ -2,7 +2,7 @@
 them.
 
 The chance of a vertex is the sum of the biases of edges to it: of those from the frontier (LADIES), or of all edges
-(FastGCN, see incoming_bias.py). The bias of an edge is its squared entry in the matrix of which the layers are a
+(FastGCN, see IncomingBias). The bias of an edge is its squared entry in the matrix of which the layers are a
 sample, so that these are squared norms of columns.
 
 Of a depth at which n vertices were drawn, u with probability q(u), an edge v -> u whose bias is b has the weight
@@ -141,9 +141,11 @@ class LayerEdges:
 
 
 # For each vertex of the graph, the sum of the biases of all edges to it: what layers of vertices of the whole graph
-# are drawn by. Biases become integers of one scale, that of the largest, so that the sums are the same in any order.
-# So there are two passes over the graph: one finds the largest bias, and one adds. A pass goes from range to range of
-# vertices, whose rows a streamed graph brings as for any frontier.
+# are drawn by.
+#
+# Biases become integers of one scale, that of the largest, so that the sums are the same in any order. So there are two
+# passes over the graph: one finds the largest bias, and one adds. A pass goes from range to range of vertices, whose rows
+# a streamed graph brings as for any frontier.
 
 
 class Columns:

@@ -299,9 +299,10 @@ class Traversals:
         return self.dead
 
 
-# The vertices of a batch that wait, and the selection of those that expand at a depth (C-SAW, figure 2). An entry is
-# a vertex that has entered the pool of its instance: (instance, slot, vertex, previous vertex). Entries are kept in
-# order of (instance, slot), which no schedule changes. An entry that is selected twice, with replacement, expands
+# The vertices of a batch that wait, and the selection of those that expand at a depth (C-SAW, figure 2).
+#
+# An entry is a vertex that has entered the pool of its instance: (instance, slot, vertex, previous vertex). Entries are
+# kept in order of (instance, slot), which no schedule changes. An entry that is selected twice, with replacement, expands
 # twice: the second time at a slot of its own, counted from the last slot down, so that it draws other neighbors.
 
 LAST_SLOT = int(SOURCE_SLOT) - 1

@@ -175,8 +175,9 @@ def _choose(n: np.ndarray | int, k: np.ndarray) -> np.ndarray:
     return comb(n, k)
 
 
-# A graph in a given number of partitions, however it is stored: the papers use four, of which two fit. Or in those of
-# a partitioner, however its vertices are numbered.
+# A graph in a given number of partitions, however it is stored: the papers use four, of which two fit.
+#
+# Or in those of a partitioner, however its vertices are numbered.
 
 PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
 

@@ -262,8 +262,10 @@ def _library(name: str, package: str) -> ModuleType:
 
 
 # Python's resource tracker beside a cluster on this machine: a process that remembers what workers share, and that
-# prints tracebacks once another one was killed. Where it dies, Python begins another, which knows nothing of what the
-# first one remembered and says so for each of it. Nothing of a run depends on it.
+# prints tracebacks once another one was killed.
+#
+# Where it dies, Python begins another, which knows nothing of what the first one remembered and says so for each of it.
+# Nothing of a run depends on it.
 
 BEGINS = (
     "ensure_running",

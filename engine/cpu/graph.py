@@ -343,8 +343,9 @@ class KeptTables:
         self.file.close()
 
 
-# Single rows in host memory, each at its own place in address space for the whole graph. The space is on small pages,
-# so that a row takes little more than its bytes.
+# Single rows in host memory, each at its own place in address space for the whole graph.
+#
+# The space is on small pages, so that a row takes little more than its bytes.
 
 SLICE = 64  # rows of a task that makes tables: a task for each row took longer than the tables
 
@@ -382,9 +383,10 @@ class HostRows(SingleRows):
             array.release(0, each * graph.slots.first)
 
 
-# Slots: fixed places for the partitions of a streamed graph, so that a partition is read into the memory of one
-# before it. To clear new pages takes longer than to read a partition into pages that are there
-# (docs/contributing/tuning.md).
+# Slots: fixed places for the partitions of a streamed graph, so that a partition is read into the memory of one before
+# it.
+#
+# To clear new pages takes longer than to read a partition into pages that are there (docs/contributing/tuning.md).
 
 ALIGNED = HUGE // 4  # edges, of 4 bytes or a multiple of them: a slot begins where a huge page may begin
 

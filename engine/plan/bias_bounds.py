@@ -15,9 +15,10 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.hook_language import is_truth
 
-# Arithmetic of intervals: bounds of what a hook computes from numbers of which bounds are known. Additions, products,
-# quotients and roots are rounded monotonically, so the bounds of a result are those that kernels compute from the
-# bounds of its operands, to the last bit; powers, exponentials and logarithms get some room.
+# Arithmetic of intervals: bounds of what a hook computes from numbers of which bounds are known.
+#
+# Additions, products, quotients and roots are rounded monotonically, so the bounds of a result are those that kernels
+# compute from the bounds of its operands, to the last bit; powers, exponentials and logarithms get some room.
 
 Number = int | float
 MOST = 2**62  # of a number of vertices, of edges or of instances

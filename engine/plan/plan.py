@@ -60,7 +60,7 @@ class Plan:
     policy: Policy
     rates: Rates  # of the machine, which the plan counts on
     bias: str | None = None  # how the bias of a walk is drawn by, where it depends on more than the edge
-    larger: dict[str, Record] = field(default_factory=dict)  # what larger budgets would be expected to take: larger.py
+    larger: dict[str, Record] = field(default_factory=dict)  # what larger budgets would be expected to take
     ways: dict[str, float | str] = field(default_factory=dict)  # where the run could take place: seconds, or why not
 
     @property

@@ -7,7 +7,7 @@ OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
 OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known
                                  yet
 OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
-OUT.partial/checkpoints/000003/  instances of a group that takes long, until it is committed: see checkpoints.py
+OUT.partial/checkpoints/000003/  instances of a group that takes long, until it is committed
 OUT                              OUT.partial renamed, once everything is there and synced
 
 A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is
@@ -46,10 +46,12 @@ from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
 # Checkpoints of a group that takes long: some of its instances, kept as they were drawn until all of it is written.
-# OUT.partial/checkpoints/000003/4096-8192/walks an array of the instances 4096 .. 8191 of the sample, with dense ids
-# OUT.partial/checkpoints/000003/4096-8192.json done-marker with counts, types and checksums, written last An instance
-# has the same bytes whoever draws it and however many are drawn together, so a run goes on from whatever checkpoints
-# it finds. Groups alone are part of the sample: the checkpoints of one are removed once it is committed.
+#
+# OUT.partial/checkpoints/000003/4096-8192/walks    an array of the instances 4096 .. 8191 of the sample, with dense ids
+# OUT.partial/checkpoints/000003/4096-8192.json     done-marker with counts, types and checksums, written last
+#
+# An instance has the same bytes whoever draws it and however many are drawn together, so a run goes on from whatever
+# checkpoints it finds. Groups alone are part of the sample: the checkpoints of one are removed once it is committed.
 
 FOLDER = "checkpoints"  # in OUT.partial
 

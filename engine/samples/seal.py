@@ -234,10 +234,11 @@ def _chunked(pieces: Iterator[np.ndarray], dtype: np.dtype, size: int) -> Iterat
         yield chunk
 
 
-# The metadata that viewers such as xarray read of the arrays of a sample store. Dimensions have names, and attributes
-# are called as the CF conventions call them. It is a function of the layout, the ids and the request, so that every
-# schedule writes the same. No ``_FillValue`` is said: a viewer would turn ids into floating-point numbers for it,
-# which do not hold all of them.
+# The metadata that viewers such as xarray read of the arrays of a sample store.
+#
+# Dimensions have names, and attributes are called as the CF conventions call them. It is a function of the layout, the
+# ids and the request, so that every schedule writes the same. No ``_FillValue`` is said: a viewer would turn ids into
+# floating-point numbers for it, which do not hold all of them.
 
 Said = tuple[str, str, str]
 """Dimension, units and description of an array."""

@@ -270,8 +270,9 @@ def _finished(batch: Batch, first: int, last: int) -> FinishedBatch:
     return FinishedBatch(first, last - first, batch.edges(), batch.dead_ends(), batch)
 
 
-# How much a worker draws before it keeps it: as many instances as take KEEP_SECONDS, by the time of those before. A
-# killed run loses no more than that, whatever its biases cost, and starts of runs that are killed every few minutes
+# How much a worker draws before it keeps it: as many instances as take KEEP_SECONDS, by the time of those before.
+#
+# A killed run loses no more than that, whatever its biases cost, and starts of runs that are killed every few minutes
 # add up. What is expected of a run may be far off, most of all for biases that read rows of others; it only says how
 # many instances come first.
 

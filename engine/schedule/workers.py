@@ -1,8 +1,8 @@
 """Drawing the groups of a sample store: one worker for each device draws a unit of groups while the unit before it is
 written.
 
-Units are handed out one at a time, so that a slow device does not hold up the others, and are as large as memory allows
-and pace.py. A unit has the same bytes whichever device draws it.
+Units are handed out one at a time, so that a slow device does not hold up the others. Memory limits their size, and
+what the run has measured (Pace). A unit has the same bytes whichever device draws it.
 """
 
 import logging
@@ -45,7 +45,7 @@ class Totals:
     """
 
     edges: int = 0
-    kept_edges: int = 0  # of these, drawn before: see checkpoints.py
+    kept_edges: int = 0  # of these, drawn before: see Checkpoint
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0

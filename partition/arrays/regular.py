@@ -2,7 +2,7 @@
 is refused, and never waited for or read without end.
 
 A link to a regular file is followed. Files that a user names, such as the input of csaw partition, may be pipes and
-devices: inputs.py opens those.
+devices: text/blocks.py opens those.
 """
 
 import errno

@@ -23,9 +23,10 @@ from csaw.partition.graph.symmetry import Symmetry, numbers_of
 from csaw.partition.graph.time_order import time_order
 
 # Whether each number that edges have in the input belongs to one edge: both rows of an undirected edge have the same
-# one, and no other edge has it. Sums of hashes tell the first, as in symmetry.py. For the second, a bit for each
-# number of a window says that it was met; numbers beyond the first window are looked at in further passes over the
-# store, so that memory is bounded.
+# one, and no other edge has it.
+#
+# Sums of hashes tell the first, as in symmetry.py. For the second, a bit for each number of a window says that it was
+# met; numbers beyond the first window are looked at in further passes over the store, so that memory is bounded.
 
 WINDOW = 2**30  # numbers, an eighth of it in bytes
 NO_NUMBER = 2**63 - 1

@@ -2,7 +2,7 @@
 
 indptr        int64 [V + 1]   always whole
 indices       id    [E]       neighbors. On a streamed graph they have address space for single rows (single_rows.py),
-                              and behind them slots for partitions (slots.py)
+                              and behind them slots for partitions (graph.py)
 weights       f32   [E]       only where the kernel reads them
 table         id    [3 E]     alias entries {neighbor, its alias, threshold}, in place of indices and weights
 sums          i64   [E]       running sums of a row's biases, if selection searches in them

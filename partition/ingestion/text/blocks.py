@@ -267,8 +267,9 @@ def _isal() -> Any:
     return isal
 
 
-# Opening an input. A device is an error at once, and a pipe that no program writes to after a while: neither would
-# end.
+# Opening an input.
+#
+# A device is an error at once, and a pipe that no program writes to after a while: neither would end.
 
 WAIT_SECONDS = 10.0
 
