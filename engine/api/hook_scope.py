@@ -117,8 +117,8 @@ class Surroundings:
 
 # Variables of a hook have a value wherever they are read, which Python finds out while it runs and kernels never do.
 #
-# A variable has one behind an ``if`` where both branches give it one, or where the branch that does not ends the hook or
-# the turn of its loop. A loop may have no turn, unless it is ``while True`` or over a range that is not empty.
+# A variable has one behind an ``if`` where both branches give it one, or where the branch that does not ends the hook
+# or the turn of its loop. A loop may have no turn, unless it is ``while True`` or over a range that is not empty.
 
 Known = frozenset[str] | None
 """Variables that have a value for sure; None where a statement is never reached."""

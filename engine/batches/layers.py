@@ -143,9 +143,9 @@ class LayerEdges:
 # For each vertex of the graph, the sum of the biases of all edges to it: what layers of vertices of the whole graph
 # are drawn by.
 #
-# Biases become integers of one scale, that of the largest, so that the sums are the same in any order. So there are two
-# passes over the graph: one finds the largest bias, and one adds. A pass goes from range to range of vertices, whose rows
-# a streamed graph brings as for any frontier.
+# Biases become integers of one scale, that of the largest, so that the sums are the same in any order. So there are
+# two passes over the graph: one finds the largest bias, and one adds. A pass goes from range to range of vertices,
+# whose rows a streamed graph brings as for any frontier.
 
 
 class Columns:

@@ -301,9 +301,10 @@ class Traversals:
 
 # The vertices of a batch that wait, and the selection of those that expand at a depth (C-SAW, figure 2).
 #
-# An entry is a vertex that has entered the pool of its instance: (instance, slot, vertex, previous vertex). Entries are
-# kept in order of (instance, slot), which no schedule changes. An entry that is selected twice, with replacement, expands
-# twice: the second time at a slot of its own, counted from the last slot down, so that it draws other neighbors.
+# An entry is a vertex that has entered the pool of its instance: (instance, slot, vertex, previous vertex). Entries
+# are kept in order of (instance, slot), which no schedule changes. An entry that is selected twice, with replacement,
+# expands twice: the second time at a slot of its own, counted from the last slot down, so that it draws other
+# neighbors.
 
 LAST_SLOT = int(SOURCE_SLOT) - 1
 MOST_DEPTHS = 1 << 28  # in which entries have keys of their own

@@ -33,13 +33,14 @@ from csaw.partition.graph.store import GraphStore
 # Whether instances repeat others more often than their law lets them, as they do where the random numbers of one
 # instance are used for another.
 #
-# Let p(u) be the chance that an instance comes out as u. Of instances in a fixed order, the next one repeats an earlier u
-# with chance p(u). So the repeats of outcomes with p(u) <= t have a mean of at most t times the number of pairs, and
-# Chernoff's bound holds for their number, however instances and their sources are chosen (a sum of events given all
-# earlier ones: Freedman, Ann. Probab. 1975). One repeated walk of 80 steps is enough. Where outcomes are likely, as in
-# rows of one neighbor, repeats tell nothing and count for nothing.
+# Let p(u) be the chance that an instance comes out as u. Of instances in a fixed order, the next one repeats an
+# earlier u with chance p(u). So the repeats of outcomes with p(u) <= t have a mean of at most t times the number of
+# pairs, and Chernoff's bound holds for their number, however instances and their sources are chosen (a sum of events
+# given all earlier ones: Freedman, Ann. Probab. 1975). One repeated walk of 80 steps is enough. Where outcomes are
+# likely, as in rows of one neighbor, repeats tell nothing and count for nothing.
 #
-# Instances are compared by a hash of their arrays, 16 bytes each; of those that seem to repeat, the arrays are compared.
+# Instances are compared by a hash of their arrays, 16 bytes each; of those that seem to repeat, the arrays are
+# compared.
 
 NAME = "reuse"
 DEVIATION = "instances that repeat another one"
