@@ -12,7 +12,8 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 
 from csaw.engine.plan.contracts import Partitions
-from csaw.engine.samples.group_writer import Counts, GroupWriter
+from csaw.engine.samples.checkpoints import Counts
+from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.kept import joined
 from csaw.engine.schedule import batch_loop
 from csaw.engine.schedule.backend import TALLY, Backend
@@ -45,7 +46,7 @@ class Totals:
     """
 
     edges: int = 0
-    kept_edges: int = 0  # of these, drawn before: see Checkpoint
+    kept_edges: int = 0  # of these, drawn before: see checkpoints.py
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0

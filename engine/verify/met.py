@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.algorithms.multidimensional import Multidimensional
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.api.termination import may_end, stays_near
@@ -30,6 +31,7 @@ class Met:
         self.target = bool(subject.samples.manifest["request"].get("target"))
         """Whether an instance ends in the middle of what it selects, once it has enough vertices."""
         self.hops, self.least = most_hops(a), None if self.target else least_edges(subject)
+        self.moves = not self.target and moves(subject)
 
     def wrong(self, group: Group, keys: np.ndarray) -> int:
         """How many vertices of a group, which are ``keys``, cannot be there; and how many have too few edges within
@@ -50,7 +52,7 @@ class Met:
         sources = np.unique(np.searchsorted(keys, group.source_key))
         room[: sources.size], hops[sources] = sources, 0
         hops_from(np.cumsum(np.append(0, inside)), dst[order], room, sources.size, hops)
-        far = int(((hops < 0) | (hops > self.hops)).sum())
+        far = int(((hops < 0) | (hops > self.hops)).sum()) + (self._stuck(group) if self.moves else 0)
         if self.least is None:
             return far
         upto, edges = self.least
@@ -58,6 +60,11 @@ class Met:
         degree = self.subject.degree[keys % self.subject.view.vertices]
         wanted = degree if edges < 0 else np.minimum(degree, edges)
         return far + int((inside[selects] < wanted[selects]).sum())
+
+    def _stuck(self, group: Group) -> int:
+        """How many instances have no edge, although one of their walkers moves along one."""
+        can_move = np.bincount(group.source_instance, self.subject.degree[group.sources], len(group.counts)) > 0
+        return int((can_move & (np.bincount(group.instance, minlength=len(group.counts)) == 0)).sum())
 
     def _too_few_edges(self, group: Group) -> int:
         """How many instances have fewer edges than were drawn for them."""
@@ -102,6 +109,14 @@ def least_edges(subject: Subject) -> tuple[int, int] | None:
     if a.collective or a.shares_draws or sizes[0] == 0:
         return None
     return 1, (1 if a.replace else sizes[0])
+
+
+def moves(subject: Subject) -> bool:
+    """Whether one of the walkers with clocks moves for sure where one of their vertices has an edge."""
+    a: Any = subject.algorithm
+    if isinstance(a, Walk) or not a.clocks or a.walk_length == 0:
+        return False
+    return subject.all_possible and type(a).vertex_bias is Multidimensional.vertex_bias
 
 
 def _stays(walk: Walk) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.forged import forged
 from helpers.graphs import random_store
+from helpers.remade import remade
 from helpers.run_options import small
 
 import csaw
@@ -102,6 +103,24 @@ def test_an_induced_subgraph_holds_what_can_have_been_met(store, tmp_path):
         assert failed(path) == {}
         forged(path, said(lambda request, p=parameter, v=value: request["parameters"].update({p: v})))
         assert failed(path).keys() & {"request", "met"}, (algo, parameter)
+
+
+def test_walkers_of_which_one_must_move_are_not_all_where_they_began(store, tmp_path):
+    path = drawn(store, tmp_path, "saint-multidimensional", frontier_size=1, walk_length=2)
+    assert failed(path) == {}
+
+    def alone(arrays):
+        """The first instance holds its source, and no edge."""
+        for names, counts in (("src", "dst", "depth"), "counts"), (("vertices",), "vertex_counts"):
+            held, left = int(arrays[counts][0]), int(counts == "vertex_counts")
+            for name in names:
+                arrays[name] = np.delete(arrays[name], np.arange(left, held))
+            arrays[counts][0] = left
+        arrays["vertices"][0] = arrays["sources"][0]
+        return arrays
+
+    remade(path, tmp_path / "alone.zarr", alone)
+    assert failed(tmp_path / "alone.zarr").keys() & {"met"}
 
 
 def test_mini_batches_that_end_induced_hold_the_vertices_of_mini_batches_alone(store, tmp_path):
