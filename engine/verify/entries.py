@@ -23,6 +23,7 @@ from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.situations import Biases, Situations
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.trees import weights_or_degrees
 from csaw.partition.base.interruptible import go_on
 
 NEVER = 1e-18  # chance of what no sample shows
@@ -106,6 +107,11 @@ class Entries(Situations):
     def _row(self, v: int, *others: int) -> Biases:
         named: dict[str, Any] = dict(zip(self.subject.columns[1:], others, strict=True))
         return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
+
+    def beside(self, vertices: tuple[int, ...], possible: Biases) -> np.ndarray:
+        """The weights of possible edges, or the degrees of their ends."""
+        number, dst = np.divmod(np.array([label for label, _ in possible]), self.subject.view.vertices)
+        return weights_or_degrees(self.subject, np.array(vertices)[number], dst)
 
     def judge(self, checks: Checks) -> None:
         algorithm = self.algorithm

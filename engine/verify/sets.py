@@ -1,7 +1,8 @@
 """Tests that sets picked without replacement fit successive selection. There are three views, each with p-values:
 
 contexts      frequency of each neighbor in the sets of one situation, against its inclusion probability
-pooled        number of picks of a set from the likelier half of its pool, all situations together
+pooled        number of picks of a set from the likelier half of its pool, all situations together; where all are
+              equally likely, from the half with larger weights, or without weights with larger degrees
 independence  whether that number depends on the number of the set before
 """
 
@@ -28,6 +29,15 @@ class Pool:
     biases: list[tuple[int, float]]  # positive ones
     picks: np.ndarray  # int64 [sets, picks]
     numbers: np.ndarray  # of the sets, in the order they were drawn
+    beside: Callable[[], np.ndarray] | None = None
+    """Other numbers of the edges, float64 [biases], by which pools of equal biases are halved."""
+
+    def likelier(self) -> set[int]:
+        """The ends in the likelier half; of equal biases in the half that other laws would prefer."""
+        labels, biases = (np.array(column) for column in zip(*self.biases, strict=True))
+        if self.beside is not None and (biases == biases[0]).all():
+            biases = self.beside()
+        return set(labels[np.lexsort((labels, -biases))][: labels.size // 2].tolist())
 
 
 @dataclass(frozen=True)
@@ -71,11 +81,10 @@ class _Scores:
         self.impossible = False
 
     def add(self, pool: Pool) -> None:
-        ranked = sorted(pool.biases, key=lambda one: (-one[1], one[0]))
-        inside = {v for v, _ in ranked[: len(ranked) // 2]}
-        half, rest = [b for v, b in ranked if v in inside], [b for v, b in ranked if v not in inside]
-        self.impossible |= not np.isin(pool.picks, [v for v, _ in ranked]).all()
-        if half and rest and 0 < pool.picks.shape[1] < len(ranked):
+        self.impossible |= not np.isin(pool.picks, [v for v, _ in pool.biases]).all()
+        inside = pool.likelier() if pool.biases else set()
+        half, rest = [b for v, b in pool.biases if v in inside], [b for v, b in pool.biases if v not in inside]
+        if half and rest and 0 < pool.picks.shape[1] < len(pool.biases):
             mean, self.variance[pool.numbers] = half_law(half, rest, pool.picks.shape[1])
             self.picks += pool.picks.size
             self.excess[pool.numbers] = np.isin(pool.picks, list(inside)).sum(axis=1) - mean

@@ -1,6 +1,7 @@
 """Situations in which something was selected from a pool, with what was selected, and the tests of that."""
 
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 
@@ -39,6 +40,10 @@ class Situations:
         self.drawn.append(self.known[key])
         self.picks.append(picks)
 
+    def beside(self, vertices: tuple[int, ...], possible: Biases) -> np.ndarray:
+        """Other numbers of possible outcomes, float64: see Pool.beside."""
+        return -np.array([label for label, _ in possible], np.float64)
+
     def sets(self, checks: Checks) -> None:
         """Test picks without replacement."""
         drawn = np.array(self.drawn)
@@ -49,7 +54,8 @@ class Situations:
             here = order[start[number] : start[number] + counts[number]]
             vertices, possible = self.pools[number]
             picks = np.array([self.picks[i] for i in here], np.int64).reshape(here.size, -1)
-            return Pool(f"v = {', '.join(map(str, vertices))}", of_largest(possible), picks, here)
+            name = f"v = {', '.join(map(str, vertices))}"
+            return Pool(name, of_largest(possible), picks, here, partial(self.beside, vertices, possible))
 
         sizes = np.array([len(possible) for _, possible in self.pools])
         add_sets(checks, set_tests(sets, sizes, pool, self.subject.budget // 2), self.what)

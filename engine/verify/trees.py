@@ -8,7 +8,7 @@ from csaw.engine.api.algorithm import NONE, Traversal
 from csaw.engine.api.law import edge_biases, edge_law, of_largest
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import LAW, passed
-from csaw.engine.verify.kernels import multiplicity
+from csaw.engine.verify.kernels import first_edge, multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
@@ -205,9 +205,25 @@ def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: n
         v = named.pop("v")
         biases = [one for one in edge_biases(subject.view, subject.algorithm, v, **named) if one[1] > 0.0]
         here = order[start[number] : start[number] + counts[number]]
-        return Pool(f"v = {v}", of_largest(biases), chosen[here, : rows[number, -1]], here)
+
+        def beside() -> np.ndarray:
+            return weights_or_degrees(subject, np.full(len(biases), v), np.array([dst for dst, _ in biases]))
+
+        return Pool(f"v = {v}", of_largest(biases), chosen[here, : rows[number, -1]], here, beside)
 
     add_sets(checks, set_tests(sets, subject.degree[rows[:, 0]], pool, subject.budget // 2))
+
+
+def weights_or_degrees(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Weights of edges src -> dst, of several to one neighbor that of the first; without weights the degrees of their
+    ends.
+    """
+    view = subject.view
+    if view.weights is None:
+        return subject.degree[dst].astype(np.float64)
+    first = np.empty(src.size, np.int64)
+    first_edge(view.indptr, view.indices, src, dst, first)
+    return view.weights[first].astype(np.float64)
 
 
 def add_sets(checks: Checks, results: SetResults, what: str = "neighbors") -> None:

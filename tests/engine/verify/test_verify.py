@@ -449,3 +449,21 @@ def test_sets_of_parallel_edges_are_left_to_the_tests_of_sets(tmp_path, doubled)
     report = verify(tmp_path / "s")
     assert report.ok
     assert not [check for check in report.checks if check.name.startswith("parallel")]
+
+
+@pytest.mark.parametrize(
+    ("algo", "options"), [("layer", {"neighbor_size": 6, "depth": 3}), ("neighbor", {"fanout": (3, 2)})]
+)
+@pytest.mark.parametrize("drawn", ["weight", "degree"])
+def test_sets_by_weight_or_degree_are_not_uniform_ones(tmp_path, algo, options, drawn):
+    """Of so many pools that hardly one is there twice."""
+    weights = {"weighted": False} if drawn == "degree" else {}
+    store = graphs.random_store(tmp_path / "g", vertices=300, edges=4000)
+    given = options | {"instances": 1000, "seed": 4} | weights
+    sample(store, tmp_path / "s", algo, bias=drawn, **given)
+    sample(store, tmp_path / "uniform", algo, bias="none", **given)
+    assert failed(tmp_path / "s") == failed(tmp_path / "uniform") == set()
+    samples = open_samples(tmp_path / "s")
+    arrays = {name: np.array(array) for name, array in samples.group(0, samples.instances).items()}
+    remade(tmp_path / "uniform", tmp_path / "t", lambda _: arrays)
+    assert "neighbors, pooled" in failed(tmp_path / "t")
