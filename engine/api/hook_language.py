@@ -3,6 +3,7 @@ machine.
 """
 
 import ast
+import copy
 import inspect
 import math
 from collections.abc import Callable, Iterable
@@ -20,6 +21,7 @@ PORTABLE = {
     "pow": "csaw_power",
     "power": "csaw_power",
 }  # see portable.py
+WHOLE = {"int", "round", "floor", "ceil", "trunc"}  # of one number: those of Python and math are integers
 BASES = {"log2": math.log(2.0), "log10": math.log(10.0)}
 EXACT = {
     "sqrt",
@@ -170,16 +172,26 @@ class Portable(ast.NodeTransformer):
         name = self._library_function(node.func)
         if name is None:
             self.generic_visit(node)
-            return node
+            return _held(node) if self._is_whole(node, ("int", "round")) else node
         node.args = [self.visit(one) for one in node.args]
         node.keywords = [self.visit(one) for one in node.keywords]
         if name in EXACT:
-            return node
+            return _held(node) if name in WHOLE and self._is_whole(node, WHOLE) else node
         if name in PORTABLE:
             return call_of(PORTABLE[name], *node.args)
         if name in BASES and len(node.args) == 1:
             return ast.BinOp(call_of(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
         raise HookError(node, rounded_apart(self.where, name))
+
+    def _is_whole(self, node: ast.Call, names: Iterable[str]) -> bool:
+        """Whether a call makes an integer of a number that may be none: of Python's or math's functions ``names``."""
+        function = node.func
+        if len(node.args) != 1 or node.keywords or is_truth(node.args[0]) or isinstance(node.args[0], ast.Constant):
+            return False
+        if isinstance(function, ast.Attribute):
+            return self._value(function.value) is math
+        hidden = isinstance(function, ast.Name) and function.id in ("int", "round") and self.scope.get(function.id)
+        return isinstance(function, ast.Name) and not hidden and function.id in names
 
     def _value(self, node: ast.expr) -> object:
         """What a name, or an attribute of a module, stands for; None for anything else."""
@@ -261,6 +273,13 @@ def _has_state(value: object) -> bool:
 def call_of(name: str, *arguments: ast.expr) -> ast.Call:
     """Return the call of the function ``name`` with these arguments."""
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _held(call: ast.Call) -> ast.expr:
+    """The call, or 0 where 64 bits do not hold the number that it is given: machines make different integers of it."""
+    number = copy.deepcopy(call.args[0])
+    bits = ast.Compare(ast.Constant(-(2.0**63)), [ast.LtE(), ast.Lt()], [number, ast.Constant(2.0**63)])
+    return ast.IfExp(bits, call, ast.Constant(0))
 
 
 def read_again(target: ast.expr) -> ast.expr:

@@ -4,7 +4,7 @@ Python's would end in an error.
 x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
 x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
 x / y, and x < y, min(x, y) beside a float      of float64, to which integers beyond 2^53 are rounded
-x + y, x - y, x * y of integers                 modulo 2^64, as integers of 64 bits have it
+x + y, x - y, x * y, -x, abs(x) of integers       modulo 2^64, as integers of 64 bits have it
 """
 
 import ast
@@ -219,6 +219,11 @@ class _Plain(ast.NodeTransformer):
         found = ast.BinOp(read_again(node.target), node.op, node.value)
         return ast.Assign([node.target], call_of("csaw_wrapped", found))
 
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        plain = not isinstance(node.op, ast.USub) or isinstance(node.operand, ast.Constant) or _is_real(node.operand)
+        return node if plain else call_of("csaw_wrapped", node)
+
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
         signs = [type(op) for op in node.ops]
@@ -238,4 +243,6 @@ class _Plain(ast.NodeTransformer):
             found = getattr(self.scope.get(function.value.id), function.attr, None)
         else:
             found = self.scope.get(function.id) if isinstance(function, ast.Name) else None
+            if isinstance(function, ast.Name) and function.id == "abs" and found is None:
+                return call_of("csaw_wrapped", node)
         return call_of("csaw_root", *node.args) if found in (math.sqrt, np.sqrt) else node

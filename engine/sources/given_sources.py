@@ -12,7 +12,18 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.sources.given_columns import EXACT, IDS
-from csaw.engine.sources.source_rows import ID, LABEL, TIME, Table, places_of, plain_integers, refusal, rows_of, text_of
+from csaw.engine.sources.source_rows import (
+    ID,
+    LABEL,
+    TIME,
+    Table,
+    places_of,
+    plain_integers,
+    refusal,
+    rows_of,
+    says,
+    text_of,
+)
 from csaw.engine.sources.source_times import Asked, InStore, known_times
 from csaw.partition import GraphStore
 from csaw.partition.base.numerals import real_of, whole_of
@@ -164,6 +175,7 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
     if not are_words and asked not in FORMS and (ids := plain_integers(data, one_a_line=are_seeds)) is not None:
         return Listed(np.asarray(store.dense_ids(ids), np.int64))
     read = rows_of(path, data, is_value=partial(_is_value, asked, units), tells=tells)
+    read = _below_a_name(read, store) if are_words else read
     if not are_columns:
         if read.names:
             _places(path, read, WITHOUT_TIMES[0], timed=False)
@@ -181,6 +193,18 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
             (_number(path, line, words[-1], partial(_time, units), wanted) for line, words in rows), np.int64
         )
     return Listed(ids, labels, times)
+
+
+def _below_a_name(read: Table, store: GraphStore) -> Table:
+    """The rows below the name of a column of words, which no vertex is called."""
+    first = read.rows[0].cells if read.rows else []
+    if read.names or len(read.rows) < 2 or len(first) != 1 or says(first[0]) != ID:
+        return read
+    try:
+        store.dense_ids(first)
+    except OptionError:
+        return Table(read.rows[1:], first, read.rows[0].line)
+    return read
 
 
 def _is_value(asked: Asked, units: str, cell: str) -> bool:

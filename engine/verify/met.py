@@ -52,7 +52,7 @@ class Met:
         sources = np.unique(np.searchsorted(keys, group.source_key))
         room[: sources.size], hops[sources] = sources, 0
         hops_from(np.cumsum(np.append(0, inside)), dst[order], room, sources.size, hops)
-        far = int(((hops < 0) | (hops > self.hops)).sum()) + (self._stuck(group) if self.moves else 0)
+        far = int(((hops < 0) | (hops > self.hops)).sum()) + (self._without_edges(group) if self.moves else 0)
         if self.least is None:
             return far
         upto, edges = self.least
@@ -61,10 +61,10 @@ class Met:
         wanted = degree if edges < 0 else np.minimum(degree, edges)
         return far + int((inside[selects] < wanted[selects]).sum())
 
-    def _stuck(self, group: Group) -> int:
-        """How many instances have no edge, although one of their walkers moves along one."""
-        can_move = np.bincount(group.source_instance, self.subject.degree[group.sources], len(group.counts)) > 0
-        return int((can_move & (np.bincount(group.instance, minlength=len(group.counts)) == 0)).sum())
+    def _without_edges(self, group: Group) -> int:
+        """How many instances have no edge, although they took one: see moves."""
+        can = np.bincount(group.source_instance, self.subject.degree[group.sources], len(group.counts)) > 0
+        return int((can & (np.bincount(group.instance, minlength=len(group.counts)) == 0)).sum())
 
     def _too_few_edges(self, group: Group) -> int:
         """How many instances have fewer edges than were drawn for them."""
@@ -112,11 +112,17 @@ def least_edges(subject: Subject) -> tuple[int, int] | None:
 
 
 def moves(subject: Subject) -> bool:
-    """Whether one of the walkers with clocks moves for sure where one of their vertices has an edge."""
+    """Whether an instance takes an edge for sure where one of its sources has one: a walker with a clock moves, or a
+    frontier selects together.
+    """
     a: Any = subject.algorithm
-    if isinstance(a, Walk) or not a.clocks or a.walk_length == 0:
+    if isinstance(a, Walk) or not subject.all_possible:
         return False
-    return subject.all_possible and type(a).vertex_bias is Multidimensional.vertex_bias
+    if a.clocks:
+        return a.walk_length != 0 and type(a).vertex_bias is Multidimensional.vertex_bias
+    sizes = a.sizes()
+    other = a.geometric or a.shares_draws or a.pool_size is not None or a.time_strategy is not None or subject.updates
+    return bool(a.collective and a.draws_from == "edges" and not other and sizes and sizes[0] != 0)
 
 
 def _stays(walk: Walk) -> bool:

@@ -112,6 +112,31 @@ def test_lists_of_ids_are_cut_at_blanks_or_commas(tmp_path, text, wanted):
     assert walks[:, 0].tolist() == wanted
 
 
+@pytest.mark.parametrize("algo", ["deepwalk", "minibatch"])
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("id\nann\nbob\n", ["ann", "bob"]),
+        ("Node\n7\n", ["7"]),
+        ("vertex\nann\n", ["vertex", "ann"]),  # which is a vertex here
+        ("ann\nid\n", None),
+        ("id\n", None),
+        ("name\nann\n", None),
+    ],
+)
+def test_a_name_above_words_is_one_that_no_vertex_has(tmp_path, algo, text, wanted):
+    graph = csaw.graph([("ann", "bob"), ("bob", "7"), ("7", "vertex"), ("vertex", "ann")])
+    (tmp_path / "ids.txt").write_text(text)
+    options = {"walk_length": 0} if algo == "deepwalk" else {"fanout": (0,)}
+    if wanted is None:
+        with pytest.raises(csaw.CsawError, match="vertex (id|name) is not in"):
+            csaw.sample(graph, algo=algo, sources=str(tmp_path / "ids.txt"), **options)
+        return
+    samples = csaw.sample(graph, algo=algo, sources=str(tmp_path / "ids.txt"), **options)
+    found = samples.walks[:][:, 0] if algo == "deepwalk" else samples.minibatch(0)["n_id"]
+    assert samples.names(found).tolist() == wanted
+
+
 def test_words_above_numbers_are_vertices_where_ids_are_words(tmp_path):
     graph = csaw.graph([("ann", "7"), ("7", "ann")])
     (tmp_path / "ids.txt").write_text("ann\n7\n")

@@ -154,3 +154,21 @@ def test_sources_draw_whatever_the_total_and_no_bias_is_asked_for_where_nothing_
     assert csaw.open_samples(tmp_path / "s").src[:].size == edges
     report = verify(tmp_path / "s", algo=algo)
     assert report.ok, [check for check in report.checks if not check.ok]
+
+
+@pytest.mark.parametrize(
+    "bias",
+    [
+        "e.weight if int(e.weight * 1e300) < 0 else 1",
+        "e.weight + int(e.weight * math.nan)",
+        "e.weight + math.floor(e.weight * math.inf)",
+        "1 + int(e.weight * 1.7) + round(e.weight) + math.ceil(e.weight * -1e30)",
+        "e.weight if abs(-9223372036854775807 - e.dst * 0 - 1) < 0 else 1",
+        "e.weight if -(e.dst * 0 - 2 ** 63) < 0 else 1",
+    ],
+)
+def test_integers_of_what_64_bits_do_not_hold_are_0(tmp_path, bias):
+    (tmp_path / "star.txt").write_text("".join(f"0 {leaf} {leaf}\n" for leaf in range(1, 6)))
+    store = csaw.partition(tmp_path / "star.txt", tmp_path / "g.zarr")
+    sample(store, tmp_path / "s", "deepwalk", walk_length=1, num_walks=3000, sources=[0], edge_bias=bias, device="cpu")
+    assert failed(tmp_path / "s") == set()

@@ -105,8 +105,16 @@ def test_an_induced_subgraph_holds_what_can_have_been_met(store, tmp_path):
         assert failed(path).keys() & {"request", "met"}, (algo, parameter)
 
 
-def test_walkers_of_which_one_must_move_are_not_all_where_they_began(store, tmp_path):
-    path = drawn(store, tmp_path, "saint-multidimensional", frontier_size=1, walk_length=2)
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [
+        ("saint-multidimensional", {"walk_length": 2}),
+        ("multidimensional", {"walk_length": 2, "induced": True}),
+        ("layer", {"neighbor_size": 2, "depth": 1, "induced": True}),
+    ],
+)
+def test_instances_that_took_an_edge_have_one(store, tmp_path, algo, options):
+    path = drawn(store, tmp_path, algo, frontier_size=1, **options)
     assert failed(path) == {}
 
     def alone(arrays):
