@@ -4,15 +4,16 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text import metis
-from csaw.partition.ingestion.text.cells import BLANK, INTEGER, NUMBER, row_shown
+from csaw.partition.ingestion.text.adjacency import adjacency_of
 from csaw.partition.ingestion.text.described import describe
 from csaw.partition.ingestion.text.foreign import LOOKED_AT, refuse_foreign, refuse_unreadable
 from csaw.partition.ingestion.text.foreign_rows import refuse_foreign_rows, refuse_lettered_rows
 from csaw.partition.ingestion.text.head import Head, Line
+from csaw.partition.ingestion.text.konect import see_konect
 from csaw.partition.ingestion.text.matrix_market import MatrixMarket, matrix_market
 from csaw.partition.ingestion.text.row_checks import arrow_between
 from csaw.partition.ingestion.text.separators import laid_out
@@ -115,92 +116,3 @@ def _refuse_columns(name: str, what: str, options: IngestOptions) -> None:
     """Raise OptionError for options that name columns, of which lists of neighbors have none."""
     if flag := next((flag for flag, wish in options.wishes.asked if wish is not None), None):
         raise OptionError(f"{name}: {flag}: expected none, because {what} have no columns; --format edges reads rows")
-
-
-# Adjacency lists: each line has a vertex and its neighbors.
-
-SUFFIX = re.compile(r"\.adjlist(\.\w+)?$")
-NETWORKX = re.compile(rb"#[^\n]*\n# GMT \w{3} \w{3} ")  # above lists that networkx writes
-MARKS = re.compile(rb"[:;\"()\[\]{}<>]|[-=~]{2}|\xe2[\x86\x87\x9f]")
-BRACES = re.compile(rb"[,;{}\"]")  # which networkx does not write there
-
-
-def adjacency_of(head: Head, lines: list[Line], shape: Shape, options: IngestOptions) -> bool:
-    """Whether a text has adjacency lists, which ``shape`` then describes: an option says so, a colon behind each
-    vertex, or the name or the comments that networkx gives such a file.
-    """
-    texts = [line.text for line in lines]
-    colon = all(map(_has_colon, texts))
-    named = SUFFIX.search(head.name) or NETWORKX.match(head.text)
-    words = [text.replace(b":", b" " * colon or b":").replace(b",", b" ").split() for text in texts]
-    lists = named and not any(map(BRACES.search, texts)) and max(map(len, words)) > 1
-    if options.format == "auto" and not colon and not lists:
-        return False
-    if options.format == "auto" and colon:
-        _see_weights(f"{head.name}:{lines[0].number}", lines, words, shape)
-    integers = all(INTEGER.fullmatch(cell) for row in words for cell in row)
-    shape.format, shape.colon, shape.before = ADJACENCY, colon, 1
-    shape.strings = options.ids == "string" or (options.ids == "auto" and not integers)
-    shape.separator = BLANK if shape.strings and not any(b"," in text for text in texts) else None
-    return True
-
-
-def _has_colon(text: bytes) -> bool:
-    """Whether a row is a vertex with a colon behind it, and its neighbors: ``1: 2 3``."""
-    vertex, colon, others = text.partition(b":")
-    if not colon or not (others[:1].isspace() or not others) or len(vertex.split()) != 1:
-        return False
-    return not MARKS.search(vertex) and not MARKS.search(others)
-
-
-def _see_weights(where: str, lines: list[Line], words: list[list[bytes]], shape: Shape) -> None:
-    """Look for a weight behind a neighbor, or in its place; FormatError where the last cells of rows must be such."""
-    sizes, last = {len(row) for row in words}, [row[-1] for row in words]
-    if sizes not in ({2}, {3}) or not all(map(NUMBER.fullmatch, last)):
-        return
-    integers = all(INTEGER.fullmatch(cell) for row in words for cell in row)
-    if integers and sizes == {3}:
-        shape.warnings.append(
-            "each row is read as a vertex and two neighbors; if the last number is a weight, write a blank in place of "
-            "the colon: sed 's/:/ /' FILE | csaw partition - OUT"
-        )
-    elif not integers:
-        raise FormatError(
-            f"{where}: a colon stands behind the first word, and a number at the end, which may be a weight or a "
-            f"neighbor: {row_shown(lines[0].text)}; write a blank in place of the colon if it is a weight: "
-            "sed 's/:/ /' FILE | csaw partition - OUT, or pass --format adjacency if it is a neighbor"
-        )
-
-
-# The first comment of a KONECT file: whether edges have a direction, and whether both sides are numbered from 1.
-
-FIRST = re.compile(
-    rb"\s*%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|weighted|signed|multisigned|multiweighted|"
-    rb"multiposweighted|dynamic)\b[^\n]*\n(?:\s*%\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*\n)?"
-)
-
-
-def see_konect(head: Head, shape: Shape, options: IngestOptions) -> None:
-    """Add the direction that KONECT says, and what the ids of targets are raised by.
-
-    FormatError where both sides of a bipartite graph have the same numbers and nothing keeps them apart.
-    """
-    shape.offset = options.target_offset or 0
-    if shape.offset and shape.strings:
-        raise OptionError(f"{head.name}: --target-offset: expected ids that are integers, found words")
-    found = FIRST.match(head.text) if options.format == "auto" else None
-    if found is None:
-        return
-    shape.says_direction, shape.undirected = True, found[1] != b"asym"
-    if found[1] != b"bip" or options.target_offset is not None:
-        return
-    if found[4] is None or shape.strings:
-        raise FormatError(
-            f"{head.name}:1: '% bip' says that sources and targets are both numbered from 1; pass --target-offset N, "
-            "at least the largest source, to add N to each target, or 0 where equal numbers are one vertex"
-        )
-    shape.offset = int(found[4])
-    shape.warnings.append(
-        f"'% bip' says that sources and targets are both numbered from 1: {shape.offset} is added to each target, so "
-        f"that target 1 is vertex {shape.offset + 1}; --target-offset says another number, 0 adds none"
-    )
