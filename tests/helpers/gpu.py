@@ -106,6 +106,7 @@ MORE = [
     ("snowball", {"neighbor_size": 3, "weighted": False, "depth": 4}),
     ("forest-fire", {"weighted": False, "depth": 4}),
     ("biased", {"edge_bias": "e.weight / (e.dst_degree + 1)"}),
+    ("biased", {"edge_bias": "e.weight + int(e.weight * 1e300) + math.floor(e.weight * math.nan) + round(e.weight)"}),
     (
         "biased",
         {"edge_bias": "e.weight * (1 + e.dst_degree) ** -0.75 + math.exp(-e.weight) * math.log(2 + e.src_degree)"},

@@ -86,6 +86,7 @@ MORE = [
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("multidimensional", {"edge_bias": "e.weight", "layout": "csr"}),
     ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
+    ("biased", {"edge_bias": "1 + int(e.weight * 1e300) + math.floor(e.weight * math.nan) + round(e.weight)"}),
     ("biased", {"edge_bias": "e.weight * e.column('y', e.dst)", "columns": {"x": np.ones(300), "y": np.ones(300)}}),
     ("biased", {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else 1.0)"}),
     ("biased", {"edge_bias": "1 if e.prev < 0 else e.column('x', e.prev)", "columns": {"x": np.ones(300)}}),
