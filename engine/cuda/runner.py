@@ -14,6 +14,7 @@ from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.user_code import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cuda import arrays
+from csaw.engine.cuda.busy import Busy
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.node import Node
@@ -25,7 +26,7 @@ from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
-from csaw.engine.cuda.streams import Busy, Streams
+from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.transits import Transits
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.methods import Method

@@ -1,4 +1,4 @@
-// How long each multiprocessor works in the launches of a streamed graph: see engine/cuda/streams.py.
+// How long each multiprocessor works in the launches of a streamed graph: see engine/cuda/busy.py.
 #pragma once
 #include "group.cuh"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from csaw.engine.cuda.streams import deviation
+from csaw.engine.cuda.busy import deviation
 
 
 def test_even_work_deviates_by_nothing_and_one_busy_processor_by_much():
