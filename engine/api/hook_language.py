@@ -21,7 +21,7 @@ PORTABLE = {
     "pow": "csaw_power",
     "power": "csaw_power",
 }  # see portable.py
-WHOLE = {"int", "round", "floor", "ceil", "trunc"}  # of one number: those of Python and math are integers
+WHOLE = {"floor", "ceil", "trunc"}  # math makes integers of them
 BASES = {"log2": math.log(2.0), "log10": math.log(10.0)}
 EXACT = {
     "sqrt",
@@ -172,26 +172,26 @@ class Portable(ast.NodeTransformer):
         name = self._library_function(node.func)
         if name is None:
             self.generic_visit(node)
-            return _held(node) if self._is_whole(node, ("int", "round")) else node
+            return _held(node) if self._makes_integer(node, None) else node
         node.args = [self.visit(one) for one in node.args]
         node.keywords = [self.visit(one) for one in node.keywords]
         if name in EXACT:
-            return _held(node) if name in WHOLE and self._is_whole(node, WHOLE) else node
+            return _held(node) if self._makes_integer(node, name) else node
         if name in PORTABLE:
             return call_of(PORTABLE[name], *node.args)
         if name in BASES and len(node.args) == 1:
             return ast.BinOp(call_of(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
         raise HookError(node, rounded_apart(self.where, name))
 
-    def _is_whole(self, node: ast.Call, names: Iterable[str]) -> bool:
-        """Whether a call makes an integer of a number that may be none: of Python's or math's functions ``names``."""
+    def _makes_integer(self, node: ast.Call, name: str | None) -> bool:
+        """Whether a call makes an integer of a number that may be none; ``name``: that of a library's function."""
         function = node.func
         if len(node.args) != 1 or node.keywords or is_truth(node.args[0]) or isinstance(node.args[0], ast.Constant):
             return False
-        if isinstance(function, ast.Attribute):
-            return self._value(function.value) is math
-        hidden = isinstance(function, ast.Name) and function.id in ("int", "round") and self.scope.get(function.id)
-        return isinstance(function, ast.Name) and not hidden and function.id in names
+        if name is None:
+            return isinstance(function, ast.Name) and function.id in ("int", "round") and function.id not in self.scope
+        of_math = isinstance(function, ast.Name) or self._value(function.value) is math  # type: ignore[attr-defined]
+        return name in WHOLE and of_math  # NumPy's are floats
 
     def _value(self, node: ast.expr) -> object:
         """What a name, or an attribute of a module, stands for; None for anything else."""
