@@ -112,7 +112,7 @@ def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, asked: Ask
         way = NO_TIMES.get(asked, "") if TIMES in given else ""
         raise OptionError(
             f"sources: expected an array of ids, or, for mini-batches, a mapping with {IDS} and "
-            f"{LABELS}{with_times * timed}, found one with {', '.join(map(str, given)) or 'nothing'}{way}"
+            f"{LABELS}{with_times * timed}, found one with {', '.join(map(quoted, given)) or 'nothing'}{way}"
         )
     ids = _from_array(given[IDS], store)
     labels = _labels(given[LABELS], ids.size) if LABELS in given else None

@@ -132,7 +132,10 @@ def path(what: str) -> Reader:
 
 def named(name: str, value: str | os.PathLike[str]) -> str:
     """A path, or what may be one, as text; OptionError for a text that no file can be called."""
-    found = os.fspath(value)
+    try:
+        found = os.fspath(value)
+    except Exception as error:  # a class of anybody's may fail in any way
+        raise refused(name, "a path", value, f"; its __fspath__ ended in {type(error).__name__}") from error
     if not isinstance(found, str):
         raise refused(name, "a path of text", value, "; os.fsdecode makes one of bytes")
     try:

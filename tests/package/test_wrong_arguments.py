@@ -165,3 +165,19 @@ def test_rows_of_the_input_are_those_of_an_open_store(tmp_path, value):
         with pytest.raises(OptionError, match="store: expected an open graph store, as csaw.open_graph returns it"):
             read_edge_ids(wrong)
     assert read_edge_ids(graph, np.array([0])).tolist() == [0]
+
+
+def test_a_path_that_fails(tmp_path):
+    class Fails:
+        def __fspath__(self):
+            raise ArithmeticError
+
+    for call in (
+        csaw.graph,
+        csaw.sample,
+        csaw.evaluate,
+        csaw.verify,
+        lambda value: csaw.partition(value, tmp_path / "g"),
+    ):
+        with pytest.raises(OptionError, match=r"expected a path, found .*; its __fspath__ ended in ArithmeticError"):
+            call(Fails())

@@ -169,6 +169,11 @@ def test_a_malformed_line_is_named(tmp_path, store, text, said):
             "expected an array of ids, or, for mini-batches, a mapping with ids and y",
         ),
         (
+            "minibatch",
+            {"sources": {"i" * 10_000: [1]}},
+            r"found one with 'i{29}\.\.\.i{7}' \(10000 characters\)$",
+        ),
+        (
             "deepwalk",
             {"sources": {"ids": [1], "y": [1.0]}},
             "expected an array of ids, or, for mini-batches, a mapping with ids and y",
