@@ -20,7 +20,7 @@ from itertools import pairwise
 from csaw.engine.plan.plan import Plan
 from csaw.partition.arrays.replace import GRAPH, Draft
 from csaw.partition.graph.clusters import Clusters, digest_of, make_clusters
-from csaw.partition.graph.cuts import cut_points
+from csaw.partition.graph.parts import cut_points
 from csaw.partition.graph.views import Coalesced, Recut
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.ingest_options import IngestOptions

@@ -10,8 +10,7 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.bench.bench_row import Row
 from csaw.engine.verify.statistics import chi_square, holm
-from csaw.engine.verify.time_laws import TimeLaws
-from csaw.engine.verify.time_rows import ENDED, TimeRows, follow
+from csaw.engine.verify.time_laws import ENDED, TimeLaws, TimeRows, follow
 from csaw.engine.verify.walks_in_time import rule_of
 from csaw.partition.graph.edge_columns import NO_TIME, TIME
 from csaw.partition.graph.parts import Graph

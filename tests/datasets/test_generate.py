@@ -16,11 +16,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from csaw.datasets import generate as maker
-from csaw.datasets import text
-from csaw.datasets.generate import RmatRows, generate, write_text
+from csaw.datasets.generate import RmatRows, generate, rows_as_text, write_text
 from csaw.datasets.rmat import edge_times, edges, scrambled, symmetric_weights
 from csaw.datasets.spec import Integers, Rmat, parse_spec, with_options
-from csaw.datasets.text import rows_as_text
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, StoreError
 
@@ -155,7 +153,7 @@ def test_a_full_disk_is_told_of_with_the_name_of_the_file(tmp_path, monkeypatch)
     def fail(*columns):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(text, "rows_as_text", fail)
+    monkeypatch.setattr(maker, "rows_as_text", fail)
     with pytest.raises(StoreError, match=r"x\.txt cannot be written: No space left on device; nothing is left"):
         write_text("karate", tmp_path / "x.txt")
     assert list(tmp_path.glob("*x.txt*")) == []

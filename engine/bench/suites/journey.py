@@ -27,7 +27,7 @@ from csaw.engine.bench.journey_goals import WITHIN, as_planned, goals
 from csaw.engine.bench.journey_stages import IN_MEMORY, SAMPLED, SMALL, on_all, stages, walks_in_memory
 from csaw.engine.bench.journey_turn import Timed, turn
 from csaw.engine.bench.stage import Places
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 
 CLAIM = (
     "a whole csaw sample takes at most 1.15 times the slowest of a plain write, a plain read and sampling, "

@@ -17,8 +17,7 @@ from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers
-from csaw.engine.batches.fixed import scaled
-from csaw.engine.batches.layers import Columns, LayerEdges
+from csaw.engine.batches.layers import Columns, LayerEdges, scaled
 from csaw.engine.cpu.batches import layers as host_layers
 from csaw.partition.errors import OptionError
 
@@ -331,7 +330,7 @@ def test_a_wrong_labor_is_found(tmp_path, fault, monkeypatch):
     right, wrong, found_by = LABOR_FAULTS[fault]
     store = store_of(tmp_path / "g.zarr", SHARED, directed=True)
     with monkeypatch.context() as planted:
-        plant(planted, "rows.py", right, wrong)
+        plant(planted, "layers.py", right, wrong)
         drawn = labor(store, tmp_path / "s.zarr", FEW)
     with pytest.raises(AssertionError):
         assert_shared(drawn, FEW)

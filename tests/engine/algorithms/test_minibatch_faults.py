@@ -23,7 +23,7 @@ FAULTS = {
     "one neighbor fewer": ({}, "minibatches.py", "if size < 0 else size\n", "if size < 0 else size - 1\n", "sizes"),
     "seeds that share their nodes": (
         {"disjoint": True},
-        "nodes.py",
+        "minibatches.py",
         "else int64(owner[node])",
         "else int64(0)",
         "nodes",
