@@ -20,7 +20,7 @@ _WHERE = {
     "sample": "runs.execute",
     "execute": "runs.execute",
     "stream": "runs.sample_stream",
-    "commit_virtual": "runs.virtual_writer",
+    "commit_virtual": "runs.virtual",
     "open_virtual": "runs.virtual",
 }
 _MODULES = ("algorithm", "algorithms", "loaders")  # what the guides use, as csaw.engine.algorithm.Walk

@@ -2,15 +2,10 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from csaw.datasets.given import opened, to_sample
-from csaw.engine.analytics.evaluation.evaluate import Evaluation
-from csaw.engine.analytics.evaluation.options import options as evaluate_options
-from csaw.engine.analytics.evaluation.over_time import evaluate_windows
-from csaw.engine.analytics.measure import options_of_all as measure_options
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import options as run_options
@@ -28,7 +23,7 @@ from csaw.partition import GraphStore
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.plain_data import OptionValue
-from csaw.partition.base.progress import progress_of, steps, wanted
+from csaw.partition.base.progress import progress_of
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.stages import SAMPLING
@@ -274,60 +269,5 @@ def stream(
     return made
 
 
-@in_python(GRAPH | {"progress": maybe(arguments.progress("doing"))})
-def evaluate(
-    graph: object,
-    samples: Samples | Place | Sequence[Samples | Place] = (),
-    *,
-    directed: bool | None = None,
-    progress: bool | Callable[[str], object] | None = None,
-    **options: OptionValue,
-) -> Evaluation:
-    """Say what a graph is like, and how well samples keep it.
-
-        csaw.evaluate("karate")
-        fires = csaw.sample("web.zarr", algo="forest-fire")
-        csaw.evaluate("web.zarr", [fires, "walks.zarr"], measures="degree,triangles")
-        csaw.evaluate("web.zarr", measures=[Label, "components"])  # Label: a class of your own
-        csaw.evaluate("messages.zarr", measures="degree", every="7d").table("csv")  # a line for each week
-
-    Args:
-        graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-        samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several. Without
-            any, the result is the profile of the graph.
-        directed: of the graph, as of :func:`sample`.
-        progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is
-            called with what is being measured. By default there is a line in Jupyter and nothing elsewhere.
-        **options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
-
-    Returns:
-        The findings: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data. With
-        ``windows`` or ``every``, ``windows`` is a list of those of each window.
-
-    Raises:
-        OptionError: an option is unknown or out of its range.
-        UnknownNameError: a measure is unknown.
-        StoreError: a store is missing or damaged, or a sample is of another graph.
-        BudgetError: the memory does not hold what a measure needs.
-    """
-    try:
-        several: list = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
-    except TypeError:
-        several = [samples]
-    if not all(isinstance(one, Samples | str | os.PathLike) for one in several):
-        raise OptionError(
-            f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
-        )
-    given = [one if isinstance(one, Samples) else Path(arguments.named("samples", one)) for one in several]
-    found = opened(graph, directed)
-    name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
-    if callable(progress):
-        return replace(evaluate_windows(found, given, progress=progress, **options), named=name)
-    with steps("measuring", enabled=wanted(progress)) as update:
-        return replace(evaluate_windows(found, given, progress=update, **options), named=name)
-
-
 with_options(sample, run_options(), "Options of any run", of_algorithms=True)
 with_options(stream, run_options(), "Options of any run", of_algorithms=True)
-with_options(evaluate, evaluate_options(), "Options of any evaluation")
-with_options(evaluate, measure_options(), "Options of measures")

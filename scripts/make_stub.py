@@ -36,7 +36,6 @@ from csaw import cli as cli
 from csaw import datasets as datasets
 from csaw import engine as engine
 from csaw.commands import Place, Progress
-from csaw.commands import evaluate as evaluate
 from csaw.commands import graph as graph
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.analytics.evaluation.evaluate import Evaluation as Evaluation
@@ -45,8 +44,9 @@ from csaw.engine.runs.sample_stream import Stream as Stream
 from csaw.engine.samples import Samples as Samples
 from csaw.engine.stores import open_samples as open_samples
 from csaw.engine.stores.export import export as export
-from csaw.lists import list_support as list_support
-from csaw.lists import list_triangles as list_triangles
+from csaw.evaluation import evaluate as evaluate
+from csaw.evaluation import list_support as list_support
+from csaw.evaluation import list_triangles as list_triangles
 from csaw.partition import GraphStore as GraphStore
 from csaw.partition import PartitionModule
 from csaw.partition import open_graph as open_graph

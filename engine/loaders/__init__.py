@@ -21,7 +21,7 @@ _WHERE = {
     "LayerLoader": "layer_loader",
     "Layers": "layers",
     "NeighborLoader": "neighbor_loader",
-    "NeighborSampler": "sampler",
+    "NeighborSampler": "neighbor_loader",
     "SkipGrams": "skip_grams",
     "WalkDataset": "walks",
     "WalkStream": "walks",

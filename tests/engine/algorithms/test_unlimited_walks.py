@@ -196,7 +196,7 @@ def test_what_might_never_end_is_refused(store, algo, options, why):
 
 
 def test_a_walk_that_does_not_end_is_an_error_that_names_it(tmp_path, store, monkeypatch):
-    for name in ("api.termination.MOST_STEPS", "api.termination.MOST_PLANNED", "batches.rounds.MOST_STEPS"):
+    for name in ("api.termination.MOST_STEPS", "api.termination.MOST_PLANNED", "batches.walks.MOST_STEPS"):
         monkeypatch.setattr(f"csaw.engine.{name}", 20)
     with pytest.raises(BudgetError, match=r"instance \d+ has taken 20 steps and has not ended"):
         draw(store, tmp_path / "s.zarr", "ppr", termination_prob=0.05, instances=40)

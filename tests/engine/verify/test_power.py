@@ -3,6 +3,7 @@ never nothing as something.
 """
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from helpers.strayed import circles, strayed_walks
 from csaw.cli.commands.verify import verify as command
 from csaw.engine.algorithms.jump import Jump
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify import course, walks
+from csaw.engine.verify import walks
 from csaw.engine.verify.choices import Counter
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.statistics import Choices, bounded_sum
@@ -90,7 +91,7 @@ def test_the_verdict_does_not_depend_on_the_number_of_threads(tmp_path, counted_
     walks = strayed_walks(store, np.arange(store.vertices), 40, 0.25, 4.0, 0.01, seed=3)
     path, reports = verified(tmp_path, store, "node2vec", walks, p=0.25, q=4.0), []
     for number in (1, 3, 16):
-        monkeypatch.setattr(course, "processors", lambda number=number: number)
+        monkeypatch.setattr(sys.modules["csaw.engine.verify.course"], "processors", lambda number=number: number)
         reports.append(verify(path).as_dict())
     assert reports[0] == reports[1] == reports[2]
 
