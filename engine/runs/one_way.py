@@ -43,8 +43,10 @@ def one_way(job: Job, sizes: Sizes | None) -> Record:
 
 
 def of_batch(job: Job, batch: FinishedBatch) -> Record:
-    """Return the same entry of a batch that was drawn without a store; empty where steps do not follow edges alone."""
-    if not isinstance(job.algorithm, Walk) or not follows_edges(job.algorithm):
+    """Return the same entry of a batch that was drawn without a store; empty where steps do not follow edges alone, and
+    where several walks are joined to an instance.
+    """
+    if not isinstance(job.algorithm, Walk) or not follows_edges(job.algorithm) or job.plan.request.target:
         return {}
     return one_way(job, {"ended_early": batch.dead_ends, "instances": batch.instances})
 

@@ -75,6 +75,8 @@ def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
         src, dst = (dense_ids(samples, store, found[name]) for name in ("src", "dst"))
         edges.append(np.unique(src * store.vertices + dst))
         vertices.append(np.unique(visits_between(samples, store, start, stop)))
+        if "sources" in (arrays := samples.group(start, stop)):  # those from which no edge was drawn, too
+            vertices.append(np.unique(dense_ids(samples, store, arrays["sources"])))
     keys = np.unique(np.concatenate([np.empty(0, np.int64), *edges]))
     ends = np.column_stack(np.divmod(keys, store.vertices)) if keys.size else np.empty((0, 2), np.int64)
     if samples.has_walks:

@@ -267,6 +267,8 @@ def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
         )
     if law == "uniform":
         return np.ones(host.vertices)
+    if request["algorithm"] == "random-edge":
+        return host.degrees + _loops(host)
     return _strengths(host) if law == "strength" and request["weighted"] else host.degrees.astype(np.float64)
 
 
@@ -285,6 +287,16 @@ def _obstacle(request: dict[str, object], law: str, host: HostNetwork) -> str:
     if law == "degree" and request["weighted"] and request["algorithm"] != "random-edge":
         return "has no closed form with weights (sample with --unweighted)"
     return ""
+
+
+def _loops(host: HostNetwork) -> np.ndarray:
+    """Number of self loops of each vertex, float64: an edge that is drawn visits both of its ends, a loop one twice."""
+    out = np.zeros(host.vertices)
+    for block in host.blocks():
+        rows = np.repeat(np.arange(block.first, block.last), np.diff(block.indptr))
+        out += np.bincount(rows[block.indices == rows], minlength=host.vertices)
+    host.forget_blocks()
+    return out
 
 
 def _strengths(host: HostNetwork) -> np.ndarray:

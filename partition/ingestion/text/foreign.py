@@ -147,7 +147,7 @@ GSPAN_VERTEX = re.compile(rb"\s*(v\s+\d+\s+\S+\s*$|t\s+#)")
 QUOTES = re.compile(rb"\s*([^\s']+\s+)?'[^']*'\s*[,;\s]\s*'[^']*'")
 NAMED = re.compile(rb"\s*([A-Za-z]+)([\s,;])\s*([^\s,;]+)\s*([\s,;])\s*([^\s,;]+)")  # Edge 1, 2
 EDGES = {b"edge", b"arc", b"link"}
-COLON = re.compile(rb"\s*(\S+\s+)?\d+([:=~&<>]+)\d+(\.\d*)?([eE][-+]?\d+)?(\s|,|$)")
+COLON = re.compile(rb"\s*(?!\S*\d{4}-\d\d-\d\d\s)(\S+\s+)?\d+([:=~&<>]+)\d+(\.\d*)?([eE][-+]?\d+)?(\s|,|$)")
 
 
 def refuse_foreign_rows(head: Head, lines: list[Line], wishes: Wishes) -> None:
