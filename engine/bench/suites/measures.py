@@ -77,6 +77,9 @@ class Starts(NamedTuple):
     many: np.ndarray
 
 
+NOWHERE = Starts([], np.zeros(0, np.int64))
+
+
 class MeasureWork(NamedTuple):
     """A row of the table: ``compute`` does the work on a network, from some vertices, and returns columns of its row.
 
@@ -162,7 +165,7 @@ def starts_of(network: Network, count: int = SOURCES) -> Starts:
     """Random vertices that have edges, the same for all that are compared."""
     able = np.flatnonzero(on_host(network.degrees))
     each = np.random.default_rng(1).choice(able, count).tolist() if able.size else [0]
-    return Starts(each, np.random.default_rng(2).choice(max(network.vertices, 1), MANY))
+    return Starts(each, np.random.default_rng(2).choice(network.vertices, MANY))
 
 
 def runs_on(network: Network, works: Works, starts: Starts, where: str = "") -> Runs:
@@ -226,7 +229,8 @@ class Measures(NamedTuple):
             whole, spread = network_of(context, graph), spread_over(context, graph)
             network = whole.undirected if self.simple else whole
             pooled = spread.undirected if self.simple and spread is not None else spread
-            starts, columns, found = starts_of(network), self.columns(network, bandwidth), dict[str, Row]()
+            starts = starts_of(network) if BFS in self.works else NOWHERE
+            columns, found = self.columns(network, bandwidth), dict[str, Row]()
             for title, (name, run) in _runs(context, self.works, network, pooled, starts).items():
                 if context.only in title:
                     work = self.works[name]
