@@ -154,8 +154,8 @@ def own_measures_rows(context: Context) -> Iterator[Row]:
         several = _several(context, graph, network)
         for work, (kind, call) in _works(network).items():
             if context.only in work:
-                *rows, own = _beside_own(context, network, work, kind(), call)
-                for row in (*rows, own, *_on_several(context, several, kind(), own)):
+                built_in = _row(context, network, work, call)
+                for row in (built_in, *_beside(context, network, several, kind, built_in)):
                     yield context.on(graph) | row
         for one in (network, *several.values()):
             one.close()
@@ -176,17 +176,21 @@ def _works(network: Network) -> Works:
     return works
 
 
-def _beside_own(
-    context: Context, network: Network, work: str, one: Measure, call: Callable[[], object]
+def _row(context: Context, network: Network, work: str, call: Callable[[], object]) -> Row:
+    seconds = timed(call, context.repeats, waiting(context))
+    return timed_row(work, seconds, network.edges) | {"ran_on": network.device}
+
+
+def _beside(
+    context: Context, network: Network, several: dict[str, Network], kind: type[Measure], built_in: Row
 ) -> Iterator[Row]:
-    """The row of csaw's measure, and that of the user's own."""
-    ran_on = {"ran_on": network.device}
-    built_in = timed_row(work, timed(call, context.repeats, waiting(context)), network.edges) | ran_on
-    yield built_in
-    seconds = timed(lambda: one.computed(network), context.repeats, waiting(context))
-    own = timed_row(f"{work}, {one.name()}", seconds, network.edges) | ran_on
+    """The rows of the user's own measure: beside csaw's, and on several GPUs beside that of one."""
+    own = _row(context, network, f"{built_in['work']}, {kind.name()}", partial(kind().computed, network))
     times = f"{own['seconds'] / built_in['seconds']:.2g} x csaw's own"
     yield own | beside_goal(own, built_in["rate"] / MEASURE_TIMES) | {"note": times}
+    for where, gpus in several.items():
+        row = _row(context, gpus, f"{own['work']}, {where}", partial(kind().computed, gpus))
+        yield row | beside_one(row, own)
 
 
 def _several(context: Context, graph: Graph, network: Network) -> dict[str, Network]:
@@ -196,14 +200,6 @@ def _several(context: Context, graph: Graph, network: Network) -> dict[str, Netw
     where, pooled = f"{len(context.devices)} GPUs", spread_over(context, graph)
     spread = {} if pooled is None else {f"{where}, pooled": pooled}
     return {where: with_gpus(network, context.devices[1:]), **spread}
-
-
-def _on_several(context: Context, several: dict[str, Network], one: Measure, alone: Row) -> Iterator[Row]:
-    """The rows of the user's own on several GPUs, beside that of one GPU."""
-    for where, network in several.items():
-        seconds = timed(partial(one.computed, network), context.repeats, waiting(context))
-        row = timed_row(f"{alone['work']}, {where}", seconds, network.edges) | {"ran_on": network.device}
-        yield row | beside_one(row, alone)
 
 
 def own_measures_verdict(rows: list[Row]) -> Verdict:
